@@ -167,7 +167,7 @@ def test_a_class_of_one_member_is_no_obstacle_beside_two_others():
     )
     assert model.predictions_.support[2] == 1
     assert model.predictions_.probabilities()[y[kept] == "c", 2] == 0
-    with pytest.raises(rs.errors.InputError, match="expected two classes of two members or more"):
+    with pytest.raises(rs.errors.InputError, match="expected two classes with two or more members"):
         rs.estimators.ClassWeightClassifier(GaussianNB()).fit(np.zeros((4, 1)), ["a", "a", "b", "c"])
 
 

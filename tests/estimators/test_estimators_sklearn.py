@@ -170,7 +170,9 @@ def test_metadata_nobody_asked_for_are_refused(model):
 def test_a_model_that_takes_no_weights_is_told_of():
     X, y = sample()
     model = rs.estimators.ThresholdClassifier(make_pipeline(StandardScaler(), KNeighborsClassifier()), cv=3)
-    with pytest.warns(rs.errors.RocscopeWarning, match="sample weights, which they do not take: KNeighborsClassifier"):
+    with pytest.warns(
+        rs.errors.RocscopeWarning, match="sample weights and are fitted without them: KNeighborsClassifier"
+    ):
         model.fit(X, y, sample_weight=np.ones(len(y)))
     assert model.decision_.model == "KNeighborsClassifier"
 

@@ -247,7 +247,7 @@ def test_results_show_themselves():
         (
             lambda: rs.evaluation.compare_datasets({"a": [1, 2], "b": [1]}),
             PairingError,
-            "2 values as of 'a', got 1 of 'b'",
+            "2 values, as for 'a', got 1 of 'b'",
         ),
         (lambda: rs.evaluation.compare_datasets({"a": [1, 2], "b": [1, nan]}), ScoreError, "the first in row 1"),
         (lambda: rs.evaluation.compare_datasets({"a": [[1, 2]], "b": [[1, 2]]}), ShapeError, "average over folds"),

@@ -95,7 +95,7 @@ refused = {
         lambda: evaluate({"lin": LinearRegression()}),
         ModelError,
         "model 'lin', fold 0, repeat 0: ModelError: model 'lin': expected predict_proba or decision_function, got a "
-        "model with neither; response='predict' takes its predicted labels (and 2 more failures)",
+        "model without these methods; response='predict' uses its predicted labels (and 2 more failures)",
     ),
     "asked for": (lambda: evaluate(response="decision_function"), ModelError, "expected decision_function, got a"),
     "not fitted": (
@@ -121,7 +121,7 @@ def test_rows_of_a_failed_fold_are_left_out_on_request():
     with pytest.warns(RocscopeWarning) as caught:
         preds = evaluate({"broken": Broken(), "nb": NB}, **options)
     said = [str(warning.message) for warning in caught]
-    assert any("rows of its failed folds are left out, failed in 2 fits: model 'broken'" in text for text in said)
+    assert any("rows of its failed folds are omitted, failed in 2 fits: model 'broken'" in text for text in said)
     whole = evaluate(NB, scoring="accuracy", return_train_score=True)
     (fold,) = set(preds.fold.tolist())
     assert preds.models == ["broken", "nb"]

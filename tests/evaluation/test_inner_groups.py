@@ -110,7 +110,7 @@ def test_folds_without_groups_would_leak():
     X, y, groups = noise()
     assert rs.evaluate(NEAREST, X, y, cv=3).point().accuracy > 0.95
     with pytest.warns(
-        RocscopeWarning, match=r"model 'GridSearchCV': groups are in .* GridSearchCV\(cv=4\); give it a spl"
+        RocscopeWarning, match=r"model 'GridSearchCV': its inner folds have .* GridSearchCV\(cv=4\); give it a spl"
     ):
         rs.evaluate(search(cv=4), X, y, cv=3, groups=groups)
 
@@ -134,7 +134,7 @@ TORN = {
 def test_inner_folds_that_part_groups_are_warned_about_and_leak_nothing_outside(name):
     model, said = TORN[name]
     X, y, groups = noise(400, 2)
-    with pytest.warns(RocscopeWarning, match=f"training and test of its inner folds, {said}"):
+    with pytest.warns(RocscopeWarning, match=f"its inner folds have the same groups in training and test, {said}"):
         preds = rs.evaluate(model, X, y, cv=2, groups=groups)
     assert abs(preds.point().accuracy - 0.5) < 0.09  # the standard error is 0.025
 
@@ -181,7 +181,7 @@ def test_weights_reach_votes_stacks_and_pipelines(model):
 def test_a_vote_of_models_without_weights_gets_none():
     X, y, _ = noise(20)
     vote = VotingClassifier([("a", GaussianNB()), ("b", NEAREST)], voting="soft")
-    with pytest.warns(RocscopeWarning, match="fitted without the sample weights, which they do not take: VotingC"):
+    with pytest.warns(RocscopeWarning, match="sample weights and are fitted without them: VotingC"):
         rs.evaluate(vote, X, y, cv=2, sample_weight=np.ones(80))
 
 
@@ -205,7 +205,7 @@ def test_other_ways_to_name_models_and_folds():
 def test_the_hint_names_what_keeps_groups_from_the_splitter():
     X, y, groups = noise(20)
     tuned = TunedThresholdClassifierCV(GaussianNB(), cv=GroupKFold(2))
-    said = {"vote": r"set_config\(enable_metadata_routing=True\)", "stack": "StackingClassifier passes no groups on"}
+    said = {"vote": r"set_config\(enable_metadata_routing=True\)", "stack": "StackingClassifier does not pass groups"}
     models = {
         "vote": VotingClassifier([("a", tuned)]),
         "stack": StackingClassifier([("a", GaussianNB())], cv=GroupKFold(2)),
@@ -228,7 +228,9 @@ def test_the_hint_names_what_keeps_groups_from_the_splitter():
 )
 def test_early_stopping_that_parts_groups_is_named(model):
     X, y, groups = noise(400, 2)
-    with pytest.warns(RocscopeWarning, match=r"BoostingClassifier\(.*\) parts groups; the rows that it stops by hold"):
+    with pytest.warns(
+        RocscopeWarning, match=r"BoostingClassifier\(.*\) splits groups; its validation rows share groups"
+    ):
         preds = rs.evaluate(model, X, y, cv=2, groups=groups)
     assert abs(preds.point().accuracy - 0.5) < 0.09
     with warnings.catch_warnings():

@@ -166,7 +166,7 @@ def test_labels_of_sizes_do_not_cover_each_other():
 
 def test_a_model_that_needs_more_rows_begins_where_it_can(data):
     models = {"knn": KNeighborsClassifier(25), "nb": GaussianNB()}
-    with pytest.warns(RocscopeWarning, match="no value from 2 of 6 fits: model 'knn', fold 0, repeat 0, 10 training"):
+    with pytest.warns(RocscopeWarning, match="2 of 6 fits failed: model 'knn', fold 0, repeat 0, 10 training"):
         found = rs.evaluation.learning_curve(models, *data, sizes=[10, 30, 100], repeats=2)
     assert np.isnan(found.values["knn"]).tolist() == [[True, False, False]] * 2
     assert np.isnan(found.mean("knn")[0])
@@ -174,7 +174,7 @@ def test_a_model_that_needs_more_rows_begins_where_it_can(data):
     assert [failure.training_rows for failure in found.failures] == [10, 10]
     assert json.dumps(found.to_dict(), allow_nan=False)
     assert found.plot(Figure().subplots()).lines[0].get_ydata()[1] > 0
-    with pytest.warns(RocscopeWarning, match="no value from 2 of 2 fits"):
+    with pytest.warns(RocscopeWarning, match="2 of 2 fits failed"):
         assert rs.evaluation.learning_curve(models, *data, sizes=[10], repeats=2).models == ["nb"]
     with pytest.raises(ModelError, match="10 training rows: ValueError"):
         rs.evaluation.learning_curve(models["knn"], *data, sizes=[10], repeats=2)

@@ -216,7 +216,7 @@ def test_a_model_of_labels_stays_and_only_what_needs_scores_has_none():
     assert preds.source.responses == {"bayes": "predict_proba", "vote": "labels"}
     assert preds.point("vote").accuracy == np.mean((preds.scores["vote"] == 1) == preds.y_true)
     assert rs.evaluation.compare_folds(preds, metric="accuracy")["bayes", "vote"].p_value <= 1
-    with pytest.raises(InputError, match="auc: expected scores, got model 'vote', which gives labels only"):
+    with pytest.raises(InputError, match="auc: expected scores, got model 'vote', which only predicts labels"):
         rs.evaluation.compare_folds(preds, metric="auc")
     taken = rs.evaluate(models, X, y, cv=FOLDS, response={"vote": "predict"})
     assert taken.source.responses == {"bayes": "predict_proba", "vote": "predict"}
@@ -246,7 +246,7 @@ def test_loo_is_leave_one_out():
 
 def test_the_auc_of_two_classes_names_that_of_several():
     x = np.arange(30.0)[:, None]
-    with pytest.raises(InputError, match="of several classes pass 'roc_auc_ovr' or 'roc_auc_ovo'"):
+    with pytest.raises(InputError, match="for more than two classes pass 'roc_auc_ovr' or 'roc_auc_ovo'"):
         rs.evaluate({"model": GaussianNB()}, x, np.arange(30) % 3, scoring="roc_auc", cv=2)
 
 

@@ -239,7 +239,7 @@ def test_folds_become_means_deviations_intervals_and_seconds():
     assert "fit, s" in found._repr_html_()
     assert rs.summary(rs.evaluate(models, X, y, cv=5), by="fold").to_dict() == found.to_dict()
     assert rs.summary(preds).over_folds == ()
-    assert any("training rows that folds share" in note for note in rs.summary(preds)["tree"].notes)
+    assert any("folds share training rows" in note for note in rs.summary(preds)["tree"].notes)
 
 
 def splits_of(preds):

@@ -127,7 +127,7 @@ def test_the_positive_class_of_a_confusion_matrix_is_named():
     assert rs.auc(named, pos_label="yes") == rs.auc({"a": named}, pos_label="yes") == rs.auc(MATRIX)
     with pytest.raises(InputError, match="pos_label"):
         rs.auc(named)
-    with pytest.raises(InputError, match=r"classes: expected two, got 0, 1, 2; take one against the rest"):
+    with pytest.raises(InputError, match=r"classes: expected two, got 0, 1, 2; compare one class with all others"):
         rs.auc(MULTI.confusion())
 
 

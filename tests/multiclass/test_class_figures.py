@@ -114,7 +114,7 @@ def test_conditions_are_judged_by_value_or_interval():
     assert judged[1].estimate.low == pytest.approx(value.low)
     two = MC.MulticlassPredictions(["a", "b"] * 9, decisions={"x": ["a", "b"] * 9, "y": ["a", "a"] * 9})
     assert [gate.holds for gate in MC.multiclass_conditions(two, "accuracy(x) > .9, accuracy(y) > .9")] == [True, False]
-    with pytest.raises(InputError, match="a figure of one model"):
+    with pytest.raises(InputError, match="a metric of one model"):
         MC.multiclass_conditions(two, "accuracy(x) - accuracy(y) > 0")
 
 

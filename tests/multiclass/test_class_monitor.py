@@ -179,7 +179,7 @@ def test_a_class_mix_that_swings_is_noted(plan):
     assert p < 0.001
     (note,) = watch.notes
     assert f"varies {np.sqrt(chi2 / freedom):.2g} times" in note
-    assert "limits on recalls hold" in note
+    assert "limits on recalls do not depend" in note
 
 
 def test_what_cannot_be_monitored_is_refused_with_the_way_on(plan, tmp_path):
@@ -191,11 +191,11 @@ def test_what_cannot_be_monitored_is_refused_with_the_way_on(plan, tmp_path):
         (plan, "cost(ant) > .5", "a share of a class"),
         (plan, "cost > 7", "a bound between 0 and 5"),
         (plan, "error > .5 at 95%", "without a level"),
-        (accuracy, "cost > .5", "chosen for a cost matrix"),
+        (accuracy, "cost > .5", "for weights from a cost matrix"),
     ]:
         with pytest.raises((InputError, LabelError), match=words):
             rs.monitor(what, fail_if=limit)
-    with pytest.raises(InputError, match="recalls hold whatever the class mix"):
+    with pytest.raises(InputError, match="recalls do not depend on the class shares"):
         rs.monitor(plan, target_prevalence=0.5)
     with pytest.raises(InputError, match="pos_label"):
         rs.monitor(plan).update(["ant"], [[1.0, 0, 0]], pos_label="ant")

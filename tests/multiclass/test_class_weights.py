@@ -250,7 +250,7 @@ def test_least_recalls_are_met_or_said_to_be_out_of_reach():
     assert free.confusion.recall[2] < 0.8 <= bound.confusion.recall[2]
     assert bound.method == "coordinate"
     assert bound.value <= free.value
-    with pytest.warns(RocscopeWarning, match="no class weights were found that meet the constraints"):
+    with pytest.warns(RocscopeWarning, match="no class weights were found that satisfy the constraints"):
         rs.multiclass.class_weights(y, proba, min_recall=1.0, classes=range(3))
 
 
@@ -264,7 +264,7 @@ def test_bounds_on_averages_are_met_by_their_definition():
     assert decision.method == "coordinate" and decision.value <= free.value
     recalled = rs.multiclass.class_weights(y, proba, subject_to="balanced_accuracy >= .5", classes=range(3))
     assert recalled.confusion.balanced_accuracy.value >= 0.5
-    with pytest.warns(RocscopeWarning, match="meet the constraints"):
+    with pytest.warns(RocscopeWarning, match="satisfy the constraints"):
         rs.multiclass.class_weights(y, proba, subject_to="error < 0", classes=range(3))
 
 
@@ -311,7 +311,7 @@ def test_labels_are_predicted_by_name_and_cases_left_undecided():
     risk = cost.risks(decision.recalibrated(proba)).min(axis=1)
     assert [label is None for label in undecided] == (risk > 0.3).tolist()
     assert set(decision.predict(proba)) <= set(names)
-    with pytest.raises(InputError, match="least expected cost"):
+    with pytest.raises(InputError, match="lowest expected cost"):
         rs.multiclass.class_weights(names[y], proba, classes=names).predict(proba, reject_cost=0.3)
 
 

@@ -308,7 +308,7 @@ def test_ordered_categories_keep_their_order(library):
 
 
 def test_one_dimensional_scores_labels_of_two_dimensions_and_logits_are_answered():
-    with pytest.raises(ShapeError, match=r"got one score a row.*rocscope\.Predictions"):
+    with pytest.raises(ShapeError, match=r"got one score per row.*rocscope\.Predictions"):
         MC.MulticlassPredictions([0, 1, 1, 0], [0.2, 0.8, 0.9, 0.3])
     assert MC.MulticlassPredictions([0.0, 1.0, 2.0], [0.0, 2.0, 2.0]).confusion().accuracy == pytest.approx(2 / 3)
     with pytest.raises(ShapeError, match=r"one label a row, got shape \(2, 3\).*argmax.*for each column"):

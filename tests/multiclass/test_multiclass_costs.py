@@ -222,7 +222,7 @@ def test_comparison_of_costs_against_drawing_rows():
 def test_reject_cost_and_most_probable_classes_in_a_comparison():
     preds = two_models()
     cost = rs.multiclass.CostMatrix.errors(range(3))
-    with pytest.warns(RocscopeWarning, match="all rows cost the same"):
+    with pytest.warns(RocscopeWarning, match="all rows have the same cost"):
         free = compare_multiclass_costs(preds, cost, reject_cost=0.0)
     assert free.estimates["a"].value == 0
     assert 0 < free.estimates["a"].high < 0.05

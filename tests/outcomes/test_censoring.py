@@ -92,16 +92,16 @@ def test_what_is_wrong_is_said():
     time, event, score = [1, 2, 3, 4], [1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1]
     for given, said in (
         ([0.5, 0.5, 0, 0.5], "probabilities above 0 and up to 1"),
-        ({"x": [1, 1, 1, 1]}, "none is constant"),
+        ({"x": [1, 1, 1, 1]}, "neither constant"),
         ({"x": ["a", "b", "a", "b"]}, r"censoring\['x'\]: expected numbers.*0/1 columns"),
-        ({"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, "sum of others"),
+        ({"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, "sums of other"),
     ):
         with pytest.raises(InputError, match=said):
             at_horizon(time, event, score, 3, censoring=given)
     with pytest.raises(InputError, match="none with strata"):
         at_horizon(time, event, score, 3, censoring={"x": [1, 0, 0, 1]}, strata=[0, 1, 1, 1])
     for options in ({"censoring": {"x": [1, 0, 0, 1]}}, {"strata": [0, 1, 1, 0]}):
-        with pytest.raises(InputError, match=r"two rows of a pair need weights at one time.*over_time"):
+        with pytest.raises(InputError, match=r"two rows of a pair need weights at the same time.*over_time"):
             concordance(time, event, score, 3, **options)
 
 

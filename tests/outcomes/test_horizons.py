@@ -199,21 +199,23 @@ def test_one_event_has_an_interval_that_says_that_it_is_one():
 
 def test_what_is_wrong_is_said():
     time, event, score = [1.0, 2, 3, 4], [1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1]
-    with pytest.raises(InputError, match=r"below 4.*last usable one is horizon=3"):
+    with pytest.raises(InputError, match=r"below 4.*last usable horizon is horizon=3"):
         at_horizon(time, event, score, 5)
     with pytest.raises(InputError, match="competing events"):
         at_horizon(time, [1, 0, -1, 0], score, 2)
     with pytest.raises(InputError, match="times from 0"):
         at_horizon([-1, 2, 3, 4], event, score, 2)
-    with pytest.raises(InputError, match=r"below 3.*last usable one is horizon=1"):
+    with pytest.raises(InputError, match=r"below 3.*last usable horizon is horizon=1"):
         at_horizon([1, 3, 5, 6], [1, 0, 1, 0], score, 9, strata=[0, 0, 1, 1])
     with pytest.raises(InputError, match="column for each of 2"):
         at_horizon(time, event, np.ones((4, 3)), [1, 2])
     with pytest.raises(InputError, match="once and in order"):
         at_horizon(time, event, score, [2, 1])
-    with pytest.warns(RocscopeWarning, match="were cut"):
+    with pytest.warns(RocscopeWarning, match="were reduced"):
         cut = at_horizon(time, event, score, 3, max_weight=1.2)
-    assert cut.sample_weight.max() == 1.2 and "cut to 1.2" in rs.inference.estimate_of(cut, statistics.area()).method
+    assert (
+        cut.sample_weight.max() == 1.2 and "reduced to 1.2" in rs.inference.estimate_of(cut, statistics.area()).method
+    )
 
 
 EVENTS = np.array([1, 0, 2, 1, 0, 1, 0, 0])

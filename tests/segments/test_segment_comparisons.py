@@ -40,7 +40,7 @@ def test_of_equal_weights_it_is_the_paired_t_test():
     assert found.statistic == pytest.approx(expected.statistic)
     assert (found.difference.low, found.difference.high) == pytest.approx((interval.low, interval.high))
     assert (found.df, found.difference.n) == (a.size - 1, a.size)
-    assert "of one class left out" in found.method
+    assert "of one class omitted" in found.method
     assert found.difference.reliable
     one_sided = compare_segments(preds, weight=None, alternative="greater")["a", "b"]
     assert one_sided.p_value == pytest.approx(stats.ttest_rel(b, a, alternative="greater").pvalue)
@@ -108,7 +108,7 @@ PREDS = rows_in_segments(6)
         (
             {"a": PREDS.counts("a", by="segment"), "b": rows_in_segments(7).counts("b", by="segment")},
             PairingError,
-            "as many positives and negatives in each segment",
+            "equal numbers of positives and negatives in each segment",
         ),
         (rs.Predictions([1, 0], {"a": [1, 2], "b": [1, 2]}, segment=[1, 2]), OneClassError, "a segment with both"),
     ],
@@ -352,7 +352,7 @@ def test_groups_that_cross_segments_are_flagged_and_others_are_not():
         counts = rows.counts("a", by="segment")
         own = [counts.mean_auc().reason, counts.select(counts.n > 0).mean_auc().reason]
         reasons.append([*own, compare_segments(rows)["a", "b"].difference.reason])
-    crossing = ["groups of rows cross the segments, which are taken to be independent"] * 3
+    crossing = ["groups of rows cross the segments, so segments are not independent"] * 3
     assert reasons == [crossing, [""] * 3, crossing]
 
 

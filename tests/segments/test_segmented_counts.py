@@ -224,7 +224,7 @@ def test_some_of_the_segments_are_those_of_their_rows(path, preds, counted, data
                 else SegmentedCounts(segmented.names, CountedSegments(list(segmented.values())))
             )
         if not kept.any():
-            with pytest.raises(InputError, match=r"kept: expected .* truth values, of which one holds"):
+            with pytest.raises(InputError, match=r"kept: expected .* truth values, at least one of them True"):
                 segmented.select(kept)
             return
         some = segmented.select(kept)
@@ -316,7 +316,7 @@ def test_mean_auc_by_hand():
     )  # t with 2 df on the logit scale
     odds = plain.value / (1 - plain.value) * np.exp([-reach, reach])
     assert [plain.low, plain.high] == pytest.approx((odds / (1 + odds)).tolist())
-    assert "1 of one class left out" in plain.method
+    assert "1 of one class omitted" in plain.method
     assert not plain.reliable
     assert segmented.one_class.tolist() == ["d"]
 

@@ -1,4 +1,4 @@
-"""scikit-learn classifiers with thresholds, mixtures and class weights fitted inside folds."""
+"""Scikit-learn classifiers that choose thresholds, mixtures or class weights inside folds."""
 
 from rocscope._base.public_names import attach
 

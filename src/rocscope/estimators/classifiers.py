@@ -1,14 +1,14 @@
 """Classifiers that choose a threshold, a model, class weights or a resampling inside their own `fit`.
 
-All of them fit a model in inner folds, make one decision from the merged out-of-fold scores, and refit the model to all
-rows, so that a decision never rests on scores of rows that a model was fitted to.
+The first three classifiers fit a model in inner folds, make one decision from the merged out-of-fold scores, and refit
+the model to all rows. The decision therefore never uses scores of a model's own training rows.
 
-- `ThresholdClassifier`: the threshold of lowest cost, or another criterion. The search over all thresholds follows a
-  few rows where costs are unequal, so it is shrunk towards the Bayes rule of recalibrated scores and compared with
-  other candidates on folds that they were not set on. This is the first part of the file.
-- `HullClassifier`: the best of several models, from their common ROC hull, or a random mixture of two.
+- `ThresholdClassifier`: the threshold of lowest cost, or of another criterion. With unequal costs, the best of all
+  thresholds depends on a few rows. It is therefore shrunk towards the Bayes rule of recalibrated scores, and compared
+  with other candidates on held-out folds. This is the first part of the file.
+- `HullClassifier`: the best of several models, from their common ROC hull, or a random mixture of two models.
 - `ClassWeightClassifier`: weights that multiply the probabilities of more than two classes.
-- `ResampledClassifier`: over- or undersampled training rows, with probabilities corrected afterwards.
+- `ResampledClassifier`: over- or undersampled training rows, with corrected probabilities.
 """
 
 import math
@@ -39,31 +39,32 @@ from rocscope.evaluation.fitting import attributes, class_scores, take_rows
 from rocscope.multiclass.class_weighting import Method, Name, class_weights
 from rocscope.multiclass.costs import CostMatrix
 
-# Standard errors by which another candidate must cost less to be taken. In a prototype on 34 tables, 6 learners and 5
-# pairs of costs, 1 standard error cost less than 0.25, 0.5, 1.5 and 2, and the candidate halfway less than other
-# shares, smoothed costs and the Bayes rule of ranks. With the candidates below only 1 and 1.5 were compared (.899 and
-# .902 of scikit-learn's tuner); benchmarks/estimators repeats it. Later, on 44 tables with up to four seeds, 0.5, 1,
-# 1.5 and 2 cost .902, .898, .896 and .896. A bagged search cost .003 less, and more often more than everybody or
-# nobody.
+# Another candidate is taken if its cost is lower by this number of standard errors. In a prototype on 34 tables with 6
+# learners and 5 pairs of costs, 1 standard error had a lower cost than 0.25, 0.5, 1.5 and 2. The candidate "halfway"
+# had a lower cost than other shares, smoothed costs and the Bayes rule of ranks. With the candidates below, only 1 and
+# 1.5 were compared; their costs were .899 and .902 of those of scikit-learn's tuner (see benchmarks/estimators). Later,
+# on 44 tables with up to four seeds, 0.5, 1, 1.5 and 2 had costs of .902, .898, .896 and .896. A bagged search cost
+# .003 less, but was more often worse than "everybody" or "nobody".
 _ERRORS = 1.0
 _MANY = 20_000
-"""Rows of the rarer class from which on the search is precise enough without help."""
+"""Number of rows of the rarer class above which the search is precise enough without shrinkage."""
 
 PREFERRED = "shrunk"
 
 
 @dataclass(frozen=True)
 class CandidateThreshold(Result):
-    """A threshold that was considered.
+    """A candidate threshold with its out-of-fold cost.
 
     Attributes
     ----------
     threshold : float
-        Set on all rows.
+        Threshold computed from all rows.
     cost : float
-        Per case, in units of the weights: of rows in each fold, at the threshold that the other folds set.
+        Out-of-fold cost: the rows of each fold are evaluated at the threshold from the other folds. In units of the
+        cost of missing all positives.
     beyond, standard_error : float
-        This cost minus the cost of the chosen candidate, and the standard error of this paired difference.
+        Cost minus the cost of the chosen candidate, and the standard error of this paired difference.
     """
 
     threshold: float
@@ -75,26 +76,26 @@ class CandidateThreshold(Result):
 def best_candidate(
     decision: Decision, predictions: Predictions, shrinkage: float, of_probabilities: bool
 ) -> tuple[Decision, dict[str, CandidateThreshold]]:
-    """Return the decision at the best of several thresholds, and all of them.
+    """Return the decision at the best candidate threshold, and all candidates.
 
     Parameters
     ----------
     decision : Decision
-        Cheapest of all thresholds of one model: the search.
+        The search: the cheapest of all thresholds of one model.
     predictions : Predictions
-        The out-of-fold scores that it was chosen from.
+        The out-of-fold scores that the decision was chosen from.
     shrinkage : float
-        Rows of the rarer class at which the Bayes rule and the search have equal weight.
+        Number of rows of the rarer class at which the Bayes rule and the search have equal weight.
     of_probabilities : bool
-        Whether scores are probabilities, which are recalibrated and averaged as log-odds.
+        True if scores are probabilities, which are recalibrated and averaged as log-odds.
 
     Notes
     -----
-    Taken is the shrunk threshold, unless another candidate costs less by more than a standard error of the paired
-    difference; then the cheapest of all.
+    The result is the shrunk threshold. If any candidate costs less by more than a standard error of the paired
+    difference, the result is the cheapest candidate.
     """
     counts, context = predictions.counts(), decision.context
-    # No threshold is weighed if one action is always right, or if one kind of error costs nothing (slope 0 or inf).
+    # Thresholds are not compared if one action is always right, or if one kind of error is free (slope 0 or inf).
     slope = context.slope(counts.prevalence) if not context.always_right else 0.0
     positives = int(np.count_nonzero(predictions.y_true))
     if not 0 < slope < math.inf or min(positives, len(predictions) - positives) >= _MANY:
@@ -124,7 +125,7 @@ def best_candidate(
     notes = [Note("moved_threshold", text, candidate=chosen, searched=decision.threshold)]
     others = [name for name in compared if name != chosen]
     if others:
-        text = f"out of fold none costs less by 2 standard errors: {', '.join(others)}"
+        text = f"no other candidate costs less by 2 standard errors out of fold: {', '.join(others)}"
         notes.append(Note("no_candidate_cheaper", text, candidates=others))
     return at_threshold(decision, counts, threshold, "shrunk min_cost", tuple(notes)), compared
 
@@ -136,7 +137,7 @@ def _error_of_sum(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class _CandidateRule:
-    """Method of setting candidate thresholds on rows; see `best_candidate`. `slope` is the iso-performance line's."""
+    """Rule that computes candidate thresholds from rows; `slope` is the slope of iso-performance lines."""
 
     slope: float
     shrinkage: float
@@ -145,7 +146,7 @@ class _CandidateRule:
     def thresholds(
         self, y: Booleans, score: Array, weight: Array | None, search: float | None = None
     ) -> dict[str, float]:
-        """Return all candidates; the search is made if it is not given."""
+        """Return all candidates; `search` is the cheapest threshold, computed if None."""
         if search is None:
             search = self._cheapest(y, score, weight)
         thresholds = {PREFERRED: search, "search": search, "everybody": -math.inf, "nobody": math.inf}
@@ -153,7 +154,8 @@ class _CandidateRule:
         least, most = -math.inf, math.inf
         if self.of_probabilities:
             z = special.logit(z)
-            # Probabilities of 0 and 1 have infinite log-odds. They are placed one beyond all others.
+            # Probabilities of 0 and 1 have infinite log-odds; replace them by one less or more than all finite
+            # log-odds.
             finite = z[np.isfinite(z)]
             least, most = float(finite.min(initial=0.0)) - 1, float(finite.max(initial=0.0)) + 1
             z = z.clip(least, most)
@@ -173,9 +175,9 @@ class _CandidateRule:
         return float(special.expit(z)) if self.of_probabilities else z
 
     def _cheapest(self, y: Booleans, score: Array, weight: Array | None) -> float:
-        """Return the cheapest threshold; of equal ones that with the fewest positives."""
+        """Return the cheapest threshold; among ties, the one with the fewest predicted positives."""
         counts = ThresholdCounts.from_checked(y, score, weight)
-        # Cost is lowest where the line of the iso-performance slope through a ROC point is highest.
+        # Cost is lowest at the ROC point on the highest line with the iso-performance slope.
         benefit = counts.tp / counts.n_pos - self.slope * counts.fp / counts.n_neg
         best = int(benefit.argmax())
         if benefit[best] <= 0:
@@ -183,7 +185,7 @@ class _CandidateRule:
         return -math.inf if best == len(counts) - 1 else float(counts.threshold[best])
 
     def _bayes_rule(self, z: Array, y: Booleans, weight: Array | None) -> float | None:
-        """Return the z where Platt's sigmoid reaches the probability from which acting pays; None if it never does."""
+        """Return the z at which Platt's sigmoid reaches the break-even probability; None if z has no positive slope."""
         platt = PlattRecalibrator().fit(z, y, weight)
         if not platt.slope_ > 0:
             return None
@@ -198,27 +200,27 @@ class _CandidateRule:
         if bayes is None:
             return search
         ordered = np.sort(score).astype(np.float64)
-        # Normal scores of ranks are those of shares from half a row to n less half a row.
+        # Normal scores of ranks range from the share of half a row to the share of n minus half a row.
         half_a_row = 0.5 / n
         share_below = np.clip(np.searchsorted(ordered, search) / n, half_a_row, 1 - half_a_row)
         share = float(special.ndtr((special.ndtri(share_below) + bayes) / 2))
-        # Within three quarters of a row of either end it is nobody or everybody.
+        # Less than three quarters of a row from either end, the candidate is "nobody" or "everybody".
         if not 1.5 * half_a_row < share < 1 - 1.5 * half_a_row:
             return math.inf if share > 0.5 else -math.inf
         return float(np.interp(share * n, np.arange(n) + 0.5, ordered))
 
 
 def _held_out_losses(rule: _CandidateRule, predictions: Predictions, score: Array, names: list[str]) -> Array | None:
-    """Return the weighted loss of each row (or group) and candidate, at thresholds that other folds set.
+    """Return the weighted loss of each row (or group) and candidate, at thresholds from the other folds.
 
-    None without folds, or if one leaves a single class to the others.
+    The result is None without folds, or if the rows outside a fold lack a class.
     """
     y, weight = predictions.y_true, predictions.sample_weight
     if predictions.fold is None:
         return None
     fold = np.unique(predictions.fold, return_inverse=True)[1]
     amount = np.ones(y.size) if weight is None else weight.astype(np.float64)
-    # In units in which missing all positives costs 1, and a false alarm what the slope makes it.
+    # Units: missing all positives costs 1, and predicting all negatives positive costs `slope`.
     miss = amount / amount[y].sum()
     false_alarm = rule.slope * amount / amount[~y].sum()
     losses = np.zeros((y.size, len(names)))
@@ -229,7 +231,7 @@ def _held_out_losses(rule: _CandidateRule, predictions: Predictions, score: Arra
             return None
         thresholds = rule.thresholds(y[train], score[train], None if weight is None else weight[train])
         for column, name in enumerate(names):
-            # Without a Bayes rule on these rows, its candidates are the search.
+            # Without a Bayes rule on these rows, use the search for the candidates that depend on it.
             positive = score[test] >= thresholds.get(name, thresholds["search"])
             losses[test, column] = np.where(y[test], miss[test] * ~positive, false_alarm[test] * positive)
     if predictions.groups is None:
@@ -240,86 +242,93 @@ def _held_out_losses(rule: _CandidateRule, predictions: Predictions, score: Arra
 
 @held_to_contract
 class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
-    """Binary classifier whose threshold is chosen by one ROC analysis of merged out-of-fold scores.
+    """Binary classifier with a threshold chosen by one ROC analysis of merged out-of-fold scores.
 
     Parameters
     ----------
     estimator : classifier with predict_proba or decision_function
     context : Context or UncertainContext, optional
-        Prevalence and costs; by default accuracy's, at the class mix of the training rows.
+        Prevalence and costs. By default both kinds of error have the same cost, at the prevalence of the training rows,
+        which maximises accuracy.
     criterion : str or function, optional
         Criterion to maximise instead of minimising cost; see `rocscope.choose`.
     subject_to : constraints
-        Such as ``"tpr >= .9"``; see `rocscope.choose`.
+        Constraints on the threshold, such as ``"tpr >= .9"``; see `rocscope.choose`.
     cv : int, str, protocol, splitter, or pairs of row numbers
         Inner folds; see `rocscope.evaluate`.
     response_method : {"auto", "predict_proba", "decision_function"}
-        Method that provides scores; "auto" takes the first of them that the model has.
+        Method of the model that returns scores; "auto" takes `predict_proba` if the model has it, otherwise
+        `decision_function`.
     pos_label : label, optional
-        The positive class. By default it is 1 of labels 0/1 or −1/1, True of False/True; if the choice treats both
-        classes equally, as accuracy does, the second of any two labels.
+        Label of the positive class. By default it is 1 for labels 0/1 or −1/1, and True for False/True. If the
+        objective treats both classes equally, as accuracy does, it is the second of any two sorted labels.
     shrinkage : float
-        Weight of the Bayes rule relative to the search, in rows of the rarer class, if only a cost (or accuracy) is
-        optimised, the same in every row; 0 takes the threshold of the search.
+        Number of rows of the rarer class at which the Bayes rule and the search have equal weight; 0 takes the
+        threshold of the search. It is used only if the objective is a cost that is the same for all rows, or accuracy.
     random_state : int, Generator, RandomState or None
-        Of the folds; None draws new ones at every fit.
+        Seed of the folds; None draws different folds at every fit.
     n_jobs : int, optional
-        Folds fitted at a time.
+        Number of folds fitted in parallel.
 
     Attributes
     ----------
     threshold_ : float
-        Positive iff ``score >= threshold_``; infinite where nobody, or everybody, is best predicted positive.
+        Rows with ``score >= threshold_`` are predicted positive. It is ∞ if no row, and −∞ if every row, should be
+        predicted positive.
     decision_ : Decision
-        Choice of the threshold, with its counts and costs out of fold; if it differs from the search's, a note states
-        from where it was moved.
+        Choice of the threshold, with its out-of-fold counts and costs. If the threshold differs from that of the
+        search, a note contains both.
     candidates_ : dict from name to CandidateThreshold
-        The thresholds that were compared, with paired differences of cost; empty where only the search was asked for.
+        Candidate thresholds with paired differences in cost; empty if only the search was used.
     predictions_ : Predictions
-        The merged out-of-fold scores it was chosen from, with their folds; in the order of the training rows. A pickled
-        model does not contain them, and has no `fold_thresholds_`.
-    fold_thresholds_ : array of one threshold a fold
-        Threshold found by the search on each fold's own rows; NaN where they hold one class only or nothing is
-        admissible.
+        Merged out-of-fold scores with their folds, in the order of the training rows. A pickled model omits them, and
+        has no `fold_thresholds_`.
+    fold_thresholds_ : array
+        Threshold of the search on the rows of each fold; NaN if a class is missing, or no threshold satisfies the
+        constraints.
     threshold_spread_ : float
-        Standard deviation of `fold_thresholds_`; NaN unless two are finite or more, inf where only some are infinite.
+        Standard deviation of `fold_thresholds_`; NaN for fewer than two finite values, inf if some are infinite.
     estimator_ : classifier
-        Fitted to all rows.
-    classes_, pos_label_ : array of both labels, the positive one
+        Model fitted to all rows.
+    classes_ : array of 2
+        Labels of both classes, sorted.
+    pos_label_ : label
+        Label of the positive class.
 
     Raises
     ------
     LabelError, OneClassError
-        If there are not two classes, or it is not known which is positive.
+        If the number of classes is not two, or the positive class is unknown.
     InputError
-        If a class has a single member, so that no fold can be fitted without it; or a fold is empty.
+        If a class has a single member, because no fold can be fitted without it; or if a fold is empty.
     InfeasibleError
         If no threshold satisfies the constraints.
 
     Notes
     -----
-    Paper's procedure: scores of the test rows of all inner folds are merged, one analysis on the hull takes the
-    class mix of the training rows, and the model is fitted once more to all of them. It never sees rows twice: the
-    threshold comes from scores of models that were fitted without the rows that they scored.
+    The procedure of Vuk & Curk merges the scores of the test rows of all inner folds. One analysis on the hull chooses
+    the threshold, at the prevalence of the training rows. Then the model is fitted to all rows. The threshold is never
+    chosen on scores of a model's own training rows.
 
-    The best of all thresholds depends on a few rows, especially if the costs are very different. The log-odds of the
-    threshold are therefore taken between the search's and the Bayes rule's, where recalibrated scores (Platt's sigmoid,
-    out of fold) reach the probability from which acting pays. They are r/(r + `shrinkage`) of the way to the search,
-    where the rarer class has r rows. So with many rows the search decides.
+    The best of all thresholds (the search) depends on a few rows, especially if the costs are very different. It is
+    therefore shrunk towards the Bayes rule: the score at which the recalibrated probability (Platt's sigmoid, out of
+    fold) equals the break-even probability of the costs. In log-odds, the search has the weight r/(r + `shrinkage`),
+    where r is the number of rows of the rarer class. With many rows the search dominates.
 
-    That threshold is compared with five others: the search, the Bayes rule, one halfway between the search and the
-    Bayes rule of ranks, everybody and nobody. Each is set on all folds but one and judged on that one. If any costs
-    less by more than a standard error of the paired difference, the cheapest of all is taken. So none of the others is
-    better by 2 standard errors. Savings: docs/guide/estimators.md. Other criteria and constraints take the search, and
-    so do 20,000 rows of the rarer class.
+    The shrunk threshold is compared with five others: the search, the Bayes rule, the midpoint between the search and
+    the Bayes rule of ranks, everybody positive, and nobody positive. Each is computed on all folds except one and
+    evaluated on this fold. If any of them costs less by more than a standard error of the paired difference, the
+    cheapest is taken. docs/guide/estimators.md reports the savings. Other criteria, constraints, and data with 20,000
+    or more rows of the rarer class use the search.
 
-    A number of folds means shuffled, stratified ones. A class with fewer members than folds is tested in some folds
-    only, which the merged analysis does not mind, and there are no more folds than the largest class has members.
+    An int as `cv` means shuffled, stratified folds. A class with fewer members than folds is tested in some of the
+    folds only, which is sufficient for the merged analysis. The number of folds is at most the size of the largest
+    class.
 
-    `sample_weight` counts in the analysis, and goes to the model if its `fit`, or that of a pipeline's last step, takes
-    it (through metadata routing, as the model requests). Folds are made of rows, so that an integer weight does not
-    equal repeated rows exactly: those would fall into different folds. Additional cost to the fits: one sort and about
-    a millisecond.
+    The analysis uses `sample_weight`. The weights are also passed to the model if its `fit`, or the `fit` of a
+    pipeline's last step, takes them (with metadata routing: if the model requests them). An integer weight is not
+    exactly equal to repeated rows, because repeated rows would fall into different folds. In addition to the fits, the
+    running time is one sort and about a millisecond.
 
     References
     ----------
@@ -367,14 +376,17 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
         Parameters
         ----------
-        X : rows that the model takes
-        y : array of n labels of two classes
+        X : array, sparse matrix or data frame of n rows
+            Features, in any form that the model takes.
+        y : array of n labels
+            Labels of two classes.
         sample_weight : array of n weights, optional
+            Weights of the rows.
         groups : array of n labels, optional
-            Rows of one group are in training or in test of the inner folds, also of searches inside whose `cv` is for
+            Group of each row. Inner folds keep the rows of a group together, also in nested searches with a `cv` for
             groups.
         **params
-            Passed on by metadata routing.
+            Further metadata, passed on by metadata routing.
         """
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
         symmetric = wrapping.check_aim(self.context, self.criterion, self.subject_to)
@@ -387,7 +399,7 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
         self.estimator_ = refit(name)
         self.decision_ = self._search(self.predictions_)
         self.candidates_: dict[str, CandidateThreshold] = {}
-        # Only plain costs, the same in every row, are shrunk: the Bayes rule is theirs.
+        # Shrink only for costs that are the same in every row, because only they have this Bayes rule.
         plain_costs = self.context is None or (isinstance(self.context, Context) and not self.context.columns)
         if self.shrinkage and plain_costs and self.criterion is None and not self.decision_.subject_to:
             of_probabilities = self._method == "predict_proba"
@@ -398,12 +410,13 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the positive class where the score is at least the threshold, compared exactly."""
+        """Return the positive class for scores at or above the threshold (compared exactly), else the negative
+        class."""
         return self._labels(predict(self._scores(self._fitted(), X, self._method), self.threshold_))
 
     @property
     def fold_thresholds_(self) -> Array:
-        """Threshold found by the search on each fold's own rows, in the order of the folds."""
+        """Threshold of the search on the rows of each fold, in the order of the folds."""
         validation.check_is_fitted(self, "predictions_")
         thresholds = []
         for fold in self.predictions_.by_fold().values():
@@ -415,7 +428,7 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
     @property
     def threshold_spread_(self) -> float:
-        """Standard deviation of the folds' own thresholds."""
+        """Standard deviation of `fold_thresholds_`."""
         thresholds = self.fold_thresholds_
         known = thresholds[~np.isnan(thresholds)]
         if known.size < 2 or np.isinf(known).all():
@@ -427,7 +440,7 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
 
 def _has_probabilities(classifier: "HullClassifier") -> bool:
-    """Return whether a single model decides, and has probabilities; before the fit, whether all models have them."""
+    """Return True if a single model decides and has probabilities; before the fit, if all models have them."""
     if not hasattr(classifier, "decision_"):
         models = classifier._models().values()
     elif classifier.mixture_ is None:
@@ -447,37 +460,41 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         Classifiers with predict_proba or decision_function.
     context, criterion, subject_to : see `ThresholdClassifier`
     mixture : mapping, optional
-        In place of these, a rate or a capacity that a random combination of two models attains: ``{"fpr": 0.1}`` or
-        ``{"at_most": 800, "population": 4000}``; see `rocscope.decisions.mixture`.
+        Rate or capacity for a random mixture of two models, in place of a context, criterion and constraints:
+        ``{"fpr": 0.1}`` or ``{"at_most": 800, "population": 4000}``; see `rocscope.decisions.mixture`.
     cv, response_method, pos_label, random_state, n_jobs : see `ThresholdClassifier`
-        Inner folds are the same for all models.
+        All models have the same inner folds.
 
     Attributes
     ----------
     decision_ : Decision
-        The model and threshold, with counts and costs out of fold; if a mixture decides, its alternative: the choice of
-        highest accuracy.
+        Chosen model and threshold, with out-of-fold counts and costs. With a mixture, the choice of highest accuracy.
     mixture_ : RandomizedRule or None
+        The random mixture, if requested.
     hull_ : Hull
-        The ROC hull of all models out of fold: which of them is best where.
+        Out-of-fold ROC hull of all models, with the best model at each operating point.
     predictions_ : Predictions
-        The merged out-of-fold scores of all models.
+        Merged out-of-fold scores of all models.
     named_estimators_ : dict of classifiers
-        All models, fitted to all rows; so that `aim_at` needs no fit.
-    classes_, pos_label_ : array of both labels, the positive one
+        All models, fitted to all rows, so that `aim_at` needs no further fit.
+    classes_ : array of 2
+        Labels of both classes, sorted.
+    pos_label_ : label
+        Label of the positive class.
 
     Raises
     ------
     InputError
-        If no models are given, names repeat, or both a context and a mixture are given; see also `ThresholdClassifier`.
+        If no models are given, names repeat, or both a context and a mixture are given; also the errors of
+        `ThresholdClassifier`.
 
     Notes
     -----
-    No linear combination of costs and class mix is served better, on the rows that it was chosen from, by any model
-    at any threshold. The best of many is chosen from the same out-of-fold rows that its cost is stated for, so that
-    cost is optimistic, the more so the more models there are.
+    On the out-of-fold rows, no model has a lower cost at any threshold, for any costs and prevalence. The stated cost
+    is optimistic, because the model is chosen on the same out-of-fold rows. The optimism grows with the number of
+    models.
 
-    A mixture sends each case to one of two models at random; `predict` then takes identifiers or a random state.
+    A mixture assigns each case to one of two models at random; `predict` then takes identifiers or a random state.
 
     References
     ----------
@@ -548,16 +565,16 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         subject_to: str | Constraint | Sequence[str | Constraint] = (),
         mixture: Mapping[str, float] | None = None,
     ) -> Self:
-        """Return a copy for another context, with the same fitted models.
+        """Return a copy with a decision for a different objective, with the same fitted models.
 
         Raises
         ------
         LabelError
-            If the fit took either class for the positive one, and costs or constraints now distinguish them.
+            If the positive class was not given to the fit, and the new costs or constraints depend on it.
         """
         validation.check_is_fitted(self, "hull_")
         aimed = copy(self)
-        aimed.predictions_ = self.predictions_  # which a copy, like a saved model, leaves out
+        aimed.predictions_ = self.predictions_  # a copy, like a saved model, lacks the predictions
         aimed.context = context
         aimed.criterion = criterion
         aimed.subject_to = subject_to
@@ -572,11 +589,13 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
 
         Parameters
         ----------
-        X : rows that the models take
-        ids : array of one identifier a row, optional
-            Fixes the lot of each case where lots are drawn, whatever its place; see `RandomizedRule.predict`.
+        X : array, sparse matrix or data frame of n rows
+            Features, in any form that the models take.
+        ids : array of n identifiers, optional
+            Identifiers of the rows. With a mixture, the hash of the identifier determines the model of each case; see
+            `RandomizedRule.predict`.
         random_state : int, Generator, RandomState or None
-            A different seed gives different random decisions.
+            Seed of the random decisions of a mixture without `ids`.
         """
         validation.check_is_fitted(self, "hull_")
         rule = self.mixture_
@@ -588,12 +607,12 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
 
     @metaestimators.available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the chosen model; a mixture has none."""
+        """Return the probabilities of the chosen model; not available for a mixture."""
         validation.check_is_fitted(self, "hull_")
         return self.named_estimators_[self.decision_.model].predict_proba(X)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, and with `deep` the parameters of each model as ``name__parameter``."""
+        """Return the parameters; with `deep`, also those of each model as ``name__parameter``."""
         return self._cost_params(deep) | self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
@@ -631,11 +650,11 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
     ----------
     estimator : classifier with predict_proba
     objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
-        A cost matrix names the classes in the order of `classes_`.
+        Metric to maximise, or costs to minimise. The classes of a cost matrix must be in the order of `classes_`.
     method : {"auto", "smooth", "coordinate", "greedy"}
-        See `rocscope.multiclass.class_weights`.
+        Method of the search for weights; see `rocscope.multiclass.class_weights`.
     min_recall : float, or mapping from class to float, optional
-        Least share of a class that must be found.
+        Minimum recall of each class.
     cv, n_jobs : see `ThresholdClassifier`
     random_state : int, Generator, RandomState or None
         Seed of the folds, and of the search for weights.
@@ -643,27 +662,27 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
     Attributes
     ----------
     decision_ : ClassWeights
-        The weights, and what they predict out of fold.
+        Chosen weights, with the confusion matrix out of fold.
     class_weight_ : array of k weights
+        Weights, in the order of `classes_`.
     predictions_ : MulticlassPredictions
-        The merged out-of-fold probabilities they were chosen from.
+        Merged out-of-fold probabilities from which the weights were chosen.
     estimator_ : classifier
-        Fitted to all rows. `predict_proba` is its own: the weights decide, but do not recalibrate
-        (``decision_.recalibrated`` does).
+        Model fitted to all rows. `predict_proba` returns its probabilities unchanged;
+        ``decision_.recalibrated`` returns recalibrated ones.
     classes_ : array of k labels
 
     Raises
     ------
     OneClassError
-        If there is one class only.
+        If there is only one class.
     InputError
-        If not even two classes have a second member, or the model has no predict_proba.
+        If fewer than two classes have two or more members, or the model has no `predict_proba`.
 
     Notes
     -----
-    Probability 0 stands for a class that is absent from the training rows of a fold, as one of a single member is where
-    it is tested. Weights of rows are treated as in
-    `ThresholdClassifier`.
+    A class that is absent from the training rows of a fold has probability 0 in this fold. Row weights are treated as
+    in `ThresholdClassifier`.
 
     References
     ----------
@@ -705,6 +724,7 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         Parameters
         ----------
         y : array of n labels
+            Labels of two or more classes.
         X, sample_weight, groups, **params : see `ThresholdClassifier.fit`
         """
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
@@ -739,17 +759,18 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : classifier with predict_proba
     sampler : {"under", "over"} or sampler of imbalanced-learn
-        The names stand for its RandomUnderSampler and RandomOverSampler, to equally frequent classes.
+        "under" and "over" are RandomUnderSampler and RandomOverSampler of imbalanced-learn, with equal class sizes.
     random_state : int, RandomState or None
         Seed of a sampler given by name.
 
     Attributes
     ----------
     estimator_ : classifier
-        Fitted to the resampled rows; its own probabilities refer to their class mix.
+        Model fitted to the resampled rows; its own probabilities refer to their class shares.
     sampler_ : sampler
+        Sampler after the fit.
     train_prevalence_, prevalence_ : arrays of k shares
-        Class mix of the resampled rows, and of all rows.
+        Class shares of the resampled rows, and of all rows.
     classes_ : array of k labels
 
     Raises
@@ -757,18 +778,20 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     MissingDependencyError
         If imbalanced-learn is not installed: ``pip install rocscope[sampling]``.
     InputError
-        If the model has no predict_proba, or the sampler left a class out.
+        If the model has no `predict_proba`, or the sampler removed a class.
 
     Notes
     -----
-    Probabilities are multiplied by π_c/π₀_c, for a class mix π₀ of the resampled rows and π of all rows, and divided by
-    their sum; with two classes that is `decisions.correct_probabilities`. It is right if rows of each class are
-    resampled independently of their features: random over- and under-sampling. Samplers that make up rows or choose
-    them by their place (SMOTE, NearMiss) change the distribution within a class, which nothing corrects.
+    The probability of class c is multiplied by π_c/π₀_c, where π₀ are the class shares of the resampled rows and π
+    those of all rows. The products are divided by their sum. For two classes this is `decisions.correct_probabilities`.
+    The correction is valid for random over- and undersampling, in which rows are resampled independently of their
+    features. Samplers that create rows (SMOTE) or select rows by their features (NearMiss) change the distribution
+    within a class, which is not corrected.
 
-    `predict` takes the most probable class at the original mix, so that it predicts a rare class about as seldom as a
-    model of all rows. If errors differ in cost, wrap it: ``ThresholdClassifier(ResampledClassifier(…), context=…)``
-    resamples inside each fold. Rows are resampled, so weights cannot be given.
+    `predict` returns the most probable class at the original class shares. It therefore predicts a rare class about as
+    rarely as a model fitted to all rows. If errors have different costs, use
+    ``ThresholdClassifier(ResampledClassifier(…), context=…)``, which resamples inside each fold. Weights are not
+    supported.
 
     References
     ----------
@@ -795,8 +818,10 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : n × d array or frame that the sampler takes
+        X : n × d array or data frame
+            Features, in any form that the sampler takes.
         y : array of n labels
+            True classes.
         """
         wrapping.check_response(self.estimator, "predict_proba")
         X, y, _ = wrapping.check_rows(X, y, None)
@@ -805,7 +830,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
         self.sampler_: Any = self._new_sampler()
         if isinstance(self.sampler, str):
-            # Random samplers look at labels only, so that they may draw row numbers of any kind of table.
+            # Random samplers use labels only, so they can draw row numbers, for tables of any type.
             drawn, labels = self.sampler_.fit_resample(np.arange(y.size)[:, np.newaxis], y)
             rows = take_rows(attributes(X, y.size), drawn[:, 0])
         else:
@@ -853,5 +878,5 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
-        tags.input_tags.allow_nan = False  # many samplers refuse missing values, whatever the model takes
+        tags.input_tags.allow_nan = False  # many samplers reject missing values, even if the model accepts them
         return tags

@@ -1,11 +1,11 @@
-"""Search over models and settings, with the winner's performance on new cases.
+"""Search over models and settings, with an estimate of the winner's performance on new cases.
 
-All candidates are fitted in the same folds. The best of many looks better than it is, because it was chosen for looking
-good. To estimate that optimism without fitting anything again, the choice is repeated on nine tenths of the cases and
-the winner evaluated on the rest (Tsamardinos, Greasidou & Borboudakis 2018).
+All candidates are fitted in the same folds. The estimate for the best of many candidates is optimistic, because the
+candidate was chosen for it. To estimate this optimism without further fits, the choice is repeated on nine tenths of
+the cases, and the winner is evaluated on the remaining tenth (Tsamardinos, Greasidou & Borboudakis 2018).
 
-A figure on a part of the cases is approximated to first order: the figure of all cases plus the mean influence of the
-cases of the part. So one table of moves, units × candidates, is all that the repeated choices need; see
+A metric on a part of the cases is approximated to first order: the metric of all cases, plus the mean influence of the
+cases in the part. The repeated choices therefore need only one table of influences, units × candidates; see
 `_CandidateFigures`.
 """
 
@@ -33,33 +33,33 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.expected_costs import sample_of_means
 from rocscope.inference.influence_estimates import Values, estimate_value, values_of_rows
 
-# Choices are repeated on nine tenths of the cases, 10 · 20 times: enough for a mean within 1% of a standard error.
+# Choices are repeated on nine tenths of the cases, 10 · 20 times, which gives the mean within 1% of a standard error.
 _PARTS = 10
 _DRAWS = 20
 
 _FOLD_VARIANCE = 1.12
-"""Factor of the variance of a figure of a whole ranking, since each fold's model depends on its training rows.
+"""Factor for the variance of a threshold-free metric, because the model of each fold depends on its training rows.
 
-Intervals of decisions (cost, or a figure of one threshold) include that already. With this factor, and with the
+Intervals of decisions (cost, or a metric at one threshold) already allow for this. With this factor, and with the
 optimism as a further error, intervals of rankings and of costs have their nominal coverage (benchmarks/estimators).
 """
 
 
 @dataclass(frozen=True)
 class SearchCandidate(Result):
-    """One model at one setting.
+    """A candidate of a search: one model with one setting of its parameters.
 
     Attributes
     ----------
     name : str
     value : float
-        Its figure out of fold; of a cost or a figure of one threshold, at the threshold that is best on these rows.
+        Out-of-fold value of the metric; a cost, or a metric at one threshold, is that of the best threshold.
     worse_by : float
-        Difference from the best one.
+        Difference from the best candidate.
     standard_error : float
         Standard error of this difference, paired by case.
     threshold : float
-        NaN where the figure has none.
+        Best threshold; NaN if the metric has no threshold.
     """
 
     name: str
@@ -70,10 +70,10 @@ class SearchCandidate(Result):
 
 
 class _CandidateFigures(NamedTuple):
-    """Figures of all candidates, how far each unit of cases moves them, and the estimate of one.
+    """Metrics of all candidates, the influence of each unit of cases on them, and the estimate of one candidate.
 
-    `frequency` is the number of equal cases that a unit stands for; `scale` is the factor from sums of squared moves to
-    a variance. A figure of one threshold has a decision for each candidate that has an admissible threshold.
+    `frequency` is the number of equal cases that a unit represents. `scale` is the factor from sums of squared
+    influences to a variance. For a metric at one threshold, each candidate with an admissible threshold has a decision.
     """
 
     values: Array
@@ -86,61 +86,67 @@ class _CandidateFigures(NamedTuple):
 
 @held_to_contract
 class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
-    """Search over models and settings that also says what its winner is worth on new cases.
+    """Search over models and settings, with an estimate of the winner's performance on new cases.
 
     Parameters
     ----------
     estimator : classifier, search of scikit-learn, list of them, or mapping from name to one of them
-        A `GridSearchCV` or `RandomizedSearchCV` stands for its settings, each of them a candidate; its own folds and
-        scoring are not used. List simple candidates first.
+        Candidates. Each parameter setting of a `GridSearchCV` or `RandomizedSearchCV` is one candidate; the folds and
+        scoring of these searches are not used. List simple candidates first.
     context : Context, optional
-        Prevalence and costs, where cost is what counts; by default accuracy's.
+        Prevalence and costs, if the expected cost is minimised; by default both kinds of error have the same cost.
     criterion : str, optional
-        A figure in place of cost: of a whole ranking ("auc", "brier", "average_precision") or of one threshold ("f1").
+        Metric to optimise in place of cost: threshold-free ("auc", "brier", "average_precision") or at the best
+        threshold ("f1").
     subject_to : constraints
-        Such as ``"tpr >= .9"``; candidates without an admissible threshold in every repeat are omitted.
+        Constraints such as ``"tpr >= .9"``. A candidate is omitted if it has no admissible threshold in some repeat.
     one_standard_error : bool
-        Whether to take, in place of the best candidate, the first one that is worse by at most a standard error of the
-        paired difference (Breiman et al. 1984).
+        If True, take the first candidate that is worse than the best by at most one standard error of the paired
+        difference (Breiman et al. 1984).
     cv, response_method, pos_label, random_state, n_jobs : see `ThresholdClassifier`
-        Folds are the same for all candidates.
+        All candidates have the same folds.
     repeats : int
-        Up to how many times the folds are drawn.
+        Maximum number of repetitions of the folds.
     max_width : float, optional
-        No more repeats once the interval of the winner's figure is that narrow.
+        Stop repeating if the interval of the winner's metric is at most this wide.
 
     Attributes
     ----------
     estimate_ : Estimate
-        The winner's figure on new cases, allowing for the choice among candidates and of the threshold.
+        The winner's metric on new cases, corrected for the choice of the candidate and the threshold.
     apparent_ : float
-        The same as it looks on the rows that it was chosen on.
+        The winner's metric on the rows that it was chosen on, without this correction.
     best_ : str
-    best_estimator_, best_params_, cv_results_ : as of scikit-learn's searches
+        Name of the winner.
+    best_estimator_, best_params_, cv_results_ : as in scikit-learn's searches
     candidates_ : list of SearchCandidate
-        In the order given.
+        All candidates, in the order given.
     decision_ : Decision or None
-        The winner's threshold, with its counts and costs; None where the figure has none.
+        The winner's threshold, with its counts and costs; None if the metric has no threshold.
     threshold_ : float
+        The winner's threshold.
     repeats_ : int
-        Repeats that were done.
+        Number of repetitions used.
     predictions_ : Predictions
-        Out-of-fold scores of all candidates, of the first repeat.
+        Out-of-fold scores of all candidates in the first repeat.
     estimator_ : classifier
         The winner, fitted to all rows.
-    classes_, pos_label_ : array of both labels, the positive one
+    classes_ : array of 2
+        Labels of both classes, sorted.
+    pos_label_ : label
+        Label of the positive class.
 
     Raises
     ------
     InfeasibleError
-        If no candidate satisfies the constraints in every repeat; see also `ThresholdClassifier`.
+        If no candidate satisfies the constraints in every repeat; also the errors of `ThresholdClassifier`.
 
     Notes
     -----
-    All candidates are fitted in the same folds. The choice is then repeated on nine tenths of the cases, and each
-    winner judged on the rest, 200 times; no model is fitted again for this (Tsamardinos, Greasidou & Borboudakis 2018).
-    The optimism of the choice is subtracted from the winner's estimate, and counts as an additional error. Measured:
-    docs/guide/estimators.md.
+    All candidates are fitted in the same folds. The choice is then repeated 200 times on nine tenths of the cases, and
+    each winner is evaluated on the remaining tenth, without further fits (Tsamardinos, Greasidou & Borboudakis 2018).
+    The optimism of the choice is subtracted from the winner's estimate, and increases its standard error.
+    docs/guide/estimators.md reports the coverage.
 
     References
     ----------
@@ -225,14 +231,14 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         self.repeats_ = len(repeats)
         self.best_ = self.candidates_[winner].name
         self._method = self._methods[self.best_]
-        # The threshold of the first repeat, whose scores are kept in predictions_.
+        # The threshold of the first repeat, because predictions_ contains its scores.
         self.decision_ = repeats[0].decisions.get(self.best_)
         self.threshold_ = nan if self.decision_ is None else self.decision_.threshold
         self.estimator_ = refit(self.best_)
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the positive class where the score is at least the threshold; without one, the winner's labels."""
+        """Return the positive class for scores at or above the threshold; without a threshold, the winner's labels."""
         fitted = self._fitted()
         if self.decision_ is None:
             return fitted.predict(X)
@@ -245,15 +251,15 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
     @property
     def best_params_(self) -> dict[str, Any]:
-        """Parameters that the winner's search has set; empty for a model that was given as such."""
+        """Parameter values of the winner from its scikit-learn search; empty for a model without a search."""
         self._fitted()
         return self._settings[self.best_]
 
     @property
     def cv_results_(self) -> dict[str, Any]:
-        """Candidates, their parameters, scores and ranks, with the names that scikit-learn's searches use.
+        """Candidates with parameters, scores and ranks, with the keys of scikit-learn's searches.
 
-        A score is better the higher it is: costs and other losses are negative. NaN for a candidate left out.
+        Higher scores are better: costs and other losses are negated. Omitted candidates have NaN.
         """
         self._fitted()
         score = _goal_of(self).sign * np.array([candidate.value for candidate in self.candidates_])
@@ -271,12 +277,12 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         return self._candidates
 
     def _models(self) -> dict[str, Any]:
-        # Before fit() scikit-learn asks for metadata routing and tags, which no random state changes.
+        # Scikit-learn requests metadata routing and tags before fit(); they do not depend on the random state.
         return getattr(self, "_candidates", None) or candidates_of(self.estimator, 0)
 
     def _settle(self, repeats: Sequence[_CandidateFigures], goal: "_Goal") -> int:
         """Choose a candidate by all repeats so far, set `estimate_` and `candidates_`, and return its index."""
-        # NaN for a candidate that any repeat left without an admissible threshold.
+        # NaN for a candidate without an admissible threshold in some repeat.
         values = np.mean([figures.values for figures in repeats], axis=0)
         if np.isnan(values).all():
             message = f"no candidate satisfies the constraints in each of {len(repeats)} repeats"
@@ -292,7 +298,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         optimism = float(goodness[winner] - np.mean(held_out))
         self.apparent_ = float(values[winner])
         self.estimate_ = _corrected_estimate(repeats, winner, -goal.sign * optimism, len(values))
-        best = np.nanmax(goodness)  # candidates that are left out have NaN
+        best = np.nanmax(goodness)  # omitted candidates have NaN
         self.candidates_ = []
         for i, name in enumerate(self.predictions_.models):
             decision = repeats[0].decisions.get(name)
@@ -305,7 +311,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
 @dataclass(frozen=True)
 class _Goal:
-    """Objective of a search: a cost, a figure of one threshold, or a figure of a whole ranking."""
+    """Objective of a search: a cost, a metric at one threshold, or a threshold-free metric."""
 
     sign: int
     symmetric: bool
@@ -320,12 +326,12 @@ def _goal_of(search: Search) -> _Goal:
     symmetric = context is None and not search.subject_to
     if figure is not None and figure.needs in ("ranks", "probabilities"):
         if context is not None or search.subject_to:
-            expected = "no context or constraint with a figure without threshold"
+            expected = "no context or constraint with a threshold-free metric"
             got = "one" if context is not None else "a constraint"
             raise InputError("criterion", expected=expected, got=got)
         smooth = registry.statistic_named(figure.name)[1]
         if not isinstance(smooth, Smooth):
-            raise InputError("criterion", expected="a figure with an influence function", got=repr(search.criterion))
+            raise InputError("criterion", expected="a metric with an influence function", got=repr(search.criterion))
         return _Goal(figure.sign, symmetric, partial(_by_ranking, smooth=smooth))
     options = {"criterion": search.criterion, "subject_to": search.subject_to}
     if search.criterion is None:
@@ -351,7 +357,7 @@ def _by_cost(predictions: Predictions, *, context: Context, options: dict[str, A
         costs.append(np.where(positive, cost_if_positive, cost_if_negative))
     means = sample_of_means(predictions, np.column_stack(costs), context.target_prevalence, None)
     moves, frequency = _moves_of_units(means.moves, means.frequency)
-    # At a target prevalence each class has a variance of its own: one factor stands for both.
+    # At a target prevalence each class has its own variance; one common factor approximates both.
     squares = (moves**2 / frequency[:, None]).sum()
     scale = float(np.trace(means.covariance) / squares) if squares else 1.0
     figures = _CandidateFigures(
@@ -385,7 +391,7 @@ def _values(predictions: Predictions, statistic: Smooth) -> Values:
 
 
 def _moves_of_units(moves: Array, frequency: Array | None) -> tuple[Array, Array]:
-    """Return how far all cases of a unit move the values, and their number."""
+    """Return the influence of each unit on the values, summed over its cases, and the number of its cases."""
     frequency = np.ones(len(moves)) if frequency is None else frequency
     return moves * frequency[:, None], frequency
 
@@ -404,19 +410,19 @@ def _decided(predictions: Predictions, context: Context | None, options: dict[st
 
 
 def _of_all_candidates(figures: _CandidateFigures, predictions: Predictions) -> _CandidateFigures:
-    """Return figures of all candidates, from candidates with a decision; the others have NaN and are never taken."""
+    """Return metrics of all candidates, given those with a decision; other candidates have NaN and are never chosen."""
     names = list(predictions.models)
     decided = [names.index(name) for name in figures.decisions]
     values = np.full(len(names), nan)
     values[decided] = figures.values
     moves = np.zeros((len(figures.moves), len(names)))
     moves[:, decided] = figures.moves
-    # The interval of a decision takes a while and is asked for again in each repeat.
+    # The interval of a decision takes time and is needed again in each repeat, so it is cached.
     return figures._replace(values=values, moves=moves, estimate=cache(figures.estimate))
 
 
 def _first_within_error(goodness: Array, covariance: Array, *, one_standard_error: bool) -> tuple[int, Array]:
-    """Return the first candidate within a standard error of the best, and standard errors of all differences to it."""
+    """Return the first candidate within a standard error of the best, and standard errors of all differences."""
     known = np.where(np.isnan(goodness), -inf, goodness)
     best = int(known.argmax())
     variance = np.diag(covariance)
@@ -426,30 +432,31 @@ def _first_within_error(goodness: Array, covariance: Array, *, one_standard_erro
 
 
 def _approximate_splits(goodness: Array, moves: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield figures of most cases, and of the others, to first order: θ + mean influence of the cases."""
+    """Yield first-order metrics of most cases, and of the remaining cases: θ + mean influence of the cases."""
     rng = np.random.default_rng(0)
     parts = min(_PARTS, len(moves))
     for _ in range(_DRAWS):
         part = rng.permutation(len(moves)) % parts
         sums = np.zeros((parts, moves.shape[1]))
         np.add.at(sums, part, moves)
-        # Moves sum to 0 and are influences divided by n, so a part of n/parts cases moves by `parts` times its sum.
+        # Moves are influences divided by n and sum to 0. The metric of n/parts cases differs by `parts` times their
+        # sum.
         for sum_of_part in sums:
             yield goodness - sum_of_part * parts / (parts - 1), goodness + sum_of_part * parts
 
 
 def _corrected_estimate(repeats: Sequence[_CandidateFigures], winner: int, shift: float, candidates: int) -> Estimate:
-    """Return the winner's estimate less the optimism of the choice, which also counts as a further error of it."""
+    """Return the winner's estimate minus the optimism of the choice, which also increases its standard error."""
     estimates = [figures.estimate(winner) for figures in repeats]
     value = float(np.mean([estimate.value for estimate in estimates]))
     low = float(np.mean([estimate.low for estimate in estimates]))
     high = float(np.mean([estimate.high for estimate in estimates]))
-    # 1.96 standard errors, whatever the method of the interval; never 0, for the division.
+    # 1.96 standard errors, for any method of the interval; never 0, because it is a divisor.
     error = max((high - low) / 2, 1e-300) / 1.96
     fold_variance = 1.0 if repeats[0].decisions else _FOLD_VARIANCE
     widening = sqrt(fold_variance + (shift / error) ** 2)
     centre = value + shift
     first = estimates[0]
-    method = f"{first.method}; less what choosing among {candidates} gains"
+    method = f"{first.method}; minus the optimism of choosing among {candidates}"
     low, high = centre - widening * (value - low), centre + widening * (high - value)
     return Estimate(centre, low, high, first.level, method, first.n, reason=first.reason)

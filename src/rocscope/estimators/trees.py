@@ -1,14 +1,15 @@
 """Decision trees for ranking and for probabilities.
 
-- `AUCTreeClassifier` splits each node where the ROC curve of the split has the largest area. A split of a node's rows
-  has one ROC point, (share of negatives on one side, share of positives there); the area under the curve through it is
-  (1 + |a − b|)/2 for the shares a and b of the two classes that go left (Ferri, Flach & Hernández-Orallo 2002).
-- `SmoothedTreeClassifier` is scikit-learn's tree with other probabilities.
+- `AUCTreeClassifier` splits each node where the ROC curve of the split has the largest area. The ROC point of a split
+  is (share of negatives on one side, share of positives on this side). The area under the curve through this point is
+  (1 + abs(a − b))/2, where a and b are the shares of the two classes that go left (Ferri, Flach & Hernández-Orallo
+  2002).
+- `SmoothedTreeClassifier` is scikit-learn's tree with smoothed probabilities.
 
-Both smooth the class shares of their leaves, which small leaves would push to 0 and 1: Laplace's estimate adds one row
-of each class, the m-estimate adds m rows of the class mix of all training rows.
+Both smooth the class shares of the leaves, because small leaves have extreme shares. Laplace's estimate adds one row of
+each class. The m-estimate adds m rows with the class shares of all training rows.
 
-The tree is kept in arrays, one entry a node.
+The tree is stored in arrays with one entry per node.
 """
 
 from dataclasses import dataclass
@@ -31,9 +32,9 @@ KINDS = ("laplace", "m", "none")
 
 
 def _smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
-    """Return probabilities of k classes from counts (leaves × k); the first row is the root's.
+    """Return smoothed probabilities of k classes from counts (nodes × k); the first row is the root.
 
-    See `SmoothedTreeClassifier` for how.
+    `SmoothedTreeClassifier` has the formulas.
 
     Raises
     ------
@@ -67,17 +68,18 @@ class Tree:
 
     Attributes
     ----------
-    feature : array of one column a node
-        Model that decides there; −1 in a leaf.
-    threshold : array of one cut a node
-        Rows with ``x <= threshold`` go left.
-    left, right : arrays of nodes
-        −1 in a leaf.
+    feature : array
+        Column of the split at each node; −1 in a leaf.
+    threshold : array
+        Threshold of the split at each node: rows with ``x <= threshold`` go left.
+    left, right : arrays
+        Child nodes of each node; −1 in a leaf.
     counts : nodes × k array
-        Weight of each class among the node's rows.
-    depth : array of the number of splits above each node
-    auc : array of the area of each split
-        NaN in a leaf.
+        Weight of each class among the rows of the node.
+    depth : array
+        Number of splits above each node.
+    auc : array
+        Area of each split; NaN in a leaf.
     """
 
     feature: Indices
@@ -90,7 +92,7 @@ class Tree:
 
     def apply(self, X: Array) -> Indices:
         """Return the leaf of each row."""
-        # All rows move down together, one level at a time, until each is in a leaf.
+        # All rows move down together, one level at a time, until all rows are in leaves.
         node = np.zeros(len(X), np.intp)
         moving = np.flatnonzero(self.feature[node] != LEAF)
         while moving.size:
@@ -106,22 +108,22 @@ class Tree:
 
 
 class Cut(NamedTuple):
-    """Rows with ``x <= threshold`` in a column go left."""
+    """A split: rows with ``x <= threshold`` in a column go left."""
 
     feature: int
     threshold: float
     auc: float
 
 
-_LEFT, _RIGHT = 2, 3  # fields of a node that name its children
+_LEFT, _RIGHT = 2, 3  # fields of a node that contain its children
 
 
 def grow(X: Array, code: Indices, weight: Array, k: int, max_depth: float, min_leaf: float) -> Tree:
-    """Return the tree for classes coded 0, …, k − 1, each node split at the largest AUC."""
+    """Return the tree for classes coded 0, …, k − 1; each node is split at the largest AUC."""
     onehot = np.zeros((len(X), k))
     onehot[np.arange(len(X)), code] = weight
     nodes: list[list[Any]] = []
-    waiting = [(np.arange(len(X)), 0, LEAF, _LEFT)]  # rows, depth, parent, the parent's field that names the node
+    waiting = [(np.arange(len(X)), 0, LEAF, _LEFT)]  # rows, depth, parent, field of the parent that contains the node
     while waiting:
         rows, depth, parent, field = waiting.pop()
         split = best_split(X[rows], onehot[rows], min_leaf) if depth < max_depth else None
@@ -145,13 +147,13 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
     ----------
     X : n × d array
     counts : n × k array
-        The weight of each row, in the column of its class.
+        Weight of each row, in the column of its class.
     min_leaf : float
-        Least weight on either side.
+        Minimum weight on either side.
 
     Notes
     -----
-    One sort of each column and one cumulative sum for all: nothing is computed cut by cut.
+    Each column is sorted once. One cumulative sum then gives the areas of all splits.
     """
     total = counts.sum(axis=0)
     occurring = total > 0
@@ -167,7 +169,8 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
     if not allowed.any():
         return None
     auc = np.where(allowed, _area(left / total), -np.inf)
-    # Of equal areas the most even split; transposed, so that argmax takes the first feature, then the lowest cut.
+    # Among equal areas take the most even split; transposed, so that argmax takes the first feature, then the lowest
+    # cut.
     evenness = np.where(auc >= auc.max() - _TIE, smaller, -np.inf).T
     feature, cut = np.unravel_index(evenness.argmax(), evenness.shape)
     low, high = x[cut, feature].item(), x[cut + 1, feature].item()
@@ -180,8 +183,8 @@ def _area(share: Array) -> Array:
 
     Notes
     -----
-    For a pair with shares a and b it is (1 + |a − b|)/2; in ascending order the shares a₀ … a₍ₖ₋₁₎ differ by Σ (2i − k
-    + 1)·aᵢ in all.
+    For a pair with shares a and b, the area is (1 + abs(a − b))/2. For shares a₀ … a₍ₖ₋₁₎ in ascending order, the sum
+    of all pairwise differences is Σ (2i − k + 1)·aᵢ.
 
     Examples
     --------
@@ -202,9 +205,9 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     max_depth : int, optional
-        Most splits between the root and a leaf.
+        Maximum number of splits between the root and a leaf.
     min_samples_leaf : float
-        Least weight of a leaf: rows, where they are not weighted.
+        Minimum weight of a leaf; without weights, the minimum number of rows.
     smoothing, m : see `SmoothedTreeClassifier`
 
     Attributes
@@ -220,18 +223,17 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The two sides of a split, ordered by their share of positives, are the ROC curve (0, 0), (fp₁/N, tp₁/P), (1, 1) of
-    the node's own rows; its area is ``(1 + |tp₁/P − fp₁/N|)/2``. Unlike impurity it does not depend on the class mix of
-    the node. Among splits of equal area, take the one with the largest smaller side, then the first feature and the
-    lowest cut. The tree therefore keeps growing where no single split helps. Nodes with one class are leaves.
+    The two sides of a split, ordered by their share of positives, define the ROC curve (0, 0), (fp₁/N, tp₁/P), (1, 1)
+    of the node's rows. Its area is ``(1 + |tp₁/P − fp₁/N|)/2``. Unlike impurity, the area does not depend on the class
+    shares of the node. Among splits of equal area, the most even split is taken, then the first feature, then the
+    lowest threshold. The tree therefore also grows where no single split improves the area. Nodes with one class are
+    leaves.
 
-    With more than two classes the area is the mean over all pairs of classes present in the node, each on the rows of
-    the pair (Hand & Till's M).
+    With more than two classes, the area is the mean over all pairs of classes in the node (Hand & Till's M).
 
-    Splits are of the form x ≤ c, with c halfway between values that occur; the published trees also had a branch for
-    each value of a nominal attribute. Rows count by their weights: an integer weight equals repeated rows, and rows
-    of weight 0 change nothing. O(d·n log n) a level of the tree, and
-    memory for a few times n·d·k numbers.
+    Splits have the form x ≤ c, where c is the midpoint between two neighbouring values. The published trees also had a
+    branch for each value of a nominal attribute. An integer weight is equal to repeated rows, and rows of weight 0 have
+    no effect. The running time is O(d·n log n) per level of the tree; the memory is a small multiple of n·d·k numbers.
 
     References
     ----------
@@ -285,7 +287,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def apply(self, X: Any) -> Indices:
-        """Return the leaf of each row, as a node of `tree_`."""
+        """Return the leaf of each row, as an index of a node of `tree_`."""
         validation.check_is_fitted(self)
         rows: Any = validation.validate_data(self, X, dtype=np.float64, reset=False)
         return self.tree_.apply(rows)
@@ -313,13 +315,15 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
 
 @held_to_contract
 class SmoothedTreeClassifier(DecisionTreeClassifier):
-    """Decision tree whose leaves have Laplace or m-estimates of the class probabilities.
+    """Decision tree with Laplace or m-estimates of the class probabilities in the leaves.
 
     Parameters
     ----------
     smoothing : {"laplace", "m", "none"}
+        Smoothing of the class shares: Laplace's estimate, the m-estimate, or none.
     m : float
-        Parameter of the m-estimate: number of rows that the class mix of all training rows counts for in each leaf.
+        Parameter of the m-estimate: the number of rows, with the class shares of all training rows, that are added to
+        each leaf.
     criterion, splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
 random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst
         As in scikit-learn's DecisionTreeClassifier.
@@ -331,13 +335,13 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
 
     Notes
     -----
-    A leaf with n_c rows of class c among n, of k classes: Laplace (n_c + 1)/(n + k), m-estimate (n_c + m·π_c)/(n + m)
-    with the class mix π of the training rows. Rows count by their weights, class weights included. With Laplace the
-    most probable class of a leaf stays what it was; with m-estimates it may change, and `predict` follows the smoothed
-    probabilities.
+    For a leaf with n rows, of which n_c belong to class c of k, Laplace's estimate is (n_c + 1)/(n + k). The m-estimate
+    is (n_c + m·π_c)/(n + m), where π_c is the share of class c in the training rows. Rows are counted with their
+    weights, including class weights. Laplace's estimate does not change the most probable class of a leaf. The
+    m-estimate may change it; `predict` uses the smoothed probabilities.
 
-    An unpruned tree so smoothed ranks better than a pruned one (Provost & Domingos call it C4.4). There is one
-    output only.
+    An unpruned tree with smoothing ranks better than a pruned tree (C4.4 of Provost & Domingos). Only one output is
+    supported.
 
     References
     ----------
@@ -399,7 +403,7 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
         y : array of n labels
         sample_weight : array of n weights, optional
         check_input : bool
-            Whether X may be anything but what the tree uses inside.
+            If False, skip the validation of X, which must then have the tree's internal format.
         """
         super().fit(X, wrapping.one_label_a_row(y), sample_weight=sample_weight, check_input=check_input)
         self._leaf_probabilities()
@@ -417,7 +421,7 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
 
     def _leaf_probabilities(self) -> Array:
         tree = self.tree_
-        # scikit-learn keeps the class shares of a node, and its weight.
+        # scikit-learn stores the class shares of a node, and its weight.
         counts = tree.value[:, 0, :] * tree.weighted_n_node_samples[:, np.newaxis]
         return _smoothed(counts, self.smoothing, self.m)
 

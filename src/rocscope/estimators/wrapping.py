@@ -1,9 +1,9 @@
-"""Base classes of classifiers that fit others, and checks of their arguments.
+"""Base classes of classifiers that wrap other models, and checks of their arguments.
 
-- `FoldedClassifier` cross-validates its models inside `fit` and routes metadata (weights, groups, others) to them, with
-  scikit-learn's metadata routing if it is on, else by the names that the models' `fit` takes.
+- `FoldedClassifier` cross-validates its models inside `fit` and passes metadata (weights, groups, others) to them. It
+  uses scikit-learn's metadata routing if it is on; otherwise the argument names of the models' `fit`.
 - `TwoClasses` adds a positive class, and parameters for single costs of the context (``context__cost_fn``).
-- `WrappingClassifier` fits one model and offers its probabilities.
+- `WrappingClassifier` fits one model and exposes its probabilities.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from rocscope.protocols.splitters import Folds, splits_of
 
 @held_to_contract
 class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier that cross-validates others inside its fit."""
+    """A classifier that cross-validates other models inside its `fit`."""
 
     classes_: Array
     cv: Any
@@ -39,7 +39,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     __metadata_request__fit: ClassVar = {"groups": True}  # the request with which scikit-learn's routing starts
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the out-of-fold scores of the training rows, which no prediction needs."""
+        """Return the state without the out-of-fold scores of the training rows, which predictions do not need."""
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "predictions_"}
 
@@ -99,14 +99,15 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _routed(self, weight: Array | None, groups: Array | None, params: dict[str, Any]) -> Bunch:
         """Return the metadata for each model's `fit`, in order, and for the splitter."""
         models = self._models()
-        # With routing on, models request metadata by name; without, weights and groups go to all that take them.
+        # With routing on, models request metadata by name. Otherwise weights and groups go to all models that take
+        # them.
         if fitting.routes_metadata():
             routed = process_routing(self, "fit", sample_weight=weight, groups=groups, **params)
             to_splitter = routed.get("splitter", Bunch(split={}))
             return Bunch(fit=[routed[name].fit for name in models], split=to_splitter.split)
         if params:
             subject, expected = f"{type(self).__name__}.fit", "sample_weight and groups only"
-            hint = "sklearn.set_config(enable_metadata_routing=True) lets others through"
+            hint = "sklearn.set_config(enable_metadata_routing=True) enables other metadata"
             raise InputError(subject, expected=expected, got=", ".join(params), hint=hint)
         return Bunch(fit=[*fitting.fit_arguments(self._named(), weight, groups).values()], split={})
 
@@ -143,7 +144,7 @@ class TwoClasses(BaseEstimator):
         return {f"context__{cost.name}": getattr(context, cost.name) for cost in costs}
 
     def _with_cost_params(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return parameters with single costs merged into a new context, since others may hold the old one."""
+        """Return parameters with single costs merged into a new context; other objects may share the old context."""
         costs, others = {}, {}
         for name, value in params.items():
             if name.startswith("context__"):
@@ -168,7 +169,7 @@ class TwoClasses(BaseEstimator):
         return fitting.positive_scores(fitted, X, self.classes_.tolist(), self._positive, response)
 
     def _labels(self, positive: Booleans) -> Array:
-        """Return the positive label for positive predictions, the other one otherwise."""
+        """Return the positive label for positive predictions, otherwise the negative label."""
         return self.classes_[(positive ^ (self._positive == 0)).astype(np.intp)]
 
     def __sklearn_tags__(self) -> Any:
@@ -178,18 +179,18 @@ class TwoClasses(BaseEstimator):
 
 
 def _has(method: str) -> Callable[[Any], bool]:
-    """Return the condition that a wrapper has a method if the wrapped model does."""
+    """Return a condition for `available_if`: a wrapper has a method only if the wrapped model has it."""
 
     def condition(wrapper: Any) -> bool:
         wrapped = getattr(wrapper, "estimator_", wrapper.estimator)
-        getattr(wrapped, method)  # its own error says why the method is missing
+        getattr(wrapped, method)  # the model's own error states why the method is missing
         return True
 
     return condition
 
 
 class WrappingClassifier(FoldedClassifier):
-    """A classifier that fits another one and makes different decisions from its scores."""
+    """A classifier that fits a model and makes its own decisions from the model's scores."""
 
     estimator: Any
     estimator_: Any
@@ -226,12 +227,12 @@ _SYMMETRIC = {"accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "
 
 
 def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
-    """Return whether a choice does not depend on which class is called positive.
+    """Return True if the objective does not depend on which class is called positive.
 
     Raises
     ------
     InputError
-        If context, criterion or constraints are not what `rocscope.choose` takes; before anything is fitted.
+        If context, criterion or constraints are not valid for `rocscope.choose`; raised before any fit.
     """
     if not isinstance(context, Context | Campaign | UncertainContext | None):
         raise InputError("context", expected="a Context, a Campaign or an UncertainContext", got=repr(context))
@@ -248,23 +249,23 @@ def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | 
 
 
 def one_label_a_row(y: Any) -> Any:
-    """Return labels as scikit-learn takes them. Errors contain its own message, which its estimator checks expect."""
+    """Return labels in scikit-learn's format; errors contain its message, because its estimator checks expect it."""
     try:
         return column_or_1d(y, warn=True)
     except ValueError as error:
-        raise ShapeError("y", expected="one label a row", got=type(y).__name__, hint=str(error)) from error
+        raise ShapeError("y", expected="one label per row", got=type(y).__name__, hint=str(error)) from error
 
 
 def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Array, Any]:
-    """Return both classes, sorted, and the positive one.
+    """Return both classes, sorted, and the positive class.
 
-    If the decision treats both equally, the second one is, as in scikit-learn; else it is inferred only from 0/1, −1/1
-    and False/True.
+    If the decision treats both classes equally, the second class is positive, as in scikit-learn. Otherwise the
+    positive class is inferred only from 0/1, −1/1 and False/True.
 
     Raises
     ------
     OneClassError, LabelError
-        If there are not two classes, or the positive one is not known.
+        If the number of classes is not two, or the positive class is unknown.
     """
     classes = np.unique(y)
     if classes.size > 2:
@@ -282,12 +283,12 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
 
 
 def check_response(estimator: Any, wanted: str = "auto") -> str:
-    """Return the method that provides scores.
+    """Return the method of a model that returns scores.
 
     Raises
     ------
     InputError
-        If the estimator has none, or not the one that is wanted.
+        If the estimator has no such method, or lacks the requested one.
     """
     response = None
     if wanted in ("auto", *_OF_SCORES):
@@ -299,23 +300,23 @@ def check_response(estimator: Any, wanted: str = "auto") -> str:
 
 
 def _folds(y: Array, k: int) -> Folds:
-    """Return folds that spread rare classes; at most the size of the largest class.
+    """Return folds in which rare classes are spread; at most as many folds as members of the largest class.
 
     Raises
     ------
     InputError
-        If fewer than two classes have a member that can be omitted.
+        If fewer than two classes have two or more members.
     """
     classes, size = np.unique(y, return_counts=True)
     if (size > 1).sum() < 2:
-        expected = "at least two members of each class" if size.size == 2 else "two classes of two members or more"
+        expected = "at least two members of each class" if size.size == 2 else "two classes with two or more members"
         got = f"one class, {classes[size.argmin()].item()!r}, with 1 sample"
-        raise InputError("y", expected=expected, got=got, hint="no model can be fitted without it")
+        raise InputError("y", expected=expected, got=got, hint="no model can be fitted without this sample")
     return Folds(min(k, int(size.max())), rare_classes="spread")
 
 
 def take_over_features(wrapper: Any, fitted: Any) -> None:
-    """Copy number and names of features from a fitted model."""
+    """Copy the number and names of features from a fitted model."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(fitted, name):
             setattr(wrapper, name, getattr(fitted, name))

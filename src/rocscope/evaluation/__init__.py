@@ -1,4 +1,4 @@
-"""Evaluation on unseen data: models are fitted on some rows and evaluated on others."""
+"""Evaluate models on rows that they were not trained on."""
 
 from rocscope._base.public_names import attach
 

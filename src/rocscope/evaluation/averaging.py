@@ -1,19 +1,19 @@
-"""Average curves over folds: one curve with a confidence band, and the single folds behind it.
+"""Average the curves of cross-validation folds, with a confidence band.
 
 A cross-validation gives a curve for each fold. `average_curve` averages them in one of four ways:
 
 - vertical: the mean of y at each x (Fawcett 2006, algorithm 3);
 - threshold: the mean of x and y at each threshold (algorithm 4);
 - by false positives: the mean number of true positives at each number of false positives;
-- pooled: one curve of the rows of all folds, which needs scores on one scale.
+- pooled: one curve of the rows of all folds, whose scores must have the same scale.
 
-Between two thresholds a fold attains what a random mixture of both does. In counts that is a straight line; in ROC
-space too, but for precision and lift it is a hyperbola. So every interpolation here mixes counts first and divides
-afterwards.
+Between two thresholds, the curve of a fold is the curve of their random mixtures. This is a straight line in counts and
+in ROC space, but a hyperbola for precision and lift. Every interpolation in this file therefore mixes counts first and
+divides afterwards.
 
-Intervals come from the variation between folds: mean ± t·s/√K of K folds for averages, and the jackknife that omits one
-fold at a time for pooled values. Repeats of a cross-validation reuse the same cases and do not count as more folds;
-see `Spread`.
+Intervals come from the variation between folds. Averages over K folds have the interval mean ± t·s/√K. Pooled values
+have a jackknife interval that omits one fold at a time. Repeats of a cross-validation reuse the same cases and do not
+count as more folds; see `Spread`.
 
 Order of the file: means over folds with intervals; the curves of the folds; the averages; the result; `average_curve`.
 """
@@ -42,7 +42,7 @@ from rocscope.sample import rows_of
 
 
 class FoldInterval(NamedTuple):
-    """Values with interval limits, and the number of folds that each rests on."""
+    """Values with interval limits, and the number of folds behind each value."""
 
     value: Array
     low: Array
@@ -50,7 +50,7 @@ class FoldInterval(NamedTuple):
     folds: Array
 
     def within(self, axis: str) -> "FoldInterval":
-        """Return the same with limits clipped to an axis or "area": from 0, to 1 unless the axis is unlimited."""
+        """Return these values with limits clipped to [0, 1], or to [0, ∞) for an axis without an upper end."""
         most = np.inf if axis in _ABOVE_ONE else 1.0
         return self._replace(low=self.low.clip(0.0, most), high=self.high.clip(0.0, most))
 
@@ -60,14 +60,14 @@ _ABOVE_ONE = ("lift", "tp", "fp")
 
 @dataclass(frozen=True)
 class Spread:
-    """Uncertainty of a mean over folds, as of `effective` independent folds, with degrees of freedom.
+    """Effective number of independent folds behind a mean over folds, and its degrees of freedom.
 
     Attributes
     ----------
     folds : int
     effective, df : float
     name : str
-        Its name in a band.
+        Name of the interval's method, as shown with a band.
     """
 
     folds: int
@@ -77,13 +77,13 @@ class Spread:
 
     @classmethod
     def of(cls, predictions: Predictions, folds: int) -> "Spread":
-        """Return the spread for the folds of predictions, in which cases may repeat.
+        """Return the effective number of folds of predictions, in which cases may repeat.
 
         Notes
         -----
-        Repeats of a cross-validation count as one: they are the same cases. Repeated holdouts, which overlap, and folds
-        without known repeats, have the variance of Nadeau & Bengio, s²·(1/J + ρ/(1 − ρ)), where ρ is the share of cases
-        in a test set.
+        All repeats of a cross-validation count as one repeat, because they contain the same cases. Repeated holdouts
+        overlap; they, and folds without known repeats, have Nadeau & Bengio's variance s²·(1/J + ρ/(1 − ρ)) of J folds,
+        where ρ is the share of cases in a test set.
         """
         if not predictions.repeated:
             return cls(folds, folds, folds - 1)
@@ -105,7 +105,8 @@ def mean(values: Array, level: float = 0.95, spread: Spread | None = None) -> Fo
 
     Notes
     -----
-    mean ± t·s/√K with K − 1 degrees of freedom, or as `spread` says; NaN ends where only one fold has a number.
+    The interval is mean ± t·s/√K with K − 1 degrees of freedom, or with the numbers of `spread` if given. The limits
+    are NaN if only one fold has a value.
 
     Examples
     --------
@@ -116,11 +117,11 @@ def mean(values: Array, level: float = 0.95, spread: Spread | None = None) -> Fo
     spread = spread or Spread(len(values), len(values), len(values) - 1)
     known = ~np.isnan(values)
     folds = known.sum(axis=0)
-    # Where only some folds have a value, the effective number and the degrees of freedom shrink in proportion.
+    # If only some folds have a value, the effective number of folds and the degrees of freedom shrink in proportion.
     present = folds / spread.folds
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = np.where(known, values, 0.0).sum(axis=0) / folds
-        # A mean of equal numbers is that number, which a sum divided by their count may miss by a bit.
+        # The mean of equal numbers is that number; sum / count may differ from it in the last bit.
         lowest = np.where(known, values, np.inf).min(axis=0)
         highest = np.where(known, values, -np.inf).max(axis=0)
         centre = np.where(folds > 0, np.clip(centre, lowest, highest), np.nan)
@@ -131,11 +132,11 @@ def mean(values: Array, level: float = 0.95, spread: Spread | None = None) -> Fo
 
 
 def jackknife(value: Array, without: Array, level: float) -> FoldInterval:
-    """Return pooled values with jackknife intervals, leaving out each fold in turn.
+    """Return pooled values with jackknife intervals that omit each fold in turn.
 
     Notes
     -----
-    value ± t·se, where se² = (K − 1)/K · Σ (value without fold k − their mean)².
+    The interval is value ± t·se, where se² = (K − 1)/K · Σ (vₖ − mean of all vₖ)² and vₖ is the value without fold k.
 
     References
     ----------
@@ -155,7 +156,7 @@ def jackknife(value: Array, without: Array, level: float) -> FoldInterval:
 
 def _t_quantile(df: Array, level: float) -> Array:
     """Return the quantile of Student's t; NaN without degrees of freedom."""
-    # Rounding errors may leave a tiny number in place of 0, of which the quantile would overflow.
+    # Rounding errors may turn 0 into a tiny number, for which the quantile overflows.
     return np.where(df > 0, special.stdtrit(np.maximum(df, 1e-3), (1 + level) / 2), np.nan)
 
 
@@ -177,7 +178,7 @@ _COUNT_CURVES: dict[str, Callable[[ThresholdCounts], CountCurve]] = {
 
 @dataclass(frozen=True)
 class FoldCurves:
-    """The curves of one model: of each fold that has one, and of all rows.
+    """Curve of each fold and of all rows, for one model.
 
     Attributes
     ----------
@@ -189,7 +190,7 @@ class FoldCurves:
     curve_of : function from ThresholdCounts to Curve
     predictions : Predictions of one model
     masks : dict from fold to mask
-        The rows of each fold, also of those without a curve.
+        Rows of each fold, including folds without a curve.
     """
 
     curves: dict[Hashable, Any]
@@ -213,7 +214,7 @@ class FoldCurves:
 
     @cached_property
     def leave_one_out(self) -> list[Any] | None:
-        """The pooled curve without each fold in turn; None if one cannot be drawn."""
+        """Pooled curves that omit each fold in turn; None if one of them is undefined."""
         parts = list(self.masks.values())
         if self.predictions.repeated:
             # Folds of several repeats hold the same cases, so groups of cases are omitted instead.
@@ -235,17 +236,17 @@ class FoldCurves:
 
 
 def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: Strategy) -> FoldCurves:
-    """Return the curves of the folds; calibration curves share the bins of the pooled one.
+    """Return the curves of the folds; all calibration curves use the bins of the pooled curve.
 
     Raises
     ------
     OneClassError
-        If no fold has the curve.
+        If the curve is undefined in every fold.
 
     Warns
     -----
     RocscopeWarning
-        If some folds have none.
+        If the curve is undefined in some folds.
     """
     check.check_choice("kind", kind, KINDS)
     masks = dict(masks_of("fold", predictions.fold))
@@ -264,7 +265,7 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
     if undefined:
         listed = "; ".join(f"fold {fold}: {reason}" for fold, reason in undefined.items())
         many = f"{len(undefined)} of {len(masks)} folds"
-        warn(f"{many} have no {pooled.title} and are left out of its mean ({listed})")
+        warn(f"{many} have no {pooled.title} and are omitted from its mean ({listed})")
     return FoldCurves(curves, undefined, pooled, curve_of, predictions, masks)
 
 
@@ -281,7 +282,7 @@ _STEPS = 200  # between 0 and 1, of curves that are not straight between their p
 
 
 class AveragePoints(NamedTuple):
-    """x, the y of each fold (one row each), thresholds that all folds share, and each fold's x where it varies."""
+    """Points of an average: x, y of each fold (one row per fold), shared thresholds, and x of each fold."""
 
     x: Array
     y: Array
@@ -290,14 +291,14 @@ class AveragePoints(NamedTuple):
 
 
 class _Position(NamedTuple):
-    """Positions between two entries of a row, and the share of the way from the lower to the higher."""
+    """Positions between neighbouring entries of a row, with the fraction of the distance from the lower entry."""
 
     low: Array
     share: Array
 
     @classmethod
     def find(cls, x: Array, among: Array, *, first: bool) -> "_Position":
-        """Find x in non-decreasing numbers; of equal ones, the first or the last."""
+        """Find x in non-decreasing numbers; among equal numbers take the first or the last."""
         last = among.size - 1
         if first:
             high = np.searchsorted(among, x, side="left").clip(max=last)
@@ -309,21 +310,21 @@ class _Position(NamedTuple):
         return cls(low, np.where(exact, 0.0, (x - among[low]) / np.where(exact, 1.0, width)))
 
     def mix(self, values: Array) -> Array:
-        """Interpolate other numbers of the same row at this position."""
+        """Interpolate other values of the same points at these positions."""
         high = np.minimum(self.low + 1, values.size - 1)
         return values[self.low] + self.share * (values[high] - values[self.low])
 
     def after_nobody(self) -> "_Position":
-        """Move from "nobody positive", where a ratio is 0/0, to the next point, which continues it."""
+        """Replace the point "nobody positive", where a ratio is 0/0, by the next point."""
         return self._replace(low=np.maximum(self.low, (self.share == 0).astype(self.low.dtype)))
 
 
 @dataclass(frozen=True)
 class Vertical:
-    """The y of each fold at given x; by default at the x of every fold's points.
+    """Return y of each fold at given x; by default at the x of the points of all folds.
 
-    If a fold jumps there are two points of one x, before and after, so that the straight lines between points enclose
-    the mean of the areas.
+    Where the curve of a fold jumps, there are two points at the same x, before and after the jump. The area under the
+    straight lines between the points is then the mean of the folds' areas.
     """
 
     curves: Sequence[Curve]
@@ -369,25 +370,25 @@ def _y_at(curve: CountCurve, x: Array, *, first: bool) -> Array:
 
 @dataclass(frozen=True)
 class ByThreshold:
-    """The points of each fold at given thresholds; by default at every score."""
+    """Return the points of each fold at given thresholds; by default at every score."""
 
     curves: Sequence[CountCurve]
     grid: Array | None
 
     @cached_property
     def _thresholds(self) -> Array:
-        """Finite, decreasing, in the type of the scores."""
+        """Return the thresholds: finite, decreasing, in the type of the scores."""
         if self.grid is not None:
             return np.unique(self.grid)[::-1]
         return _thinned(np.concatenate([curve.counts.threshold for curve in self.curves]))[::-1]
 
     @cached_property
     def _counts(self) -> list[tuple[Array, Array]]:
-        """True and false positives of each fold, at infinity and at the thresholds."""
+        """Return the true and false positives of each fold, at infinity and at the thresholds."""
         counts = []
         for curve in self.curves:
             scores = curve.counts.threshold
-            # Scores decrease, so those of at least a threshold come first: their number is the level.
+            # Scores decrease, so the scores at or above a threshold come first, and their number is the level.
             level = scores.size - np.searchsorted(scores[::-1], self._thresholds, side="left")
             level = np.concatenate([[0], level])
             tp, fp = cumulative(curve.counts)
@@ -405,9 +406,10 @@ class ByThreshold:
         return AveragePoints(mean(stacked).value, np.stack(y), after_infinity(self._thresholds), stacked)
 
     def at(self, x: Array) -> Array:
-        """Interpolate between neighbouring thresholds with one share for all folds, to attain the requested mean x."""
+        """Interpolate between neighbouring thresholds, with one fraction for all folds, to reach the requested mean
+        x."""
         mean_x = self.points.x
-        # Precision at a recall that several thresholds attain is that of the highest of them.
+        # If several thresholds have the requested recall, take the precision at the highest of them.
         first = isinstance(self.curves[0], rate_curves.PrecisionRecallCurve)
         position = _Position.find(x, mean_x, first=first)
         mixed = []
@@ -418,7 +420,7 @@ class ByThreshold:
 
 @dataclass(frozen=True)
 class ByBin:
-    """The points of each fold's calibration curve in common bins; NaN for an empty bin."""
+    """Return the points of each fold's calibration curve in common bins; NaN for an empty bin."""
 
     curves: Sequence[BinnedCalibrationCurve]
 
@@ -431,7 +433,7 @@ class ByBin:
     def at(self, x: Array) -> Array:
         known = mean(self.points.y)
         used = known.folds > 0
-        # One row, the mean of the folds: they have values in different bins, so each alone would have gaps.
+        # Return one row, the mean of the folds: a single fold has gaps, because some of its bins are empty.
         return np.atleast_2d(interpolate(self.points.x[used], known.value[used], x))
 
 
@@ -448,10 +450,10 @@ class CountedRoc(CountCurve):
 
 @dataclass(frozen=True)
 class ByFalsePositives:
-    """True positives of each fold among its top rows, up to 0, 1, 2, … false positives.
+    """Return the true positives of each fold at 0, 1, 2, … false positives.
 
-    Within a tie they are taken in proportion. After its last negative, a fold has found all its positives; the last
-    point contains all rows.
+    Within a tie, true and false positives are counted in proportion. Beyond the number of its negatives, a fold counts
+    all its positives. The last point contains all rows.
     """
 
     curves: Sequence[CountedRoc]
@@ -479,7 +481,7 @@ class ByFalsePositives:
 
 
 FoldAverage = Vertical | ByThreshold | ByBin | ByFalsePositives
-"""Each has `points`, and `at` for the y of each fold at any x (one row per fold)."""
+"""Methods of averaging; each has `points`, and `at` returns y of each fold at any x (one row per fold)."""
 
 
 _DRAWN = 201  # points of a bent curve as it is drawn: every half per cent
@@ -488,7 +490,7 @@ _ENOUGH = 2000  # points are more than a plot has pixels across
 
 @dataclass(frozen=True)
 class Areas(Result):
-    """The area under the pooled curve, and the mean of the folds' areas: two different numbers.
+    """Area under the pooled curve, and mean area of the folds; the two differ.
 
     Attributes
     ----------
@@ -507,7 +509,7 @@ class Areas(Result):
 
 @dataclass(frozen=True)
 class Averaged:
-    """Points of an average curve with their intervals, and the average between them."""
+    """Points of an average curve with their intervals, and interpolation between the points."""
 
     x: Array
     y: FoldInterval
@@ -518,32 +520,32 @@ class Averaged:
 
 
 class AverageCurve(Curve):
-    """The average of the curves of the folds.
+    """Average curve over folds, with a confidence band.
 
     Made by `rocscope.evaluation.average_curve`.
 
     Attributes
     ----------
     x, y, threshold : arrays
-        Points of the average; thresholds are NaN where each fold has its own.
+        Points of the average. Thresholds are NaN if the folds have different thresholds at a point.
     folds_at : array
         Number of folds at each point.
     band : Band or None
         Interval of y; None with only one fold.
     x_band : Band or None
-        For a threshold average: the interval of x at each mean y.
+        For a threshold average, the interval of x at each point; otherwise None.
     method : str
-        Method of averaging, in words.
+        Description of the averaging method.
     model : str
     folds : dict from fold to Curve
-        The single curves. In a mean each curve has the same weight; in the pooled curve each row has.
+        Curve of each fold. In a mean, every fold has the same weight; in the pooled curve, every row has.
     undefined : dict from fold to str
         Why a fold has no curve.
     pooled : Curve
-        Area of all rows together, including folds without a curve.
+        Curve of the rows of all folds together, including folds without a curve.
     areas : Areas or None
-        Pooled and as the mean of the folds; None for lift and calibration, which have no area, and for lift charts,
-        whose areas are numbers of positives (`area` returns the mean of the folds).
+        Area of the pooled curve, and mean area of the folds. None for lift and calibration, which have no area, and for
+        lift charts, whose areas are numbers of positives (`area` returns the mean of the folds).
     """
 
     title = "average over folds"
@@ -581,7 +583,7 @@ class AverageCurve(Curve):
         return self._first.y_name
 
     def at(self, x: Any) -> Any:
-        """Return the average at `x`; between points, attained by mixtures of neighbouring thresholds."""
+        """Return the average y at `x`; between points, y is that of random mixtures of neighbouring thresholds."""
         x = np.asarray(x, dtype=np.float64)
         return scalar(self._at(x.reshape(-1)).reshape(x.shape))
 
@@ -594,15 +596,15 @@ class AverageCurve(Curve):
         return np.insert(self.x, index, more), np.insert(self.y, index, self.at(more))
 
     def plot(self, ax: Any = None, *, band: Band | bool | None = None, **line: Any) -> Any:
-        """Draw the single folds faintly, the average and its band; a threshold average with crosses.
+        """Draw the average with its band, and the curves of the folds; a threshold average has crosses.
 
         Parameters
         ----------
         ax : Axes, optional
         band : Band or bool, optional
-            Another band than its own; False draws none.
+            Band to draw instead of `self.band`; False draws none.
         **line
-            For the line of the average, as in ``Axes.plot``.
+            Options for the line of the average, as in ``Axes.plot``.
 
         Returns
         -------
@@ -620,7 +622,7 @@ class AverageCurve(Curve):
         return super().columns() | {"low": low, "high": high, "folds": self.folds_at}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return points, areas, single folds, and why some have no curve, safe for JSON."""
+        """Return the points, the areas, the curves of the folds and the reasons for missing curves, ready for JSON."""
         facts = {
             "of": self._first.title,
             "model": self.model,
@@ -666,31 +668,32 @@ def average_curve(
     strategy: Strategy = "uniform",
     level: float = 0.95,
 ) -> AverageCurve:
-    """Average the curves of the folds, with a band, and keep the single curves.
+    """Average the curves of the folds, with a confidence band.
 
     Parameters
     ----------
     predictions : Predictions with a fold column
     kind : {"roc", "gain", "lift", "lift_chart", "precision_recall", "calibration"}
-        A mean of lift charts counts the true positives of one fold, a pooled one of all folds.
+        Kind of the curves. A mean lift chart counts the true positives of one fold, a pooled lift chart those of all
+        folds.
     method : {"vertical", "threshold", "false_positives", "pooled"}
-        The mean of y at each x; the mean of x and y at each threshold; for ROC curves the mean number of true
-        positives at each number of false positives; or one curve of the rows of all folds together, which supposes
-        that scores mean the same in all of them.
+        "vertical" takes the mean of y at each x; "threshold" the mean of x and y at each threshold. "false_positives"
+        (ROC curves only) takes the mean number of true positives at each number of false positives. "pooled" is one
+        curve of the rows of all folds; it assumes that scores have the same meaning in all folds.
     model : str, optional
-        May be omitted if there is only one.
+        Name of the model; may be omitted if there is only one.
     grid : array, optional
-        The x of a vertical average, the thresholds of a threshold average. By default every value that any fold has,
-        or 20,000 of them.
+        Values of x for a vertical average, or thresholds for a threshold average. By default all values that occur in
+        any fold, at most 20,000 of them.
     bins, strategy : see `rocscope.calibration_curve`
-        Bins are the same in all folds; ``"uniform"`` or ``"quantile"`` (of all rows).
+        All folds have the same bins, ``"uniform"`` or ``"quantile"`` (quantiles of all rows).
     level : float
-        Confidence level of band and areas.
+        Confidence level of the band and the areas.
 
     Returns
     -------
     AverageCurve
-        `areas` has the area of the pooled rows and the mean area of the folds; the two are never mixed.
+        Its `areas` has the area of the pooled curve and the mean area of the folds, as two separate numbers.
 
     Raises
     ------
@@ -702,26 +705,28 @@ def average_curve(
     Warns
     -----
     RocscopeWarning
-        If some folds have no curve: they are omitted from means and named in `undefined`. Pooled rows include theirs.
+        If some folds have no curve. They are omitted from means and listed in `undefined`; the pooled curve includes
+        their rows.
 
     Notes
     -----
-    Each fold counts the same, whatever its number of rows; pooled, each row (weight) does. Bands are mean ± t·s/√K,
-    pointwise, from the standard deviation s of the K folds; for pooled rows the jackknife that omits one fold at a
-    time. Repeats are not new data: for a repeated cross-validation K is the number of folds in one repeat, for repeated
-    holdouts the variance is s²·(1/K + ρ/(1 − ρ)), ρ the share of cases that is tested. Folds of a cross-validation
-    share training rows, so such bands are too narrow for what another training sample would give.
+    In a mean, every fold has the same weight, whatever its number of rows; in the pooled curve, every row (weight) has
+    the same weight. Bands are pointwise: mean ± t·s/√K with the standard deviation s of the K folds. The pooled curve
+    has a jackknife band that omits one fold at a time. Repeats are not new data: for a repeated cross-validation, K is
+    the number of folds in one repeat. For repeated holdouts the variance is s²·(1/K + ρ/(1 − ρ)), where ρ is the share
+    of test cases. Folds of a cross-validation share training rows, so these bands ignore part of the variation between
+    training samples and are too narrow for new training data.
 
-    Ties are straight lines in ROC space and gain curve. Precision and lift are averaged along what random mixtures of
-    neighbouring thresholds attain, which is a hyperbola, not a line. The area under the vertical average is the mean of
-    the folds' areas (ROC, gain). Counting false positives, a fold that has run out of negatives has found all its
-    positives. O(K · points) after ranking.
+    Ties are straight lines in ROC and gain curves. Precision and lift are interpolated by random mixtures of
+    neighbouring thresholds, which is a hyperbola, not a line. The area under the vertical average is the mean of the
+    folds' areas (ROC, gain). With "false_positives", a fold counts all its positives beyond the number of its
+    negatives. The running time is O(K · points) after ranking.
 
     References
     ----------
     Fawcett 2006, "An introduction to ROC analysis", Pattern Recognit. Lett. 27:861–874, §8 and algorithms 3 and 4;
-    COMP9417 note, §3 (by false positives); Davis & Goadrich 2006, ICML (precision–recall); Nadeau & Bengio 2003,
-    Mach. Learn. 52:239–281 (repeated holdouts).
+    COMP9417 note, §3 (by false positives); Davis & Goadrich 2006, ICML (precision–recall); Nadeau & Bengio 2003, Mach.
+    Learn. 52:239–281 (repeated holdouts).
 
     Examples
     --------
@@ -742,7 +747,9 @@ def average_curve(
             raise InputError("method='false_positives'", expected="kind='roc'", got=repr(kind), hint="use 'vertical'")
         folds = replace(folds, curves={fold: CountedRoc(curve.counts) for fold, curve in folds.curves.items()})
     if grid is not None and (method not in ("vertical", "threshold") or (method, kind) == ("threshold", "calibration")):
-        raise InputError("grid", expected="none for this average", got="one", hint="it is for x or thresholds")
+        raise InputError(
+            "grid", expected="none for this average", got="one", hint="a grid has values of x or thresholds"
+        )
     averaged = _pooled(folds, level) if method == "pooled" else _mean_curve(folds, method, grid, level)
     of_curve = _areas(folds, kind, level)
     return AverageCurve(averaged, method=_NAMES[method], model=name, folds=folds, areas=of_curve, level=level)
@@ -778,20 +785,20 @@ def _mean_curve(folds: FoldCurves, method: Method, grid: Any, level: float) -> A
 def _pooled(folds: FoldCurves, level: float) -> Averaged:
     """Return the curve of all rows, with the jackknife over folds."""
     curve = folds.pooled
-    # The mean of a single row has the curve's values, without limits.
+    # The mean of a single row has the values of the curve, without limits.
     y = mean(np.atleast_2d(curve.y))
     if folds.leave_one_out:
         without = [np.asarray(shorter.at(curve.x), dtype=np.float64) for shorter in folds.leave_one_out]
-        if curve.y_name == "tp":  # the jackknife needs the counts of fewer rows on the scale of all rows
+        if curve.y_name == "tp":  # scale the counts of fewer rows to all rows, for the jackknife
             sizes = [shorter.counts.n for shorter in folds.leave_one_out]
             without = [tp * (curve.counts.n / size) for tp, size in zip(without, sizes, strict=True)]
-        # Limits are those of the curve read at x, as in `without`: where it jumps, of the end of the jump.
+        # Limits are those of the curve at x, as in `without`; at a jump, those of its upper end.
         y = jackknife(np.asarray(curve.at(curve.x)), np.stack(without), level)._replace(value=curve.y)
     return Averaged(curve.x, y.within(curve.y_name), curve.threshold, curve.at, folds.jackknife_name)
 
 
 def _areas(folds: FoldCurves, kind: Kind, level: float) -> Areas | None:
-    """Return the area of the pooled rows and the mean of the folds' areas, where the curve has one."""
+    """Return the area under the pooled curve and the mean of the folds' areas; None if the curve has no area."""
     if kind not in _AREAS:
         return None
     if kind == "roc":  # whose areas have intervals of their own

@@ -6,10 +6,10 @@ Four public functions, in the order of this file:
   are correlated and a plain t-test rejects too often. Nadeau & Bengio enlarge the variance of the mean from s²/n to
   s²·(1/n + ρ/(1 − ρ)), where each fold tests the share ρ of the rows. Dietterich's and Alpaydin's tests need five
   repeats of two folds instead.
-- `practical_equivalence` reads the same t distribution as a posterior: the probability that a model is better, worse,
-  or within a region of practical equivalence.
-- `compare_datasets` treats data sets as independent, but not their scales as equal: Wilcoxon's signed-rank test, with
-  the Hodges–Lehmann estimate and the interval that belongs to the test.
+- `practical_equivalence` interprets the same t distribution as a posterior. It returns the probabilities that a model
+  is better, worse, or within a region of practical equivalence.
+- `compare_datasets` treats data sets as independent, with differences of unequal size. It uses Wilcoxon's signed-rank
+  test, the Hodges–Lehmann estimate, and the interval that inverts the test.
 - `friedman` ranks three or more models on each data set: Friedman's χ², Iman & Davenport's F, and Nemenyi's test of
   each pair.
 
@@ -48,11 +48,11 @@ class FoldScores:
     ----------
     models : tuple of m names
     values : m × n array
-        Folds of one repeat are neighbours.
+        Folds of one repeat are adjacent columns.
     repeats : int or None
-        Number of repeats of the folds; None where that is not known.
+        Number of repeats of the folds; None if unknown.
     test_share : float or None
-        Share of the rows that a fold tests; None where that is not known.
+        Share of the rows that a fold tests; None if unknown.
     quantity : str
     sign : int
         −1 where a small value is good.
@@ -67,14 +67,15 @@ class FoldScores:
 
     @property
     def variance_factor(self) -> float:
-        """Factor from the variance over folds to the variance of their mean; shared training rows increase it.
+        """Ratio of the variance of a mean over folds to the variance over folds.
 
-        1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003).
+        It is 1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003). The second term
+        allows for shared training rows.
 
         Raises
         ------
         InputError
-            If the share was not given and does not follow from the folds.
+            If the test share was not given and cannot be derived from the folds.
         """
         share = self.test_share
         if share is None:
@@ -85,7 +86,7 @@ class FoldScores:
     def mean_difference(self, i: int, j: int) -> tuple[float, float]:
         """Return the mean over folds of model j minus model i, and its standard error.
 
-        It is of the differences themselves, so that equal ones have exactly none.
+        The standard error is computed from the differences, so it is exactly 0 if all differences are equal.
         """
         difference = self.values[j] - self.values[i]
         variance = difference.var(ddof=1) * self.variance_factor if np.ptp(difference) else 0.0
@@ -140,7 +141,7 @@ def _fold_scores_of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
     repeats = share = None
     if len(shape) == 2:
         repeats = shape[0]
-        # The folds of one repeat divide the rows; a single fold does not tell how many rows trained it.
+        # The folds of one repeat partition the rows. With a single fold the number of training rows is unknown.
         share = 1 / shape[1] if shape[1] > 1 else None
     stacked = np.stack([values.ravel() for values in arrays.values()]).astype(np.float64)
     return FoldScores(tuple(arrays), stacked, repeats, share, "score")
@@ -163,14 +164,14 @@ def _fold_scores_of_predictions(preds: AnyPredictions, metric: Metric) -> FoldSc
             value = measure.of(part.select(models=[model]), responses.get(model, ""))
             if not np.isfinite(value):
                 subject = f"{measure.name} of {model!r} in fold {fold!r}"
-                hint = "it has none where the fold lacks a class that it needs"
+                hint = "it is undefined if the fold lacks a class"
                 raise ScoreError(subject, expected="a number", got=f"{value}", hint=hint)
             values[row, column] = value
     distinct, folds_per_repeat = np.unique(repeats, return_counts=True)
     folds = int(folds_per_repeat[0])
     equal = bool((folds_per_repeat == folds).all())
     source = preds.source
-    # The test share is 1/folds only if each repeat tests every row once, as far as the predictions show.
+    # The test share is 1/folds only if each repeat tests every row once.
     complete = source is None or len(preds) == distinct.size * (source.rows_read - source.rows_dropped)
     share = 1 / folds if equal and folds > 1 and complete else None
     count = distinct.size if equal else None
@@ -180,7 +181,7 @@ def _fold_scores_of_predictions(preds: AnyPredictions, metric: Metric) -> FoldSc
 Method = Literal["corrected_t", "5x2_t", "5x2_f"]
 
 METHODS = ("corrected_t", "5x2_t", "5x2_f")
-_FIVE_BY_TWO = (5, 2)  # repeats and folds that Dietterich's and Alpaydin's tests are derived for
+_FIVE_BY_TWO = (5, 2)  # repeats and folds for which Dietterich's and Alpaydin's tests are derived
 
 
 @contract
@@ -196,51 +197,52 @@ def compare_folds(
     level: float = 0.95,
     adjust: inference.PValueAdjust = "holm",
 ) -> inference.Comparisons:
-    """Compare a metric of models over the folds of one data set: second − first, with tests.
+    """Test differences between models in a metric over the folds of one data set.
 
     Parameters
     ----------
     scores : mapping from model name to array of folds, or of repeats × folds; or predictions with a fold column
-        As `evaluate` gives them, of two classes or more. All models on the same folds.
+        Values of the metric by model and fold; or predictions from `evaluate`, with two or more classes. All models
+        must have the same folds.
     method : {"corrected_t", "5x2_t", "5x2_f"}
         Nadeau & Bengio's corrected resampled t-test; for five repeats of two folds also Dietterich's t-test and
         Alpaydin's combined F-test.
     metric : str, Context, CostMatrix or function
-        For predictions: what is computed in each fold, see `bootstrap_632`. Statistics of decisions use the models'
-        decisions; where predictions hold none, the threshold of probabilities is 0.5.
+        Metric that is computed in each fold if `scores` are predictions; see `bootstrap_632`. Metrics of decisions
+        use the models' decisions, or a threshold of 0.5 if the predictions contain no decisions.
     test_share : float, optional
-        Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. By default it is 1/folds, as in
-        cross-validation, if scores are arrays of repeats × folds, or predictions whose repeats test every row; else it
-        must be given.
+        Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. The default is 1/folds if
+        `scores` are arrays of repeats × folds, or predictions in which each repeat tests every row. Otherwise pass
+        the share.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
     Comparisons
-        The differences are means over the folds. Their intervals belong to the corrected t-test; the other two give
-        none.
+        Mean differences over the folds, second − first. Only the corrected t-test has intervals.
 
     Raises
     ------
     InputError
-        If the share of test rows is not known, or a one-sided F-test is asked for.
+        If the share of test rows is unknown, or a one-sided F-test is requested.
     ShapeError
-        If the method needs five repeats of two folds and gets others.
+        If the method needs five repeats of two folds, and `scores` have other folds.
     PairingError, ScoreError
-        If models have different folds, or a fold lacks its value (an AUC needs both classes).
+        If models have different folds, or the metric is undefined in a fold (an AUC needs both classes).
 
     Notes
     -----
-    Folds share training rows, so that their values are not independent and a plain t-test finds too much. With the
-    differences d of n folds in all, of variance s², and ρ = test_share/(1 − test_share):
+    Folds share training rows. Their values are therefore not independent, and a plain t-test rejects too often. Let d
+    be the differences in all n folds, s² their variance, and ρ = test_share/(1 − test_share):
 
     - corrected t: mean(d)/√(s²·(1/n + ρ)), n − 1 degrees of freedom;
-    - 5×2 t: d₁₁/√(Σs²ᵢ/5) with s²ᵢ = Σⱼ(dᵢⱼ − d̄ᵢ)², five degrees of freedom. It rests on the first difference, so that
-      another order of the folds gives another p;
-    - 5×2 F: Σd²/(2Σs²ᵢ) with 10 and 5 degrees of freedom (`df` is the latter), whatever the order.
+    - 5×2 t: d₁₁/√(Σs²ᵢ/5) with s²ᵢ = Σⱼ(dᵢⱼ − d̄ᵢ)², five degrees of freedom. The numerator is the first difference, so
+      the p-value depends on the order of the folds;
+    - 5×2 F: Σd²/(2Σs²ᵢ) with 10 and 5 degrees of freedom (`df` is the latter); it does not depend on the order.
 
-    The correction is an approximation: the correlation of folds is taken to be test_share, which no data can confirm.
-    The question is of learners on training sets of this size; of two fitted models on one test set ask `compare`.
+    The correction is an approximation. It assumes that the correlation between folds equals test_share, which cannot be
+    checked with data. The tests compare learning algorithms on training sets of this size; use `compare` for two fitted
+    models on one test set.
 
     References
     ----------
@@ -348,11 +350,11 @@ class PracticalComparison(inference.Comparison):
     Parameters
     ----------
     first, second, difference, statistic, p_value, method, … : see `Comparison`
-        The interval is a credible one; without a statistic or p-value.
+        As in `Comparison`, but the interval is a credible interval, and there is no statistic or p-value.
     rope : float
         Differences from −rope to rope are too small to matter.
     first_better, equivalent, second_better : float
-        Probabilities that second − first is below −rope, within, and above rope; they sum to 1.
+        Probabilities that second − first is below −rope, from −rope to rope, and above rope; they sum to 1.
 
     Examples
     --------
@@ -379,33 +381,34 @@ class PracticalComparison(inference.Comparison):
 def practical_equivalence(
     scores: Any, rope: float, *, metric: Metric = "auc", test_share: float | None = None, level: float = 0.95
 ) -> inference.Comparisons:
-    """Compute the probabilities that one model is better, worse or practically equivalent, over folds.
+    """Compute the probabilities that one model is better, worse or practically equivalent, from values over folds.
 
     Parameters
     ----------
     scores, metric, test_share : see `compare_folds`
     rope : float
         Region of practical equivalence: differences from −rope to rope are too small to matter, such as 0.01 for
-        accuracy. At 0 only better and worse are left.
+        accuracy. With 0, a model is either better or worse.
     level : float
-        Probability of the credible intervals.
+        Probability of the credible intervals, such as 0.95.
 
     Returns
     -------
     Comparisons
-        Of `PracticalComparison`.
+        One `PracticalComparison` for each pair of models.
 
     Raises
     ------
     InputError
-        If rope is negative, or the share of test rows is not known.
+        If rope is negative, or the share of test rows is unknown.
 
     Notes
     -----
-    With a flat prior, the mean difference in the population has a Student distribution with n − 1 degrees of freedom
-    around the mean of the n folds, of scale √(s²·(1/n + ρ)) as in Nadeau & Bengio's test (`compare_folds`). The numbers
-    equal its p-values, but are probabilities of the hypotheses. If folds do not differ at all the probability is 1 on
-    the side where their difference lies, and one half on each side for a difference of 0 without a rope.
+    With a flat prior, the posterior of the mean difference is a Student distribution with n − 1 degrees of freedom. Its
+    centre is the mean of the n folds, its scale √(s²·(1/n + ρ)), as in Nadeau & Bengio's test (`compare_folds`). The
+    probabilities are numerically equal to one-sided p-values of that test, but they are probabilities of the
+    hypotheses. If the difference is the same in all folds, its side has probability 1. If it is 0 in all folds and rope
+    is 0, each side has probability 1/2.
 
     References
     ----------
@@ -455,13 +458,13 @@ def practical_equivalence(
 
 
 def _probability_above_zero(centre: float, scale: float, df: int) -> float:
-    """Return P(X > 0) of a Student distribution around `centre`; all of it is at the centre if the scale is 0."""
+    """Return P(X > 0) of a Student distribution around `centre`; if the scale is 0, X equals the centre."""
     return float(stats.t.cdf(centre / scale, df)) if scale else float(centre > 0)
 
 
 ROUNDING = 2.0**-44
-"""Relative tolerance, 13 digits, within which values tie. A double has 52 bits after the first, and a mean over folds
-or a difference of two metrics loses the lowest few: 8 are allowed for."""
+"""Relative tolerance for ties, 13 digits. A double has 52 bits after the first; means over folds and differences of
+metrics have rounding errors in the lowest bits, for which 8 bits are allowed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -491,11 +494,11 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
     InputError
         If there are fewer than two models or data sets.
     PairingError
-        If models have different numbers of data sets, or data sets different models.
+        If models have different numbers of data sets, or data sets have different models.
     ScoreError
         If a value is missing or infinite.
     """
-    # Predictions by segment are a mapping too: each segment may be a data set. Counts by segment are not.
+    # Predictions by segment are also a mapping, in which each segment is a data set. Counts by segment are not.
     by_segment = is_segmented(results) and not isinstance(results, Parts)
     if check.is_frame(results):
         results = check.frame_columns(results)
@@ -522,9 +525,11 @@ def _results_of_arrays(results: Mapping[Any, Any]) -> ResultTable:
     for name, values in columns.items():
         if values.ndim != 1:
             got = f"{values.ndim} dimensions"
-            raise ShapeError(f"results[{name!r}]", expected="one value a data set", got=got, hint="average over folds")
+            raise ShapeError(
+                f"results[{name!r}]", expected="one value per data set", got=got, hint="average over folds"
+            )
         if values.size != columns[first].size:
-            expected = f"{columns[first].size} values as of {first!r}"
+            expected = f"{columns[first].size} values, as for {first!r}"
             raise PairingError("results", expected=expected, got=f"{values.size} of {name!r}")
         if values.dtype.kind not in "iuf":
             raise ScoreError(f"results[{name!r}]", expected="numbers", got=f"values of type {values.dtype}")
@@ -542,7 +547,7 @@ def _results_of_predictions(results: Mapping[Any, Any], metric: Metric) -> Resul
     quantity, sign = "", 1
     for name, preds in results.items():
         if not isinstance(preds, Rows):
-            raise InputError(f"results[{name!r}]", expected="predictions as of the others", got=type(preds).__name__)
+            raise InputError(f"results[{name!r}]", expected="Predictions for every data set", got=type(preds).__name__)
         table = fold_scores(preds, metric)
         models = models or table.models
         quantity, sign = table.quantity, table.sign
@@ -558,7 +563,8 @@ _ZERO_METHODS = {"split": "zsplit", "drop": "wilcox", "pratt": "pratt"}
 """Names of `scipy.stats.wilcoxon`."""
 
 _MOST_EXACT = 50
-"""Data sets up to which the distribution of signed ranks is counted, as SciPy's test does; beyond, it is normal."""
+"""Largest number of data sets for the exact distribution of signed ranks, as in SciPy; above, the normal
+approximation."""
 
 
 @contract
@@ -573,7 +579,7 @@ def compare_datasets(
     level: float = 0.95,
     adjust: inference.PValueAdjust = "holm",
 ) -> inference.Comparisons:
-    """Compare models over several data sets: second − first, with Wilcoxon's signed-rank test.
+    """Compare models over several data sets with Wilcoxon's signed-rank test.
 
     Parameters
     ----------
@@ -581,15 +587,15 @@ def compare_datasets(
         from data set name to predictions with folds, whose mean over folds is taken
     metric : see `compare_folds`
     zeros : {"split", "drop", "pratt"}
-        Data sets where two models are equal: their ranks go half to each side (Demšar), they are omitted (Wilcoxon), or
-        they are ranked and then omitted (Pratt).
+        Treatment of data sets in which two models are equal. "split" gives half of their ranks to each side (Demšar);
+        "drop" omits them (Wilcoxon); "pratt" ranks them and then omits their ranks (Pratt).
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
     Comparisons
-        The difference of a pair is the Hodges–Lehmann estimate, the median of the means of each two differences; the
-        estimates of models are medians over the data sets, without an interval.
+        The difference of a pair, second − first, is the Hodges–Lehmann estimate: the median of the means of all pairs
+        of differences. The estimates of models are medians over the data sets, without an interval.
 
     Raises
     ------
@@ -598,10 +604,11 @@ def compare_datasets(
 
     Notes
     -----
-    `scipy.stats.wilcoxon`, exact for at most 50 data sets without ties and zeros, else by the normal approximation.
-    Differences that are equal to 13 digits of the largest value are ties: 0.3 − 0.2 and 0.2 − 0.1 are not in binary.
-    The interval contains the Walsh averages which the exact test without ties does not reject. It is infinite if the
-    number of data sets cannot reach the level (five, at 95%). For more than two models use `friedman` first.
+    The test is `scipy.stats.wilcoxon`. It is exact for at most 50 data sets without ties and zeros, and otherwise uses
+    the normal approximation. Differences that agree to 13 digits of the largest value are ties, because 0.3 − 0.2 and
+    0.2 − 0.1 differ in binary. The interval contains the Walsh averages that the exact test without ties does not
+    reject. It is infinite if there are too few data sets for the level (five or fewer at 95%). For more than two models
+    use `friedman` first.
 
     References
     ----------
@@ -635,7 +642,7 @@ def _rounded_difference(first: Array, second: Array) -> Array:
     largest = max(abs(first).max(), abs(second).max())
     if largest == 0:
         return second - first
-    # A multiple of a power of two, so that rounding to it is exact in binary.
+    # The unit is a power of two, so rounding to a multiple of it is exact in binary.
     step = 2.0 ** np.floor(np.log2(largest)) * ROUNDING
     return np.round((second - first) / step) * step
 
@@ -650,7 +657,8 @@ def _signed_rank_comparison(
     if hypothesis.test == "difference" and len(tests) == 2:
         statistic, p_value = _signed_ranks(difference, "two-sided", zeros)
     else:
-        # Equivalence needs both one-sided tests to reject, so the larger p-value counts; others have one test.
+        # Equivalence needs both one-sided tests to reject, so the larger p-value counts; other hypotheses have one
+        # test.
         statistic, p_value = max(tests, key=lambda test: test[1])
     name = "Wilcoxon signed ranks"
     estimate = _hodges_lehmann(difference, hypothesis.level, name)
@@ -659,7 +667,7 @@ def _signed_rank_comparison(
 
 def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]:
     """Return the statistic and p-value of Wilcoxon's test that differences lie on one side of 0."""
-    if not excess.any():  # SciPy has nothing to rank
+    if not excess.any():  # SciPy cannot rank zero differences
         return nan, 1.0
     with without_warnings(UserWarning, ""):  # older SciPy warns when it approximates
         result: Any = stats.wilcoxon(excess, zero_method=_ZERO_METHODS[zeros], alternative=side)
@@ -667,10 +675,10 @@ def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]
 
 
 def _hodges_lehmann(difference: Array, level: float, method: str) -> inference.Estimate:
-    """Return the median of the Walsh averages (dᵢ + dⱼ)/2, i ≤ j, and the interval of values not rejected.
+    """Return the median of the Walsh averages (dᵢ + dⱼ)/2, i ≤ j, with the interval of values not rejected by the test.
 
-    The statistic of the test at a null value is the number of Walsh averages above it, so the interval omits equally
-    many of them at both ends (Hodges & Lehmann 1963).
+    The test statistic at a null value is the number of Walsh averages above this value. The interval therefore omits
+    the same number of Walsh averages at both ends (Hodges & Lehmann 1963).
     """
     n = difference.size
     i, j = np.triu_indices(n)
@@ -686,12 +694,12 @@ def _hodges_lehmann(difference: Array, level: float, method: str) -> inference.E
 
 @lru_cache(maxsize=256)
 def _signed_rank_quantile(n: int, tail: float) -> int:
-    """Return the smallest t with P(T ≤ t) > tail, T the sum of the positive ranks of n differences without ties."""
+    """Return the smallest t with P(T ≤ t) > tail; T is the sum of the positive ranks of n untied differences."""
     if n > _MOST_EXACT:
         centre = n * (n + 1) / 4
         deviation = (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
         return max(int(np.floor(centre + stats.norm.ppf(tail) * deviation)), 0)
-    # Number of ways to reach each sum: each rank is in it or not, which shifts the counts by that rank.
+    # Number of ways to reach each sum. Including a rank shifts the counts by that rank.
     ways = np.ones(1)
     for rank in range(1, n + 1):
         ways = np.concatenate([ways, np.zeros(rank)]) + np.concatenate([np.zeros(rank), ways])
@@ -700,30 +708,31 @@ def _signed_rank_quantile(n: int, tail: float) -> int:
 
 _FEW_DATASETS = 10
 _FEW_MODELS = 5
-"""Up to this size all orders are counted, which takes well under a second; the approximations of χ² and F are meant
-for more than about 10 data sets and 5 models (Demšar 2006, §3.2.2)."""
+"""Largest number of models for which all orders are counted, which takes well under a second. The approximations by χ²
+and F are meant for more than about 10 data sets and 5 models (Demšar 2006, §3.2.2)."""
 
 
 def _exact_p_value(ranks: Array) -> float:
-    """Return the share of all orders within rows (n × m) whose rank sums differ at least as much.
+    """Return the exact p-value: the share of all orders within rows (n × m) with rank sums at least as unequal.
 
-    For given ties, Friedman's χ² and Iman & Davenport's F increase with the sum of squares of these sums alone, so that
-    both have this p-value.
+    For given ties, Friedman's χ² and Iman & Davenport's F are increasing functions of the sum of squares of the rank
+    sums. Both statistics therefore have this p-value.
 
     Notes
     -----
-    Rows are added one at a time to all distinct sorted sums so far, with the probability of each: columns in another
-    order are equally likely. Doubled ranks are whole numbers, so that nothing depends on rounding.
+    Rows are added one at a time to a table of the distinct sorted rank sums with their probabilities. Sorting is
+    allowed because all orders of the columns are equally likely. Ranks are doubled to make them whole numbers, so the
+    result does not depend on rounding.
 
     Examples
     --------
-    Two data sets that agree on the order of three models, as they do in one of six cases:
+    Two data sets agree on the order of three models, which happens by chance in one of six cases:
 
     >>> round(_exact_p_value(np.array([[1, 2, 3], [1, 2, 3]])), 12)
     0.166666666667
     """
     doubled = np.rint(2 * ranks).astype(np.int64)
-    # Each vector of sums is coded as one number, with the sums as its digits, so that equal ones can be merged.
+    # Each vector of sums is coded as one number, with the sums as digits, so that equal vectors can be merged.
     base = int(doubled.sum()) + 1
     digits = base ** np.arange(doubled.shape[1])
     sums = np.sort(doubled[:1], axis=1)
@@ -748,14 +757,14 @@ class RankComparison(Result):
     ----------
     models : tuple of m names
     ranks : N × m array
-        In each data set 1 is the best; equal models share the mean of their ranks.
+        Ranks within each data set; 1 is the best, and equal models have the mean of their ranks.
     statistic, p_value : float
-        Friedman's χ², corrected for ties; p from its exact distribution, or of m − 1 degrees of freedom.
+        Friedman's χ², corrected for ties. The p-value is exact, or of χ² with m − 1 degrees of freedom.
     f_statistic, f_p_value : float
-        Iman & Davenport's F; p from its exact distribution, which is the same, or of m − 1 and (m − 1)(N − 1) degrees
-        of freedom, which is then the better test.
+        Iman & Davenport's F. The p-value is exact, and then equals `p_value`; or it is of F with m − 1 and
+        (m − 1)(N − 1) degrees of freedom, which is a better approximation than χ².
     critical_difference : float
-        Nemenyi's: mean ranks with a larger difference differ, at `level`.
+        Nemenyi's critical difference: mean ranks that differ by more are significantly different at `level`.
     level : float
     pairs : Comparisons
         Differences of mean ranks (a lower rank is better), with Nemenyi's simultaneous intervals and p-values.
@@ -781,19 +790,19 @@ class RankComparison(Result):
 
     @property
     def mean_rank(self) -> dict[str, float]:
-        """Mean rank by model, in the order given."""
+        """Mean rank by model, in the order of the models."""
         return dict(zip(self.models, self.ranks.mean(axis=0).tolist(), strict=True))
 
     @property
     def groups(self) -> list[tuple[str, ...]]:
-        """Largest sets of neighbours by mean rank within the critical difference."""
+        """Sets of models whose mean ranks lie within the critical difference; subsets of a larger set are omitted."""
         best_first = sorted(self.mean_rank, key=self.mean_rank.__getitem__)
         ranks = np.array([self.mean_rank[name] for name in best_first])
         groups: list[tuple[str, ...]] = []
         last_stop = 0
         for start, rank in enumerate(ranks):
             stop = start + int((ranks[start:] - rank <= self.critical_difference).sum())
-            # A set that ends where the previous one does is part of it; a model alone is not a group.
+            # A set with the same last model as the previous set is part of it. A single model is not a group.
             if stop > last_stop and stop - start > 1:
                 groups.append(tuple(best_first[start:stop]))
             last_stop = max(last_stop, stop)
@@ -816,15 +825,16 @@ class RankComparison(Result):
 def friedman(
     results: Any, *, metric: Metric = "auc", larger_is_better: bool | None = None, level: float = 0.95
 ) -> RankComparison:
-    """Test whether several models differ over several data sets by their ranks, and which of them do.
+    """Test differences between three or more models over several data sets by their ranks.
 
     Parameters
     ----------
     results, metric : see `compare_datasets`
     larger_is_better : bool, optional
-        False for errors, losses and costs; by default as the named metric of predictions, and True for arrays.
+        False for errors, losses and costs. The default is the direction of the metric for predictions, and True for
+        arrays.
     level : float
-        Confidence level of the critical difference and the intervals: 0.95 for a test at 5%.
+        Confidence level of the critical difference and the intervals; 0.95 corresponds to a test at 5%.
 
     Returns
     -------
@@ -834,18 +844,19 @@ def friedman(
     Raises
     ------
     InputError
-        If there are fewer than three models; two are compared by `compare_datasets`.
+        If there are fewer than three models; use `compare_datasets` for two.
 
     Notes
     -----
     χ² = 12N/(m(m+1))·(ΣR̄² − m(m+1)²/4), divided by the correction for ties; F = (N − 1)χ²/(N(m − 1) − χ²), which is
-    less conservative. Up to ten data sets and five models the p-value of both is the share of all orders within the
-    data sets that make as large a difference; otherwise p-values of χ² and F are approximations. Values that are equal
-    to 13 digits of the largest of their data set tie.
+    less conservative. Up to ten data sets and five models, the p-value of both statistics is exact: the share of all
+    orders within the data sets with rank sums at least as unequal. For more, the p-values of χ² and F are
+    approximations. Values tie if they agree to 13 digits of the largest value in their data set.
 
-    Critical difference q·√(m(m+1)/(6N)), with the quantile of the studentised range of m groups and infinite degrees of
-    freedom, divided by √2. Nemenyi's test looks at ranks, so that adding a model can change what it says of two others:
-    for pairs `compare_datasets` with Holm's correction does not have that flaw (Benavoli, Corani & Mangili 2016).
+    The critical difference is q·√(m(m+1)/(6N)), where q is the quantile of the studentised range of m groups and
+    infinite degrees of freedom, divided by √2. In Nemenyi's test, adding a model can change the result for two other
+    models, because their ranks change. `compare_datasets` with Holm's correction does not have this flaw (Benavoli,
+    Corani & Mangili 2016).
 
     References
     ----------
@@ -873,7 +884,7 @@ def friedman(
         statistic, p_value = map(float, stats.friedmanchisquare(*ranks.T))
     else:  # all models equal on all data sets
         statistic, p_value = 0.0, 1.0
-    # χ² reaches its largest value n(m − 1) if all data sets agree; F is infinite there, up to rounding.
+    # χ² reaches its largest value n(m − 1) if all data sets agree; F is then infinite, up to rounding.
     rest = n * (m - 1) - statistic
     f_statistic = (n - 1) * statistic / rest if rest > 1e-12 * n * m else inf
     f_p_value = 0.0 if isinf(f_statistic) else float(stats.f.sf(f_statistic, m - 1, (m - 1) * (n - 1)))
@@ -890,7 +901,7 @@ def _ranks(values: Array) -> Array:
     order = np.argsort(values, axis=1)
     steps = np.diff(np.take_along_axis(values, order, axis=1), axis=1)
     distinct = steps > abs(values).max(axis=1, keepdims=True) * ROUNDING
-    # In order, each distinct value gets the next level; ties share one, and `rankdata` averages their ranks.
+    # Sorted values get increasing levels; tied values share a level, and `rankdata` averages their ranks.
     level = np.empty(values.shape)
     np.put_along_axis(level, order, np.cumsum(np.pad(distinct, ((0, 0), (1, 0))), axis=1), axis=1)
     return stats.rankdata(level, axis=1)
@@ -898,7 +909,7 @@ def _ranks(values: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def _critical_difference(n: int, m: int, level: float) -> float:
-    """Return q/√2·√(m(m + 1)/(6n)), q the quantile of the studentised range; cached, since the quantile is slow."""
+    """Return q/√2·√(m(m + 1)/(6n)) with the quantile q of the studentised range; cached, because q is slow."""
     quantile = float(stats.studentized_range.ppf(level, m, inf))
     return quantile / sqrt(2) * sqrt(m * (m + 1) / (6 * n))
 
@@ -916,7 +927,8 @@ def _nemenyi(models: tuple[str, ...], ranks: Array, level: float) -> inference.C
     for i, j in combinations(range(m), 2):
         value = float(mean[j] - mean[i])
         statistic = abs(value) / error
-        # The studentised range is a difference in units of one standard deviation, not of √2 of them.
+        # The studentised range is in units of the standard deviation of one mean rank; a difference of two has √2 of
+        # it.
         p_value = float(stats.studentized_range.sf(statistic * sqrt(2), m, inf))
         difference = inference.Estimate(value, value - reach, value + reach, level, "Nemenyi", n, error)
         names = (models[i], models[j])

@@ -1,10 +1,10 @@
-"""Evaluate models on rows that they were not trained on, and a threshold on rows that it was not chosen on.
+"""Evaluate models on rows outside their training data, and a threshold on rows outside the sample it was chosen on.
 
 - `evaluate` fits models on training folds and returns their predictions for the held-out rows.
-- `from_estimator` returns predictions of models that are fitted already.
-- `optimism` estimates how much better the chosen threshold (and model) looks on the rows it was chosen on than on new
-  cases. It repeats the choice in cross-validation and in bootstrap replicates; `rocscope.decisions.generalization` does
-  the computation.
+- `from_estimator` returns the predictions of fitted models.
+- `optimism` estimates the bias of choosing a threshold (and a model) and evaluating the choice on the same rows.
+  It repeats the choice in cross-validation and in bootstrap replicates; the code is in
+  `rocscope.decisions.generalization`.
 """
 
 from collections.abc import Mapping
@@ -57,77 +57,83 @@ def evaluate(
     Parameters
     ----------
     models : estimator, list of them or of (name, estimator) pairs, or mapping from name to estimator
-        With scikit-learn's interface; also pipelines and searches, all steps of which are fitted to the training rows
-        only. They are copied, not changed.
+        Models with scikit-learn's interface, also pipelines and searches. Every step is fitted to the training rows
+        only. The models are copied, not changed.
     X : array, sparse matrix or data frame of n rows
-        Passed to the models unchanged.
+        Features; passed to the models unchanged.
     y : array of n labels
+        True classes.
     cv : int, float, str, protocol, splitter, or pairs of row numbers
-        So many stratified folds; the share of a holdout; "holdout", "three_parts", "leave_one_out", "time_order" or
-        "out_of_bag"; one of `rocscope.protocols`, which have options; any splitter of scikit-learn; or (training, test)
-        rows of each fold.
+        An int is the number of stratified folds; a float is the share of test rows of a holdout. A name is "holdout",
+        "three_parts", "leave_one_out", "time_order" or "out_of_bag"; `rocscope.protocols` has the same protocols with
+        options. Any splitter of scikit-learn and a list of (training rows, test rows) also work.
     repeats : int
-        Number of repetitions of the protocol: 10 times 10 folds, or 100 shuffled holdouts.
+        Number of repetitions of the protocol, such as 10 for ten times ten folds, or 100 for 100 shuffled holdouts.
     groups : array of n labels, optional
-        Rows of one group, such as a patient, are never in training and test at once; kept in the predictions, whose
-        intervals and tests count groups. They reach the inner folds of searches whose `cv` is for groups, also as the
-        last step of a pipeline, and of the estimators of rocscope; with metadata routing, whatever asks for them.
+        Group of each row, such as the patient. Rows of one group are never in training and test at once. The
+        predictions keep the groups, and their intervals and tests count groups. Searches with a `cv` for groups (also
+        as the last step of a pipeline) and the estimators of rocscope use them in their inner folds. With
+        scikit-learn's metadata routing, every step that requests groups receives them.
     sample_weight : array of n weights, optional
-        Passed to `fit` of each model that takes weights, and kept in the predictions.
+        Weights of the rows. They are passed to `fit` of each model that takes weights, and kept in the predictions.
     weights : {"auto", "frequency", "sampling"}
         Meaning of a weight; see `Predictions`.
     pos_label : label, optional
-        The positive one of two; see `Predictions`.
+        Label of the positive class; see `Predictions`.
     segment : array of n labels, optional
-        Kept in the predictions: ``predictions.counts(by="segment")`` has means, tests and drift over segments.
+        Segment of each row, kept in the predictions; ``predictions.counts(by="segment")`` compares the segments.
     response : {"auto", "predict_proba", "decision_function", "predict"}, or mapping from model name to one of them
-        Kind of the scores; "auto": probabilities, or else the decision function (for more than two classes the
-        predicted labels), or else 1 and 0 for the labels. ``predictions.source.responses`` states which.
+        Method of the model that returns the scores. "auto" takes `predict_proba` if the model has it, otherwise
+        `decision_function` (of two classes only), otherwise the predicted labels, with scores 1 and 0.
+        ``predictions.source.responses`` has the method used for each model.
     scoring : str, scorer, function, Context, CostMatrix, or list of them, or mapping from name to one of them, optional
-        Judges each fitted model, as in `cross_validate`: names and scorers of scikit-learn, functions
-        ``scorer(model, X, y)``, figures of rocscope, costs, and functions of Predictions. Named scorers take
-        `pos_label` for the positive class. ``predictions.source.cv_results()`` returns the values.
+        Scorers that are applied to each fitted model, as in scikit-learn's `cross_validate`: names and scorers of
+        scikit-learn, functions ``scorer(model, X, y)``, metrics of rocscope, costs, or functions of Predictions.
+        Named scorers use `pos_label` as the positive class. ``predictions.source.cv_results()`` returns the values.
     return_estimator, return_train_score : bool
-        Keep the fitted models in ``predictions.source.estimators``; apply `scoring` to the training rows too. As in
-        `cross_validate` of scikit-learn.
+        As in scikit-learn's `cross_validate`. `return_estimator` keeps the fitted models in
+        ``predictions.source.estimators``; `return_train_score` applies `scoring` to the training rows too.
     error_score : None, "raise" or nan
-        If a model fails in some fold: None leaves the model out; "raise" raises its error; NaN keeps the model, whose
-        value of each scorer is NaN in that fold, and leaves the rows of the fold out for all models.
+        What happens if a model fails in a fold. None omits the model from the result. "raise" raises its error. NaN
+        keeps the model: its scorers are NaN in that fold, and the rows of the fold are omitted for all models.
     n_jobs : int, optional
-        Fits side by side, as joblib takes it; the result is the same.
+        Number of parallel fits, as in joblib; it does not change the result.
     random_state : int, Generator, RandomState or None
-        Seed of the folds, and of each model whose own is None. With None every call draws other folds.
+        Seed of the folds, and of each model without a `random_state`. With None, every call draws different folds.
     progress : bool, None or function
-        None or True: a bar on stderr after a second, where that is a terminal; a function is called with the numbers
-        of fits done and in all.
+        None or True shows a progress bar on stderr after one second if stderr is a terminal; False shows none. A
+        function is called with the number of finished fits and the total number of fits.
 
     Returns
     -------
     Predictions or MulticlassPredictions
-        Scores, and as `decisions` the labels that each model predicts itself, by which crisp metrics and costs judge
-        it. In the order of X within each repeat, with columns `row` (the place in X), `fold` (numbered on through all
-        repeats) and `repeat`. Rows that no fold tests are not there. ``predictions.source`` is an `Evaluation`.
+        Scores of the held-out rows. `decisions` has the labels that each model predicts itself; metrics of decisions
+        and costs use them. Rows are in the order of X within each repeat. The columns are `row` (position in X), `fold`
+        (numbered consecutively over all repeats) and `repeat`. Rows that no fold tests are omitted.
+        ``predictions.source`` is an `Evaluation`.
 
     Raises
     ------
     InputError
         If a class has fewer rows than folds, a fold is empty or shares rows or groups with its training rows.
     ModelError
-        If every model fails; it names model, fold and repeat, and the model's own error is its cause.
+        If every model fails. The message names the model, fold and repeat; the model's own error is the cause.
 
     Warns
     -----
     RocscopeWarning
-        If some models fail: they are omitted, and ``predictions.source.failures`` states where and why. If a model
-        takes no weights, or has inner folds or early stopping that part groups. If a scorer fails: its value is NaN.
+        If some models fail: they are omitted, and ``predictions.source.failures`` lists the fold and the error. If a
+        model does not take weights. If the inner folds or the early stopping of a model split groups. If a scorer
+        fails: its value is NaN.
 
     Notes
     -----
-    With repeats a row occurs more than once. Repeats make an estimate more stable, but they are not new data: intervals
-    and tests of rocscope then count rows once (each is a group), or refuse. `by_repeat()` gives single repeats.
+    With repeats, each row occurs more than once. Repeats make an estimate more stable, but they are not new data.
+    Intervals and tests of rocscope therefore treat all entries of a row as one group, or raise an error.
+    `by_repeat()` returns the predictions of each repeat.
 
-    Scores of different folds come from different fits. Pooling them takes their scales to be equal, as calibrated
-    probabilities are; for a decision function take ``auc_interval(…, folds="mean")``.
+    Scores of different folds come from different fits. Pooling the folds assumes that their scores have the same scale,
+    which holds for calibrated probabilities. For a decision function use ``auc_interval(…, folds="mean")``.
 
     References
     ----------
@@ -216,21 +222,21 @@ def from_estimator(
     models : fitted estimator, list of them, or mapping from name to estimator
     X, y, pos_label, response : see `evaluate`
     sample_weight, fold, segment, groups : array of n entries, optional
-        Kept in the predictions.
+        Weight, fold, segment and group of each row, kept in the predictions.
 
     Returns
     -------
     Predictions or MulticlassPredictions
-        In the order of X.
+        Scores of the rows, in the order of X.
 
     Raises
     ------
     ModelError
-        If a model is not fitted, fails, or gives no scores; the message names it.
+        If a model is not fitted, fails, or returns no scores. The message names the model.
 
     Notes
     -----
-    On the rows that a model was fitted to it looks better than it is: use `evaluate` for those.
+    A model looks too good on its own training rows. Use `evaluate` to predict them out of fold.
 
     Examples
     --------
@@ -241,7 +247,7 @@ def from_estimator(
     (Predictions(n=3, n_pos=2, n_neg=1, models=['GaussianNB']), {'GaussianNB': 'predict_proba'})
     """
     named = fitting.named_models(models)
-    # Models may know classes that do not occur in these rows.
+    # Models may have been trained on classes that do not occur in these rows.
     known = [label for model in named.values() for label in getattr(model, "classes_", ())]
     task = fitting.task_of(X, y, pos_label, sample_weight, response, known=known)
     n = task.labels.size
@@ -267,15 +273,16 @@ _MOST_BINS = 60  # more are narrower than the eye can distinguish; a choice
 
 
 class ThresholdDistribution(Curve):
-    """Share of replicates (y) whose threshold is around x.
+    """Histogram of the chosen threshold over bootstrap replicates: share of replicates (y) by threshold (x).
 
     Attributes
     ----------
     x, y : arrays of b
-        Middle of each bin, and the share of all replicates in it.
+        Middle of each bin, and the share of all replicates in the bin.
     edges : array of b + 1
+        Edges of the bins.
     nobody : float
-        Share of replicates in which predicting nobody positive is best.
+        Share of replicates in which it is best to predict every row negative.
     model : str
     threshold : array of b
         The same as x.
@@ -300,7 +307,7 @@ class ThresholdDistribution(Curve):
         super().__init__(middle, inside, middle)
 
     def area(self) -> float:
-        raise InputError("a distribution of thresholds has no area that means anything")
+        raise InputError("no area is defined for a distribution of thresholds")
 
     def drawn(self) -> tuple[Array, Array]:
         """Return the outline of the histogram."""
@@ -308,7 +315,7 @@ class ThresholdDistribution(Curve):
 
 
 def _edges(values: Array) -> Array:
-    """Return edges of equally wide bins, in a number that the data support and the eye can distinguish."""
+    """Return the edges of equally wide bins; their number depends on the data, within limits for the eye."""
     if not values.size:
         return np.array([0.0, 1.0])
     low, high = values.min(), values.max()
@@ -330,13 +337,14 @@ class Optimism(Result):
     decision : Decision
         The choice on all rows.
     quantity : str
-        Objective of the choice: "expected cost", which is better the lower it is, or a criterion.
+        Objective of the choice: "expected cost", which is minimised, or a criterion.
     estimate : ChosenEstimate
-        The quantity on new cases, with an interval that allows for the choice: what `Decision.interval` returns.
+        The quantity on new cases, with an interval that allows for the choice; the result of `Decision.interval`.
     apparent : Estimate
-        Of the chosen threshold on the rows it was chosen on; the interval takes the threshold as given.
+        The quantity of the chosen threshold on the rows it was chosen on. The interval treats the threshold as fixed.
     optimism : float
-        By how much the choice looks better on its own rows than on new cases, in units of the quantity.
+        Difference between the apparent value and the estimate for new cases, in units of the quantity. Positive if the
+        choice looks better on its own rows than on new cases.
     threshold : BootstrapEstimate
         The chosen threshold, and the thresholds of the replicates that choose the same model.
     """
@@ -361,7 +369,7 @@ class Optimism(Result):
 
     @property
     def expected_loss(self) -> Estimate:
-        """Expected loss relative to the truly best choice: the regret of `estimate`."""
+        """Expected loss relative to the best possible choice: the regret of `estimate`."""
         return cast(Estimate, self.estimate.regret)
 
     @property
@@ -401,7 +409,7 @@ class Optimism(Result):
         estimates = {
             f"{self.quantity}, apparent": self.apparent,
             f"{self.quantity}, on new cases": self.estimate,
-            "expected loss against the best threshold": self.expected_loss,
+            "expected loss relative to the best threshold": self.expected_loss,
             f"threshold of {self.decision.model}": self.threshold,
         }
         rows = [(name, *estimate.cells, estimate.method) for name, estimate in estimates.items()]
@@ -426,34 +434,35 @@ def optimism(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Optimism:
-    """Estimate the bias from choosing a threshold, and a model, on the rows on which they are evaluated.
+    """Estimate the bias of choosing a threshold (and a model) and evaluating the choice on the same rows.
 
     Parameters
     ----------
     data : Predictions, or estimators with X and y
-        Estimators as `rocscope.evaluate` takes them: their scores are then out of fold. A search of scikit-learn stands
-        for its settings, each of them a model to choose; its own folds and scores are not used.
+        Predictions, or the estimators that `rocscope.evaluate` accepts, which are then scored out of fold. Each
+        candidate setting of a scikit-learn search counts as one model to choose from; the search's own folds and
+        scores are not used.
     context, criterion : see `rocscope.choose`
         Objective of the choice: lowest expected cost, or a criterion.
     X, y : see `rocscope.evaluate`
-        For estimators only.
-    cv : int, or whatever else `rocscope.evaluate` takes for estimators
-        Number of folds that the choice is cross-validated in; of estimators, the folds that they are fitted in.
+        Features and labels; only with estimators.
+    cv : int, or for estimators any `cv` of `rocscope.evaluate`
+        Number of folds in the cross-validation of the choice. For estimators, the folds in which they are fitted.
     repeats : int
-        Repeats of the cross-validation of the choice.
+        Number of repeats of this cross-validation.
     replicates : int
-        Bootstrap replicates.
+        Number of bootstrap replicates.
     stratified : bool
-        Whether the class mix is fixed, rather than a chance of the sample.
+        True resamples within each class, which keeps the class balance fixed; False lets it vary.
     groups : see `rocscope.bootstrap`
     level : float
-        Confidence level.
+        Confidence level, such as 0.95.
     random_state, progress : see `rocscope.evaluate`
 
     Returns
     -------
     Optimism
-        Its `estimate` equals ``rocscope.choose(data, context).interval()``; by a criterion,
+        Its `estimate` equals ``rocscope.choose(data, context).interval()``. With a criterion it equals
         ``rocscope.choose(data, criterion=…).interval(of="criterion")``.
 
     Raises
@@ -461,7 +470,7 @@ def optimism(
     OneClassError
         If a class is missing.
     InputError
-        See `rocscope.choose`; also if estimators come without X and y.
+        If estimators are given without X and y; also the errors of `rocscope.choose`.
 
     Warns
     -----
@@ -470,18 +479,18 @@ def optimism(
 
     Notes
     -----
-    `ChosenEstimate` describes the estimate: the threshold is chosen again on nine tenths of the rows and judged on the
-    rest. docs/guide/evaluation/price-of-choosing.md has its measured bias and coverage.
+    The threshold is chosen again on nine tenths of the rows and evaluated on the remaining tenth; see `ChosenEstimate`.
+    docs/guide/evaluation/price-of-choosing.md reports the measured bias and coverage.
 
-    The folds of the predictions are not used: new folds are drawn, and keep groups and repeated entries of a case
+    The folds of the predictions are not used. New folds are drawn, which keep groups and repeated entries of a case
     together.
 
-    The scores are taken as given. Scores of rows that a model was fitted to are too good whatever threshold is chosen;
-    pass out-of-fold predictions (`rocscope.evaluate`), or estimators.
+    The scores are treated as fixed. Scores of a model's own training rows are too good at every threshold. Pass
+    out-of-fold predictions (from `rocscope.evaluate`), or estimators.
 
-    A threshold interval that is wide where expected loss is small means that many thresholds will do.
+    If the interval of the threshold is wide but the expected loss is small, many thresholds perform equally well.
 
-    O(replicates · levels), of at most 2,048 levels.
+    The running time is O(replicates · levels), with at most 2,048 levels of the score.
 
     References
     ----------
@@ -498,11 +507,13 @@ def optimism(
     seed = check.seed_of(random_state)
     if X is None and y is None:
         if hasattr(data, "fit"):
-            raise InputError("X and y", expected="both beside estimators", got="none", hint="optimism(model, X=X, y=y)")
+            raise InputError(
+                "X and y", expected="both, if data are estimators", got="none", hint="optimism(model, X=X, y=y)"
+            )
         predictions = rows_of(data, name="data")
     else:
         if isinstance(data, Rows):
-            raise InputError("X and y", expected="none beside Predictions", got="one", hint="leave them out")
+            raise InputError("X and y", expected="none, if data are Predictions", got="one", hint="omit them")
         candidates = fitting.candidates_of(data, seed)
         held_out = evaluate(candidates, X, y, cv=cv, random_state=seed, progress=progress)
         if hasattr(held_out, "classes"):
@@ -521,9 +532,9 @@ def optimism(
         progress=progress,
     )
     if missing := repeated_choice.replicates.left_out:
-        warn(f"{missing} of {replicates} replicates gave no number and are left out")
+        warn(f"{missing} of {replicates} replicates have no value and are omitted")
     estimate = repeated_choice.estimate()
-    # The choice looks too good: too low where less is better, too high otherwise.
+    # The apparent value is too good: too low if a small value is good, too high otherwise.
     bias = estimate.value - estimate.apparent
     less_is_better = repeated_choice.candidates.criterion.sign < 0
     return Optimism(

@@ -1,18 +1,18 @@
 """Fit models to training rows and collect their scores for test rows.
 
-Everything that fits models (evaluate, optimism, learning curves, the bootstrap, nested cross-validation, and the
-classifiers of `rocscope.estimators`) goes through this file, in this order:
+This file contains all code that fits models, for evaluate, optimism, learning curves, the bootstrap, nested
+cross-validation, and the classifiers of `rocscope.estimators`. Its order:
 
-- Scores: which method of a fitted model gives scores, and what its columns mean.
+- Scores: the method of a fitted model that returns scores, and the meaning of its columns.
 - Task: checked labels, attributes of any kind (arrays, sparse matrices, data frames), weights, and the classes.
-- Routing: under which names the `fit` of a model, or of a part of it, takes weights and groups, and warnings where a
-  part of a model splits groups.
+- Routing: the argument names under which the `fit` of a model, or of a nested model, takes weights and groups; warnings
+  if a nested model splits groups.
 - Evaluation: the record of how predictions were made, with times, scorer values and failures.
-- Fits: clone a model, seed it, fit it, score the test rows; for all models and splits, in parallel if requested.
-- Predictions: put the scores of all splits together.
+- Fits: clone, seed and fit each model and score the test rows, for all models and splits, in parallel if requested.
+- Predictions: combine the scores of all splits.
 
-A positive class is given as its index among the sorted classes; None means more than two classes, where each class has
-a column of scores.
+The positive class is represented by its index among the sorted classes. None means more than two classes, with one
+column of scores for each class.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from rocscope.protocols.splitters import Split, SplitRows, splits_of
 Response = Literal["auto", "predict_proba", "decision_function", "predict"]
 
 LABELS = "labels"
-"""The response of a model of two classes that has neither probabilities nor a decision function: 1 or 0 a row."""
+"""Response of a two-class model with neither probabilities nor a decision function: its labels as 1 or 0."""
 
 RESPONSES = ("auto", "predict_proba", "decision_function", "predict")
 
@@ -45,7 +45,7 @@ RESPONSES = ("auto", "predict_proba", "decision_function", "predict")
 
 
 class CachingModel:
-    """A fitted model that predicts once for each table and keeps the result, which scores and scorers share.
+    """A fitted model that caches its predictions for each table, so that scores and scorers share them.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class CachingModel:
         def cached(X: Any) -> Any:
             key = name, id(X)
             if key not in self._results:
-                # The table is kept too, so that no other one gets its id.
+                # The table is kept too, so that no other table can get its id.
                 self._results[key] = attribute(X), X
             return self._results[key][0]
 
@@ -79,7 +79,7 @@ class CachingModel:
 
 
 def response_of(model: Any, wanted: str, known: Sequence[str]) -> str | None:
-    """Return the method that provides scores: the requested one, or the first known one that the model has."""
+    """Return the method that provides scores: the requested method, or the first of `known` that the model has."""
     for method in known if wanted == "auto" else (wanted,):
         if hasattr(model, method):
             return method
@@ -91,17 +91,17 @@ def score(
 ) -> tuple[Array, str]:
     """Return a fitted model's scores for rows, and the method used.
 
-    `positive` is the index of the positive class, or None where each class has an entry.
+    `positive` is the index of the positive class; None returns one score per class.
     """
     known = ("predict_proba", "decision_function" if positive is not None else "predict")
     response = response_of(fitted, wanted, known)
     if response is None and wanted != "auto":
-        raise ModelError(f"model {name!r}", expected=wanted, got="a model without it")
+        raise ModelError(f"model {name!r}", expected=wanted, got="a model without this method")
     if response is None:
         if hasattr(fitted, "predict") and not _is_regressor(fitted):
             return positive_scores(fitted, X, classes, positive or 0, "predict"), LABELS
-        hint = "response='predict' takes its predicted labels"
-        raise ModelError(f"model {name!r}", expected=" or ".join(known), got="a model with neither", hint=hint)
+        hint = "response='predict' uses its predicted labels"
+        raise ModelError(f"model {name!r}", expected=" or ".join(known), got="a model without these methods", hint=hint)
     if positive is None:
         return class_scores(fitted, X, classes, response), response
     scores = positive_scores(fitted, X, classes, positive, response, name)
@@ -127,7 +127,7 @@ def positive_scores(
             scores = check.check_scores(values, name=subject)
             values = check.check_probabilities(scores, subject).astype(scores.dtype)
         return values
-    # A decision function is high for the last class.
+    # High values of a decision function indicate the last class.
     return values if column == len(known) - 1 else -values
 
 
@@ -149,7 +149,7 @@ def _is_regressor(fitted: Any) -> bool:
 
 
 def class_scores(fitted: Any, X: Any, classes: Sequence[Hashable], response: str = "predict_proba") -> Array:
-    """Return a probability per class, 0 for classes missing in fitting; or the predicted labels."""
+    """Return one probability per class, 0 for classes absent from the training rows; or the predicted labels."""
     if response == "decision_function":
         expected = "predict_proba or predict for more than two classes"
         raise InputError("response", expected=expected, got="'decision_function'")
@@ -164,11 +164,11 @@ def class_scores(fitted: Any, X: Any, classes: Sequence[Hashable], response: str
     return full
 
 
-# --- The task: data that all fits share ---
+# --- Data shared by all fits ---
 
 
 def attributes(X: Any, n: int) -> Any:
-    """Return attributes of n rows in a form for `take_rows`: a sparse matrix, a frame of any library, or an array."""
+    """Return the attributes of n rows as a sparse matrix, a frame of any library, or an array, for `take_rows`."""
     import narwhals as nw
 
     table = nw.from_native(X, pass_through=True, allow_series=True)
@@ -185,12 +185,14 @@ def attributes(X: Any, n: int) -> Any:
             raise ShapeError("X", expected="a table of attributes", got=type(X.item()).__name__)
     rows = table.shape[0]
     if rows != n:
-        raise ShapeError("X", expected=f"one row per label ({n})", got=str(rows), hint="X and y must have equal rows")
+        raise ShapeError(
+            "X", expected=f"one row per label ({n})", got=str(rows), hint="X and y must have the same number of rows"
+        )
     return X
 
 
 def take_rows(X: Any, index: Array) -> Any:
-    """Return rows in the order of `index`, in the same kind of table: models see its type and its column names.
+    """Return rows in the order of `index`, in a table of the same type with the same column names.
 
     Examples
     --------
@@ -233,9 +235,9 @@ class Task:
 
 @dataclass(frozen=True)
 class TestRows:
-    """Attributes, labels and weights of the rows that a fold tests."""
+    """Attributes, labels and weights of the test rows of a fold."""
 
-    __test__ = False  # pytest would collect it because of its name
+    __test__ = False  # prevents pytest from collecting this class, whose name begins with Test
 
     X: Any
     labels: Array
@@ -252,7 +254,7 @@ def task_of(
     seed: int | None = None,
     known: Sequence[Any] = (),
 ) -> Task:
-    """Check the data; `known` are classes that y need not contain."""
+    """Check the data and return the task; `known` lists the classes if y may lack some of them."""
     for method in response.values() if isinstance(response, Mapping) else [response]:
         check.check_choice("response", method, RESPONSES)
     labels = label_column(y, "y")
@@ -261,7 +263,7 @@ def task_of(
     if len(classes) == 1:
         raise LabelError("y", expected="two classes or more", got=f"only {labels.tolist()[0]!r}")
     if len(classes) > 2 and pos_label is not None:
-        hint = "leave it out: predictions.binary(cls) is one class against the rest"
+        hint = "omit it: predictions.binary(cls) compares one class with all others"
         raise LabelError("pos_label", expected="none for more than two classes", got=repr(pos_label), hint=hint)
     positive = None
     if len(classes) == 2:
@@ -271,12 +273,12 @@ def task_of(
 
 
 def response_for(task: Task, model: str) -> str:
-    """Return the method that is requested for the scores of a model."""
+    """Return the requested scoring method of a model."""
     return task.response if isinstance(task.response, str) else task.response.get(model, "auto")
 
 
 def sample_of(task: Task, groups: Any = None) -> SplitRows:
-    """Return the properties of the data that protocols need."""
+    """Return the labels, groups and other properties of the data that protocols need."""
     codes = None if groups is None else check.check_groups(groups, "groups", task.labels.size)
     return SplitRows(task.X, class_index(task.labels, task.classes, "y"), task.classes, codes)
 
@@ -284,7 +286,7 @@ def sample_of(task: Task, groups: Any = None) -> SplitRows:
 # --- Routing of weights and groups ---
 
 _STOPS_EARLY_ABOVE = 10_000
-"""Training rows above which scikit-learn's histogram boosting stops early with ``early_stopping="auto"``."""
+"""Number of training rows above which scikit-learn's histogram boosting stops early with ``early_stopping="auto"``."""
 
 
 def fit_arguments(
@@ -295,12 +297,12 @@ def fit_arguments(
     Raises
     ------
     ModelError
-        If metadata routing is on and a part of a model does not state whether it asks for them.
+        If metadata routing is on and a nested model does not state whether it requests weights or groups.
 
     Warns
     -----
     RocscopeWarning
-        If models take no weights, or have inner folds that split groups.
+        If models do not take weights, or have inner folds that split groups.
     """
     given: dict[str, Array] = {}
     if weight is not None:
@@ -311,17 +313,19 @@ def fit_arguments(
     if given:
         arguments = {name: _arguments(name, model, given) for name, model in models.items()}
     if without := unweighted(arguments, weight):
-        warn(f"fitted without the sample weights, which they do not take: {', '.join(without)}")
+        warn(f"these models do not take sample weights and are fitted without them: {', '.join(without)}")
     if groups is None:
         return arguments
     for name, model in models.items():
         split = list(_splitting_groups(model, _receives(arguments[name], groups)))
         if split:
             hint = _hint_for_groups(model)
-            warn(f"model {name!r}: groups are in training and test of its inner folds, {', '.join(split)}; {hint}")
+            warn(
+                f"model {name!r}: its inner folds have the same groups in training and test, {', '.join(split)}; {hint}"
+            )
         for stopping in _stopping_early(model, groups.size):
-            hint = "the rows that it stops by hold groups of the training rows; turn early stopping off"
-            warn(f"model {name!r}: {stopping} parts groups; {hint}")
+            hint = "its validation rows share groups with its training rows; turn early stopping off"
+            warn(f"model {name!r}: {stopping} splits groups; {hint}")
     return arguments
 
 
@@ -337,14 +341,14 @@ def _receives(arguments: Mapping[str, Any], column: Array) -> bool:
 
 
 def routes_metadata() -> bool:
-    """Return whether scikit-learn's metadata routing is on, in which models declare what they request."""
+    """Return True if scikit-learn's metadata routing is on, in which models declare the columns that they request."""
     from sklearn import get_config
 
     return bool(get_config().get("enable_metadata_routing"))
 
 
 def _arguments(name: str, model: Any, given: Mapping[str, Array]) -> dict[str, Any]:
-    """Return the arguments of a model's fit that hold weights and groups, under the names that it takes."""
+    """Return the weights and groups as keyword arguments of a model's fit."""
     arguments: dict[str, Any] = {}
     if not routes_metadata():
         for column_name, name_in in (("sample_weight", _weight_name), ("groups", _groups_name)):
@@ -367,7 +371,7 @@ def _arguments(name: str, model: Any, given: Mapping[str, Array]) -> dict[str, A
 
 
 def _weight_name(model: Any) -> str | None:
-    """Return the argument of a model's fit that takes weights, looking into pipelines, searches, votes and stacks."""
+    """Return the name of the fit argument for weights, also for pipelines, searches, votes and stacks."""
     if steps := getattr(model, "steps", None):
         return _name_in_last_step(steps, _weight_name)
     parameters = signature(model.fit).parameters
@@ -375,7 +379,7 @@ def _weight_name(model: Any) -> str | None:
         return "sample_weight"
     if not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):
         return None
-    # **fit_params are handed on: by a search to its estimator, by a vote or a stack to all its members.
+    # A search passes **fit_params on to its estimator; a vote or a stack passes them to all its members.
     inner = getattr(model, "estimator", None)
     if inner is not None:
         return _weight_name(inner)
@@ -392,14 +396,14 @@ def _groups_name(model: Any) -> str | None:
 
 
 def _name_in_last_step(steps: Any, name_in: Callable[[Any], str | None]) -> str | None:
-    """Return an argument of a pipeline's last step as the pipeline takes it, ``step__argument``."""
+    """Return the pipeline's name for an argument of its last step, ``step__argument``."""
     name, last = steps[-1]
     inner = name_in(last)
     return inner and f"{name}__{inner}"
 
 
 def _asks_for_groups(splitter: Any) -> bool:
-    """Return whether a scikit-learn splitter keeps groups together."""
+    """Return True if a scikit-learn splitter keeps groups together."""
     if not hasattr(splitter, "get_metadata_routing"):
         return False
     return splitter.get_metadata_routing().split.requests.get("groups") is True
@@ -418,17 +422,19 @@ def _splitting_groups(model: Any, reached: bool) -> Iterator[str]:
 
 
 def _hint_for_groups(model: Any) -> str:
-    """Return what would keep groups together: a model may have a splitter for groups that they do not reach."""
+    """Return advice on how to keep groups together; a model may fail to pass groups to its splitter."""
     for part in _parts(model):
         if _asks_for_groups(getattr(part, "cv", None)):
             if routes_metadata() or hasattr(part, "final_estimator"):
-                return f"{type(part).__name__} passes no groups on to its splitter; pass the pairs of rows as its cv"
-            return "sklearn.set_config(enable_metadata_routing=True) lets groups reach its splitter"
-    return "give it a splitter for groups, such as GroupKFold, in a place that groups reach"
+                return (
+                    f"{type(part).__name__} does not pass groups to its splitter; pass pairs of row numbers as its cv"
+                )
+            return "sklearn.set_config(enable_metadata_routing=True) passes groups to its splitter"
+    return "give it a splitter for groups, such as GroupKFold, as the cv of a search or of a rocscope estimator"
 
 
 def _stopping_early(model: Any, n: int) -> Iterator[str]:
-    """Yield the parts of a model that hold out single rows to decide when to stop."""
+    """Yield the nested models that hold out single rows for early stopping."""
     for part in _parts(model):
         early = getattr(part, "early_stopping", False)
         if early is True or (early == "auto" and n > _STOPS_EARLY_ABOVE):
@@ -445,7 +451,7 @@ def _parts(model: Any) -> Iterator[Any]:
 
 
 def _members(model: Any) -> Iterator[Any]:
-    """Yield the models that a model directly consists of: named ones first, then single ones."""
+    """Yield the direct members of a model: named models first, then single ones."""
     members = []
     for attribute in ("estimators", "steps"):
         members += [pair[1] for pair in getattr(model, attribute, None) or ()]
@@ -460,17 +466,17 @@ def _members(model: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Failure(Result):
-    """A model that failed to fit or to give scores in one fold.
+    """Failure of a model in one fold, while fitting or scoring.
 
     Attributes
     ----------
     model : str
     fold, repeat : int
-        From 0; folds are numbered on through all repeats.
+        Numbers from 0. Folds are numbered consecutively over all repeats.
     error : str
-        Kind and first line of the model's own error.
+        Type and first line of the model's own error.
     training_rows : int, optional
-        Set if it was fitted to some of the training rows only.
+        Number of training rows; set only if the model was fitted to a subset of the training rows.
     """
 
     model: str
@@ -491,25 +497,25 @@ class Evaluation(Provenance):
     Attributes
     ----------
     protocol : str
-        Protocol of the splits.
+        Description of the splits.
     folds, repeats : int
-        Fits of each model, and number of repetitions of the whole protocol.
+        Number of fits of each model, and number of repetitions of the whole protocol.
     responses : mapping from model name to "predict_proba", "decision_function", "predict" or "labels"
-        Kind of the scores; "labels" for a model that has nothing else.
+        Method that returned the scores; "labels" for a model that only predicts labels.
     failures : tuple of Failure
         Errors of the models that are omitted from the predictions.
     unweighted : tuple of str
-        Models that were fitted without the sample weights because they take none.
+        Models that do not take sample weights and were fitted without them.
     seconds : mapping from model name to pairs of float
-        Time of each fold to fit, and to predict; no part of `to_dict`, as no two runs take the same.
+        Seconds to fit and to predict, for each fold. Omitted from `to_dict`, because times differ between runs.
     scores : mapping from name of a scorer to mapping from model name to tuple of float
-        One value a fold, if `scoring` was requested.
+        One value per fold, if `scoring` was passed.
     losses : tuple of str
-        Scorers for which a small value is good.
+        Scorers for which small values are good.
     training_scores : as `scores`
         Values on the training rows, if `return_train_score` was requested.
     estimators : mapping from model name to tuple of fitted models
-        One a fold, if `return_estimator` was requested; no part of `to_dict`.
+        One fitted model per fold, if `return_estimator` was requested. Omitted from `to_dict`.
     """
 
     _content = (
@@ -531,7 +537,7 @@ class Evaluation(Provenance):
     estimators: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, compare=False)
 
     def cv_results(self) -> dict[str, Array]:
-        """Return times and values of `scoring`, with the keys of `GridSearchCV.cv_results_`; a model a row.
+        """Return times and values of `scoring`, one row per model, with the keys of `GridSearchCV.cv_results_`.
 
         Examples
         --------
@@ -579,17 +585,17 @@ def _add_columns(results: dict[str, Array], name: str, values: Array) -> Array:
 def scores_of(
     fits: Sequence["Scored | Failed"], scorers: Iterable[str], models: Sequence[str], *, training: bool = False
 ) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Return the values of scorers by name, model and fold; NaN where one, or the fit, failed.
+    """Return the values of scorers by name, model and fold; NaN if the scorer or the fit failed.
 
     Raises
     ------
     InputError
-        If a scorer failed wherever it was asked.
+        If a scorer failed for every model and fold.
 
     Warns
     -----
     RocscopeWarning
-        Of each scorer and model without a value in some fold.
+        For each scorer and model without a value in some fold.
     """
     results: dict[str, dict[str, tuple[float, ...]]] = {}
     for scorer in scorers:
@@ -601,7 +607,7 @@ def scores_of(
             results[scorer][model] = tuple(np.nan if isinstance(value, str) else value for value in values)
         if all(len(errors[model]) == len(results[scorer][model]) for model in models):
             message = errors[models[0]][0]
-            hint = "of several classes pass 'roc_auc_ovr' or 'roc_auc_ovo'" if "multi_class" in message else ""
+            hint = "for more than two classes pass 'roc_auc_ovr' or 'roc_auc_ovo'" if "multi_class" in message else ""
             raise InputError(f"scoring {scorer!r}: {message}", hint=hint)
         for model, messages in errors.items():
             if messages:
@@ -612,14 +618,14 @@ def scores_of(
 # --- Fits ---
 
 _WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
-"""XGBoost's message for labels other than 0, 1, 2, …, which searches repeat."""
+"""XGBoost's message for labels other than 0, 1, 2, …; searches repeat it."""
 
 
 @dataclass(frozen=True)
 class Scored:
     """Scores of a split's test rows (n or n × k), and the model's own labels.
 
-    `seconds` contain the fit and all predictions. `values` contain the scorers' values, or their errors.
+    `seconds` are the times of the fit and of all predictions. `values` are the scorers' values or errors.
     """
 
     model: str
@@ -650,7 +656,7 @@ class Failed:
         return self.failure.model
 
     def value_of(self, _scorer: str, _training: bool) -> str:
-        """Return the error, which stands for the value of every scorer."""
+        """Return the error in place of the value of any scorer."""
         return self.failure.error
 
 
@@ -660,7 +666,7 @@ def named_models(models: Any) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If none is given, or one is not an estimator.
+        If no model is given, or one of them is not an estimator.
 
     Examples
     --------
@@ -671,7 +677,7 @@ def named_models(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
         if len(named) < len(models):
-            raise InputError("models", expected="a different name for each", got="names that are equal as text")
+            raise InputError("models", expected="a different name for each model", got="names that are equal as text")
     else:
         given = list(models) if isinstance(models, list | tuple) else [models]
         named = {}
@@ -693,14 +699,14 @@ def named_models(models: Any) -> dict[str, Any]:
 
 
 def class_name(model: Any) -> str:
-    """Return the name of a model's class; for a pipeline, of its last step."""
+    """Return the class name of a model, or of the last step of a pipeline."""
     while getattr(model, "steps", None) and not isinstance(model, type):
         model = model.steps[-1][1]
     return type(model).__name__
 
 
 def attempt(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
-    """Fit and score, but return errors: one failing model must not stop the others."""
+    """Fit and score a model; return an error in place of raising it, so that the other models still run."""
     try:
         return fit_and_score(name, model, task, split)
     except Exception as error:  # noqa: BLE001 (a model may raise anything)
@@ -709,7 +715,7 @@ def attempt(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
 
 
 def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
-    """Fit a clone of a model to the training rows and score the test rows; errors get a note with their place."""
+    """Fit a clone of a model to the training rows and score the test rows; add model and fold to errors."""
     try:
         begin = perf_counter()
         fitted = CachingModel(fit(name, model, task, split))
@@ -725,7 +731,7 @@ def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
 
 
 def _scored_on(rows: Array, fitted: CachingModel, name: str, task: Task, split: Split) -> Scored:
-    """Return scores, predicted labels and values of the scorers on some rows."""
+    """Return scores, predicted labels and scorer values for these rows."""
     X = take_rows(task.X, rows)
     scores, response = score(fitted, name, X, task.classes, task.positive, response_for(task, name))
     decisions = predicted_labels(fitted, X, task.classes) if task.with_labels else None
@@ -737,7 +743,7 @@ def _scored_on(rows: Array, fitted: CachingModel, name: str, task: Task, split: 
     tested = TestRows(X, task.labels[rows], weight, positive)
     values: dict[str, float | str] = {}
     for scorer_name, scorer in task.scorers.items():
-        # A failing scorer must not lose the values of the others: its error is kept in place of a value.
+        # If a scorer fails, keep its error in place of its value, so that the values of the other scorers remain.
         try:
             values[scorer_name] = scorer(fitted, scored, tested)
         except Exception as error:  # noqa: BLE001 (a scorer may raise anything)
@@ -751,7 +757,7 @@ def first_line(error: Exception) -> str:
 
 
 def fit(name: str, model: Any, task: Task, split: Split | None = None) -> Any:
-    """Return a clone of a model fitted to a split's training rows, or to all rows."""
+    """Return a clone of a model, fitted to the training rows of a split or to all rows."""
     from sklearn.base import clone
     from sklearn.utils.validation import _check_method_params
 
@@ -767,7 +773,7 @@ def fit(name: str, model: Any, task: Task, split: Split | None = None) -> Any:
 
 
 def _fitted(model: Any, X: Any, labels: Array, arguments: Mapping[str, Any]) -> Any:
-    """Return a fitted model; one that requires classes 0, 1, 2, … is wrapped to translate labels."""
+    """Return a fitted model; if it requires classes 0, 1, 2, …, wrap it to translate labels."""
     try:
         return model.fit(X, labels, **arguments)
     except ValueError as error:
@@ -801,19 +807,19 @@ class NumberedClasses:
 
 
 def _set_seeds(model: Any, seeds: np.random.SeedSequence) -> None:
-    """Seed every random part of a model that has no seed."""
+    """Set every `random_state` of a model that is None."""
     unseeded = []
     for name, value in sorted(model.get_params(deep=True).items()):
         if name.rpartition("__")[2] == "random_state" and value is None:
             unseeded.append(name)
-    # scikit-learn takes seeds below 2³¹, half of the 32 bits that are generated.
+    # scikit-learn takes seeds below 2³¹, but the generated seeds have 32 bits: halve them.
     states = [int(state) >> 1 for state in seeds.generate_state(len(unseeded))]
     model.set_params(**dict(zip(unseeded, states, strict=True)))
 
 
 @dataclass(frozen=True)
 class Fitting:
-    """Models, the rows for fitting and evaluation, and how fits run."""
+    """Models, data and settings of a set of fits."""
 
     models: Mapping[str, Any]
     task: Task
@@ -831,7 +837,7 @@ class Fitting:
         return cls(named, task, sample, n_jobs, progress)
 
     def splits(self, cv: Any, repeats: int = 1) -> tuple[list[Split], str]:
-        """Return the splits for any `cv`, and a description of the protocol."""
+        """Return the splits for a `cv` of any accepted type, and a description of the protocol."""
         return splits_of(cv, self.sample, repeats, self.task.seed)
 
     def run(self, splits: Iterable[Split], what: str, work: Callable[..., Any] = attempt) -> list[Any]:
@@ -839,7 +845,7 @@ class Fitting:
         from sklearn.utils.parallel import Parallel, delayed
 
         if self.n_jobs == 0:
-            raise InputError("n_jobs", expected="a number of processes, or -1 for one on each core", got="0")
+            raise InputError("n_jobs", expected="a number of processes, or -1 for one per core", got="0")
         calls = []
         for split in splits:
             for name, model in self.models.items():
@@ -853,7 +859,7 @@ def without_failures(
 ) -> tuple[list[Scored], list[Failed], list[str]]:
     """Return the results of models that never failed, the failures, and the names of those models.
 
-    With `by_fold`, of the models that did not fail in all folds, in the folds in which none of them failed.
+    With `by_fold`, keep the models that succeeded in some fold, and the folds in which all of these succeeded.
 
     Raises
     ------
@@ -872,7 +878,7 @@ def without_failures(
         raise_first(failed)
     for name in dict.fromkeys(fit.model for fit in failed):
         failures = [fit.failure for fit in failed if fit.model == name]
-        what = "left out" if name in lost else "rows of its failed folds are left out"
+        what = "left out" if name in lost else "rows of its failed folds are omitted"
         warn(f"{what}, failed in {len(failures)} fits: {failures[0]}; see predictions.source.failures")
     return scored, failed, kept
 
@@ -884,12 +890,12 @@ def raise_first(failed: Sequence[Failed]) -> NoReturn:
 
 
 def candidates_of(models: Any, seed: int | None) -> dict[str, Any]:
-    """Return models by name; a scikit-learn search is replaced by its estimator at each setting."""
+    """Return models by name; replace a scikit-learn search by one model for each setting of its parameters."""
     return {name: model for name, (model, _) in candidates_with_settings(models, seed).items()}
 
 
 def candidates_with_settings(models: Any, seed: int | None) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """Return each model that `candidates_of` returns, with the parameters that its search has set.
+    """Return the models of `candidates_of`, each with the parameter values of its search.
 
     Examples
     --------
@@ -910,14 +916,14 @@ def candidates_with_settings(models: Any, seed: int | None) -> dict[str, tuple[A
         for setting in settings:
             text = [f"{parameter}={value!r}" for parameter, value in setting.items()]
             copy: Any = clone(model.estimator)
-            # Values may be estimators, which fits must not share.
+            # Parameter values may be estimators, which fits must not share.
             copy.set_params(**{parameter: clone(value, safe=False) for parameter, value in setting.items()})
             candidates[", ".join([name, *text])] = (copy if setting else model, setting)
     return candidates
 
 
 def _settings_of_search(model: Any, seed: int | None) -> list[dict[str, Any]] | None:
-    """Return the settings that a search over parameters will fit; None for any other model."""
+    """Return the parameter settings that a search will fit; None for any other model."""
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
     if hasattr(model, "param_grid"):
@@ -974,7 +980,7 @@ def assembled(
 
 
 def joined_labels(scored: Sequence[Scored]) -> Array | None:
-    """Return the labels that one model predicts in several splits; None unless it predicts them in all."""
+    """Return the labels that one model predicts in several splits; None if it lacks labels in any split."""
     labels = [fold.decisions for fold in scored if fold.decisions is not None]
     return np.concatenate(labels) if len(labels) == len(scored) else None
 
@@ -982,12 +988,12 @@ def joined_labels(scored: Sequence[Scored]) -> Array | None:
 def predictions_of(
     task: Task, labels: Array, scores: Mapping[str, Array], decisions: Mapping[str, Array], columns: Mapping[str, Any]
 ) -> AnyPredictions:
-    """Return predictions of two or more classes."""
+    """Return the predictions, for two or more classes."""
     if task.positive is not None:
         positive = task.classes[task.positive]
         is_positive = {name: np.asarray(given == positive) for name, given in decisions.items()}
         return Predictions(np.asarray(labels == positive), scores, decisions=is_positive, **columns)
-    # Scores in one column are predicted labels, of models without probabilities.
+    # Scores in one column are predicted labels, from models without probabilities.
     crisp = {name: values for name, values in scores.items() if values.ndim == 1}
     soft = {name: values for name, values in scores.items() if values.ndim == 2}
     classes = cast(Any, task.classes)

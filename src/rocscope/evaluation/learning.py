@@ -1,12 +1,12 @@
 """Learning curves, and the .632 and .632+ bootstrap.
 
-Both fit models to samples of the rows and evaluate them on rows that they were not fitted to.
+Both fit models to samples of the rows and evaluate them on rows outside the samples.
 
 - `learning_curve`: performance by number of training rows. In a run, all models and sizes share the test rows, and each
-  training set contains the smaller ones.
-- `bootstrap_632`: a model fitted to a bootstrap sample has seen 1 − 1/e ≈ 63.2% of the distinct rows, so performance on
-  the rows out of the sample is too pessimistic, and performance on the training rows too optimistic. The estimates mix
-  both. Efron & Tibshirani 1997; equation numbers in comments are theirs.
+  training set contains the smaller training sets.
+- `bootstrap_632`: a bootstrap sample contains 1 − 1/e ≈ 63.2% of the distinct rows. Performance on the rows outside the
+  sample is therefore too pessimistic; performance on the training rows is too optimistic. The estimates combine the
+  two. Equation numbers in comments refer to Efron & Tibshirani 1997.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,16 +36,16 @@ class LearningCurve(Result):
     metric : str
     larger_is_better : bool
     size : array of k int
-        Training rows.
+        Numbers of training rows.
     values : mapping from model name to array of runs × k
-        The metric on the test rows of each run; NaN where it is not defined, or the model failed.
+        The metric on the test rows of each run; NaN if it is undefined or the model failed.
     training : as `values`
-        The metric on the rows that the model was fitted to, if `return_train_score` was requested; otherwise empty.
+        The metric on the training rows, if `return_train_score` was requested; otherwise empty.
     fold, repeat : arrays of runs
     logarithmic : bool
-        Whether sizes are spaced by factors, and drawn so.
+        True if sizes are spaced by factors; plots then have a logarithmic axis.
     protocol : str
-        Choice of the test rows.
+        Description of the splits into training and test rows.
     failures : tuple of Failure
     """
 
@@ -77,14 +77,14 @@ class LearningCurve(Result):
         return self.fold.size
 
     def mean(self, model: str | None = None, *, training: bool = False) -> Array:
-        """Return the mean over runs at each size, over runs with a value.
+        """Return the mean at each size over the runs with a value.
 
         Parameters
         ----------
         model : str, optional
-            May be omitted if there is only one.
+            Name of the model; may be omitted if there is only one.
         training : bool
-            Of the values on the training rows.
+            If True, use the values on the training rows.
 
         Raises
         ------
@@ -100,10 +100,11 @@ class LearningCurve(Result):
             return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
 
     def band(self, model: str | None = None, *, share: float = 0.8) -> Band:
-        """Return limits that contain that share of further runs on these rows.
+        """Return limits that contain the given share of further runs on these rows.
 
-        Quantiles of (n + 1)·p among n runs, which hold one run more with just that probability if they are enough, nine
-        for 80%; of fewer, least and greatest. Runs share rows, so this is not a confidence interval of the mean.
+        The limits are quantiles at rank (n + 1)·p of the n runs. A further run lies between them with exactly this
+        probability if there are enough runs (nine for 80%). With fewer runs, the limits are the smallest and the
+        largest value. Runs share rows, so this is not a confidence interval of the mean.
         """
         values = self.values[model_name(self.models, model)]
         tails = np.array([(1 - check.check_share(share, "share")) / 2, (1 + share) / 2])
@@ -114,7 +115,7 @@ class LearningCurve(Result):
         return Band(self.size, ends[0], ends[1], level=share, method=f"spread of {self.runs} runs")
 
     def plot(self, ax: Any = None, *, share: float | None = 0.8) -> Any:
-        """Draw the mean of each model over sizes with its band; see `plotting.plot_learning_curve`."""
+        """Draw the mean of each model by size, with its band; see `plotting.plot_learning_curve`."""
         return reach("plotting").plot_learning_curve(self, ax, share=share)
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -132,7 +133,7 @@ class LearningCurve(Result):
         return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return sizes, values, their means and facts, safe for JSON."""
+        """Return sizes, values, means and settings, ready for JSON."""
         return super().to_dict() | {"mean": jsonable({name: self.mean(name) for name in self.models})}
 
     def __repr__(self) -> str:
@@ -150,7 +151,7 @@ class LearningCurve(Result):
 
 @dataclass(frozen=True)
 class _TrainingScorer:
-    """Compute a metric where `evaluate` would call a scorer: on test rows and on training rows."""
+    """Scorer that computes a metric on test rows and on training rows."""
 
     measure: Measure
     task: fitting.Task
@@ -162,7 +163,7 @@ class _TrainingScorer:
 
 Schedule = Literal["geometric", "arithmetic"]
 
-_FIRST_SIZE = 10  # training rows at which a geometric curve begins: a choice
+_FIRST_SIZE = 10  # smallest number of training rows of a geometric curve: a choice
 
 
 @contract
@@ -192,9 +193,9 @@ def learning_curve(
     ----------
     models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
     sizes : {"geometric", "arithmetic"}, or increasing numbers of rows, or increasing shares of the training rows
-        Equal factors, from 10 rows to all training rows; equal steps up to them.
+        "geometric" spaces the sizes by equal factors, from 10 rows to all training rows; "arithmetic" by equal steps.
     steps : int
-        Number of sizes of a schedule.
+        Number of sizes, if `sizes` is "geometric" or "arithmetic".
     metric, larger_is_better : see `bootstrap_632`
     cv, repeats : see `evaluate`
         Each split is one run; by default 20 repeats of a holdout or bootstrap and one of other protocols.
@@ -216,13 +217,13 @@ def learning_curve(
     Warns
     -----
     RocscopeWarning
-        If a model fails at some sizes, where it has no value.
+        If a model fails at some sizes; its value is NaN there.
 
     Notes
     -----
-    In a run all models and sizes have the same test rows, and each training set holds the smaller ones. Its rows are
-    drawn so that classes keep their shares, but every set has a row of each class, which shifts the shares of very
-    small sets.
+    In a run, all models and sizes have the same test rows, and each training set contains the smaller training sets.
+    Training rows are stratified by class. Every training set has at least one row of each class, which changes the
+    class balance of very small sets.
 
     References
     ----------
@@ -245,7 +246,7 @@ def learning_curve(
         task = replace(task, scorers={measure.name: _TrainingScorer(measure, task)}, with_training=True)
     experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     if repeats is None:
-        # One split of a random holdout or bootstrap says little; other protocols test every row once.
+        # A single random holdout or bootstrap sample varies too much; other protocols test every row once.
         random_split = cv in ("holdout", "out_of_bag") if isinstance(cv, str) else isinstance(cv, Holdout | OutOfBag)
         repeats = 20 if random_split else 1
     splits, title = experiment.splits(cv, repeats)
@@ -274,7 +275,7 @@ def learning_curve(
     for name in experiment.models:
         failures = [fit.failure for fit in failed if fit.failure.model == name]
         if failures:
-            warn(f"no value from {len(failures)} of {len(nested)} fits: {failures[0]}")
+            warn(f"{len(failures)} of {len(nested)} fits failed: {failures[0]}")
         if len(failures) == len(nested):
             del values[name]
             training.pop(name, None)
@@ -320,18 +321,18 @@ def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> Indices:
 
 
 def _stratified_order(classes: Indices, rng: np.random.Generator) -> Indices:
-    """Return a row order whose every prefix is approximately stratified, starting with one row of each class."""
+    """Return a row order in which every prefix is approximately stratified; it starts with one row of each class."""
     position = np.empty(classes.size)
     for cls in np.unique(classes):
         rows = rng.permutation(np.flatnonzero(classes == cls))
         # Systematic sampling: the rows of a class are evenly spaced in [0, 1) from a random start.
         position[rows] = (np.arange(rows.size) + rng.random()) / rows.size
-        position[rows[0]] -= 1  # one row of each class comes before all others
+        position[rows[0]] -= 1  # one row of each class comes first
     return np.argsort(position, kind="stable")
 
 
 def _spaced_by_factors(sizes: Indices) -> bool:
-    """Return whether sizes are spaced more evenly on a log scale."""
+    """Return True if sizes are spaced more evenly on a logarithmic scale."""
     if sizes.size <= 2:
         return False
     steps, factors = np.diff(sizes), np.diff(np.log(sizes))
@@ -339,7 +340,7 @@ def _spaced_by_factors(sizes: Indices) -> bool:
 
 
 _DISTINCT = 0.632
-"""About 1 − 1/e: the expected share of distinct rows in a bootstrap sample."""
+"""Expected share of distinct rows in a bootstrap sample, about 1 − 1/e."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -349,17 +350,17 @@ class Corrected(Result):
     Attributes
     ----------
     apparent : float
-        On the rows that the model was fitted to.
+        Performance on the rows that the model was fitted to.
     out_of_bag : float
-        On the rows outside each bootstrap sample, with models fitted to about 63% of the distinct rows.
+        Performance on the rows outside each bootstrap sample, of models fitted to about 63% of the distinct rows.
     no_information : float
-        If labels and scores had nothing to do with each other.
+        Performance if labels and scores were independent.
     relative_overfitting : float
-        From 0 to 1: how far `out_of_bag` is on the way from `apparent` to `no_information`.
+        Position of `out_of_bag` between `apparent` (0) and `no_information` (1).
     point632, point632plus : float
-        The estimates.
+        The .632 and .632+ estimates.
     replicates : array
-        `out_of_bag` of each bootstrap sample; NaN where it is not defined.
+        Out-of-bag performance of each bootstrap sample; NaN if undefined.
     """
 
     apparent: float
@@ -372,9 +373,9 @@ class Corrected(Result):
 
     @classmethod
     def of(cls, apparent: float, out_of_bag: float, no_information: float, sign: int, replicates: Any = ()) -> Any:
-        """Apply both rules; `sign` is −1 if smaller is better."""
+        """Return the .632 and .632+ estimates; `sign` is −1 if smaller is better."""
         overfitting = _relative_overfitting(apparent, out_of_bag, no_information, sign)
-        # B′, the better one of B and G (eq. 31).
+        # B′, the better of B and G (eq. 31).
         clipped = sign * max(sign * out_of_bag, sign * no_information)
         point632 = (1 - _DISTINCT) * apparent + _DISTINCT * out_of_bag
         share = (1 - _DISTINCT) * _DISTINCT * overfitting / (1 - (1 - _DISTINCT) * overfitting)
@@ -392,7 +393,7 @@ def _relative_overfitting(apparent: float, out_of_bag: float, no_information: fl
 
     Examples
     --------
-    Errors of 0.1 on its own rows and 0.3 on others, where 0.5 is without information:
+    Error rates of 0.1 on the training rows, 0.3 on other rows, and 0.5 without information:
 
     >>> round(_relative_overfitting(0.1, 0.3, 0.5), 12)
     0.5
@@ -415,7 +416,7 @@ class Bootstrap632(Mapping[str, Corrected], Result):
     metric : str
     models : dict of Corrected
     failures : tuple of Failure
-        Errors of models that are omitted.
+        Errors of the omitted models.
     """
 
     _content = ("metric", "models", "failures")
@@ -472,21 +473,22 @@ def bootstrap_632(
     ----------
     models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
     metric : str, Context, CostMatrix or function
-        "auc", "average_precision", "brier" or "log_loss" of the scores; a metric of `rocscope.metrics`, or the expected
-        cost in a context, of the labels that models predict themselves. With more than two classes "auc" (Hand & Till)
-        and any figure of `multiclass_figure`, such as "macro_recall" or "rps", or the expected cost of a CostMatrix. Or
-        a function of the Predictions of one model that returns a number, for weighted rows too.
+        "auc", "average_precision", "brier" or "log_loss" are computed from the scores. A metric of `rocscope.metrics`,
+        or the expected cost in a Context, is computed from the labels that the models predict. With more than two
+        classes: "auc" (Hand & Till), any metric of `multiclass_figure`, such as "macro_recall" or "rps", or the
+        expected cost with a CostMatrix. A function gets the Predictions of one model, possibly with weights, and
+        returns a number.
     larger_is_better : bool, optional
-        False for a function, if smaller is better; names determine it.
+        Pass False if the metric is a function and smaller values are better. Named metrics have a known direction.
     replicates : int
-        Bootstrap samples; each model is fitted to each of them.
+        Number of bootstrap samples; each model is fitted to each of them.
     stratified : bool
-        Draw within each class.
+        If True, resample within each class.
 
     Returns
     -------
     Bootstrap632
-        Apparent, out-of-bag, .632 and .632+ figures of each model.
+        Apparent, out-of-bag, .632 and .632+ estimates of each model.
 
     Raises
     ------
@@ -495,22 +497,22 @@ def bootstrap_632(
 
     Notes
     -----
-    With A, the apparent value, B, the one out of bag, and G, the one without information:
+    Let A be the apparent value, B the out-of-bag value, and G the value without information:
 
     - R = (B − A)/(G − A), the relative overfitting rate; 0 if B or G is not worse than A, and at most 1.
     - .632 = 0.368·A + 0.632·B
-    - .632+ = .632 + (B′ − A)·0.368·0.632·R/(1 − 0.368·R), where B′ is the better one of B and G (eq. 31 and 32). For
+    - .632+ = .632 + (B′ − A)·0.368·0.632·R/(1 − 0.368·R), where B′ is the better of B and G (eq. 31 and 32). For
       B between A and G this is (1 − w)·A + w·B with w = 0.632/(1 − 0.368·R).
 
-    The formula is unchanged if every number is subtracted from 1, so a metric that is better when higher need not be
-    turned into a loss: only the better of two numbers depends on it. The AUC without information is 1/2.
+    The formula gives the same result for a metric and for 1 − metric. Metrics for which larger is better therefore need
+    no conversion to a loss; only the choice of B′ depends on the direction. The AUC without information is 1/2.
 
-    B is, for the mean of a loss over rows ("error", "accuracy", "brier", "log_loss"), the mean over rows of each one's
-    mean loss in the samples that left it out (the leave-one-out bootstrap, eq. 15 to 17). Any other metric is computed
-    in each sample from the rows that it omits, and averaged over samples (for the AUC: Sahiner, Chan & Hadjiiski 2008).
-    G is the metric of all pairs of a label and a score (eq. 27), computed with weights, not pairs.
+    If the metric is a mean over rows ("error", "accuracy", "brier", "log_loss"), B is the leave-one-out bootstrap: the
+    mean loss of each row over the samples without this row, averaged over rows (eq. 15 to 17). Any other metric is
+    computed for each sample on the rows outside the sample, and averaged over samples (for the AUC: Sahiner, Chan &
+    Hadjiiski 2008). G is the metric over all combinations of a label and a score (eq. 27), computed with weights.
 
-    The .632 rule is too good for models that fit their own rows perfectly; .632+ is made for them.
+    The .632 estimate is too optimistic for models that fit their training rows perfectly; .632+ corrects this.
 
     References
     ----------
@@ -518,7 +520,7 @@ def bootstrap_632(
 
     Examples
     --------
-    Labels that have nothing to do with the attribute, and a model that learns them by heart:
+    Labels that are independent of the attribute, and a model that memorises the training rows:
 
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> rng = np.random.default_rng(0)
@@ -534,7 +536,7 @@ def bootstrap_632(
     experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     measure = measure_of(metric, several_classes=task.positive is None, larger_is_better=larger_is_better)
     splits, _ = experiment.splits(OutOfBag(stratified), int(replicates))
-    # The first fit is to all rows, which it is also evaluated on: the apparent performance.
+    # The first split fits and evaluates on all rows, for the apparent performance.
     everything = np.arange(task.labels.size)
     apparent_split = Split(everything, everything, None, len(splits), len(splits))
     results = experiment.run([apparent_split, *splits], "bootstrap")
@@ -546,10 +548,10 @@ def bootstrap_632(
 
 
 def _corrected(scored: Sequence[fitting.Scored], task: fitting.Task, measure: Measure) -> Corrected:
-    """Return a model's estimates from its fit to all rows, which comes first, and its fits to bootstrap samples."""
+    """Return a model's estimates from its fit to all rows (the first of `scored`) and its fits to bootstrap samples."""
     on_all_rows, *samples = scored
     apparent = measure.of(fitting.predictions_of_split(on_all_rows, task), on_all_rows.response)
-    # No information (eq. 27): every score goes with every label, each class weighted by its size.
+    # No information (eq. 27): combine every score with every label, with classes weighted by size.
     weight = np.ones(task.labels.size, np.int64) if task.weight is None else task.weight.astype(np.float64)
     classes = np.array(task.classes, dtype=task.labels.dtype)
     pair_weight = np.concatenate([weight[task.labels == label].sum() * weight for label in classes])

@@ -1,15 +1,15 @@
 """Metrics of one model's predictions, and scorers of fitted models.
 
-`measure_of` turns whatever a user may pass as a metric into a `Measure`: a function of the Predictions of one model,
-with a sign: +1 if large values are good, −1 if small ones are. A metric is a name of rocscope's figures or of a
+`measure_of` converts a metric of any accepted type to a `Measure`: a function of the Predictions of one model, with the
+sign +1 if large values are good and −1 if small values are good. A metric is the name of a rocscope metric or of a
 scikit-learn scorer, costs (a `Context` for two classes, a `CostMatrix` for more), a scorer object, or a function of
 Predictions.
 
 `scorers_of` turns the `scoring` argument of `evaluate` into functions of a fitted model. Scorers of scikit-learn get
-the model itself, as in `cross_validate`; anything else is a measure of the model's predictions.
+the model itself, as in `cross_validate`; every other metric is computed from the model's predictions.
 
-Metrics that need decisions use the labels that a model predicts. A model without labels is positive from 0.5, or from
-0 of a decision function.
+Metrics that need decisions use the labels that a model predicts. For a model without labels the threshold is 0.5, or 0
+for a decision function.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -31,10 +31,10 @@ from rocscope.multiclass.confusion import AVERAGINGS
 from rocscope.multiclass.figures import NAMES_OF_AVERAGED_AUC, class_figure
 
 Metric = str | Context | CostMatrix | Callable[[Any], float]
-"""A figure by name, costs, a function of Predictions, or a scorer of scikit-learn."""
+"""A metric by name, costs, a function of Predictions, or a scorer of scikit-learn."""
 
 
-_EXPECTED = "a figure of which a high or a low value is good, such as 'auc' or 'accuracy'"
+_EXPECTED = "a metric with a good direction (high or low), such as 'auc' or 'accuracy'"
 _HINT = "or a Context or CostMatrix, or a function of Predictions that returns a number"
 _MEANS_OF_ROWS = {"accuracy", "error", "brier", "log_loss"}
 
@@ -45,14 +45,13 @@ class Measure:
 
     Attributes
     ----------
-    name : str
-    function : function of Predictions, and of a threshold that is used if the model predicts no labels
-    sign : int
+    name : str function : function of Predictions and a threshold, which is used if the model predicts no labels sign :
+    int
         −1 if a small value is good.
     mean_of_rows : bool
-        Whether it is a mean over rows.
+        True if the metric is a mean over rows.
     needs_scores : bool
-        Whether predicted labels are not enough.
+        True if the metric cannot be computed from predicted labels.
     """
 
     name: str
@@ -62,16 +61,16 @@ class Measure:
     needs_scores: bool = False
 
     def of(self, preds: fitting.AnyPredictions, response: str) -> float:
-        """Return the value; NaN if a required class is missing.
+        """Return the value for predictions; NaN if a required class is missing.
 
         Raises
         ------
         InputError
-            If it needs scores, and the model gives labels only.
+            If the metric needs scores, and the model only predicts labels.
         """
         if self.needs_scores and response == "labels":
-            got = f"model {preds.models[0]!r}, which gives labels only"
-            hint = "response='predict' takes its labels for scores"
+            got = f"model {preds.models[0]!r}, which only predicts labels"
+            hint = "response='predict' uses its labels as scores"
             raise InputError(self.name, expected="scores", got=got, hint=hint)
         try:
             return float(self.function(preds, usual_threshold(response)))
@@ -80,12 +79,12 @@ class Measure:
 
 
 def usual_threshold(response: str) -> float:
-    """Return the threshold that scikit-learn's models predict labels by."""
+    """Return the threshold at which scikit-learn's models predict the positive label."""
     return 0.0 if response == "decision_function" else 0.5
 
 
 def own_decisions(preds: Predictions, threshold: float) -> Array:
-    """Return which rows one model predicts positive, or would at a threshold if it predicts no labels."""
+    """Return a mask of the rows that one model predicts positive, by its labels or, without labels, a threshold."""
     if preds.decisions:
         (decisions,) = preds.decisions.values()
         return np.asarray(decisions)
@@ -100,10 +99,10 @@ def _own_counts(preds: Predictions, threshold: float) -> OperatingPoint:
 def measure_of(
     metric: Metric, *, several_classes: bool, larger_is_better: bool | None = None, directed: bool = True
 ) -> Measure:
-    """Return the measure of a name, the expected cost in a context, or a function of predictions.
+    """Return the measure for a metric: a name, costs, a scorer or a function of predictions.
 
-    `larger_is_better` is for functions: all other metrics have a direction of their own. Unless `directed`, figures of
-    which neither a high nor a low value is good are measures too.
+    `larger_is_better` is only for functions, because all other metrics have a known direction. `directed=False` also
+    accepts metrics for which neither high nor low values are good.
 
     Raises
     ------
@@ -123,7 +122,7 @@ def measure_of(
         name = getattr(metric, "__name__", "metric").replace("<lambda>", "metric")
         return Measure(name, lambda preds, _: metric(preds), -1 if larger_is_better is False else 1)
     name = str(metric)
-    # rocscope's own figures come first, as they also have intervals. `_named_scorer` has the opposite order.
+    # rocscope's own metrics come first, because they also have intervals. `_named_scorer` has the opposite order.
     if known(name) is None and name not in NAMES_OF_AVERAGED_AUC:
         # An average over classes, such as f1_macro, is computed from the confusion matrix instead.
         is_average = several_classes and name.rpartition("_")[2] in AVERAGINGS
@@ -134,14 +133,14 @@ def measure_of(
 
 
 def _of_scorer(scorer: Any) -> Measure:
-    """Return the measure of a scikit-learn scorer, `make_scorer(…)` or `get_scorer(…)`: the value of its function.
+    """Return the measure for a scikit-learn scorer from `make_scorer(…)` or `get_scorer(…)`.
 
-    The function gets the labels of the rows as 0 and 1 (or as the indices of the classes), and what the scorer asks
-    for: labels, scores or probabilities.
+    The scorer's function gets the labels of the rows as 0 and 1 (or as the indices of the classes), and the response
+    that it requires: labels, scores or probabilities.
     """
     function, options = scorer._score_func, dict(scorer._kwargs)
     if options.get("pos_label", 1) not in (0, 1, None):
-        hint = "rows hold 1 for the positive class and 0 for the other"
+        hint = "labels are coded as 1 for the positive class and 0 for the negative class"
         raise InputError("pos_label of the scorer", expected="0 or 1", got=repr(options["pos_label"]), hint=hint)
     response = getattr(scorer, "_response_method", "predict")
     name = getattr(function, "__name__", "scorer")
@@ -154,7 +153,8 @@ def _of_scorer(scorer: Any) -> Measure:
         else:
             (predicted,) = preds.scores.values()
             if options.get("pos_label") == 0:
-                # The function measures class 0, whose scores scikit-learn would take: 1 − p, or the negated distance.
+                # The function treats class 0 as positive. As in scikit-learn its scores are 1 − p, or the negated
+                # decision function.
                 predicted = (1.0 if response == "predict_proba" else 0.0) - predicted
         weight = {} if preds.sample_weight is None else {"sample_weight": preds.sample_weight}
         try:
@@ -166,7 +166,7 @@ def _of_scorer(scorer: Any) -> Measure:
 
 
 def sklearn_scorer(name: str) -> Any:
-    """Return scikit-learn's scorer of that name, or None."""
+    """Return the scikit-learn scorer with this name, or None."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     return get_scorer(name) if name in get_scorer_names() else None
@@ -187,12 +187,12 @@ def _cost(metric: Context | CostMatrix, several_classes: bool) -> Measure:
             return metric.cost(point) / point.n
         return metric.expected_cost(point.tpr, point.fpr, point.prevalence)
 
-    # At another prevalence the cost is a mean within each class, not over all rows.
+    # At a different prevalence the cost is a weighted mean of the class means, not a mean over all rows.
     return Measure("expected cost", cost_per_row, -1, mean_of_rows=metric.target_prevalence is None)
 
 
 def _of_two(name: str, directed: bool) -> Measure:
-    """Return the measure of a named figure of two classes."""
+    """Return the measure for a named metric of two classes."""
     figure = figure_named(
         name,
         "metric",
@@ -216,18 +216,18 @@ def _of_two(name: str, directed: bool) -> Measure:
 
 
 def _of_classes(name: str) -> Measure:
-    """Return the measure of a named figure of more than two classes."""
+    """Return the measure for a named metric of more than two classes."""
     figure = class_figure(name, "metric", _HINT)
     return Measure(figure.name, lambda preds, _: figure.value(preds, None), figure.sign, figure.mean_of_rows)
 
 
 def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
-    """Return functions of a fitted model, its `Scored` rows and these rows, by name.
+    """Return scorers by name; each is a function of a fitted model, its `Scored` predictions and the rows.
 
     Raises
     ------
     InputError
-        If two have the same name, or one is not a name, a scorer, costs or a function.
+        If two scorers have the same name, or one is not a name, a scorer, costs or a function.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
         own, function = _named_scorer(scorer, task)
         name = own if given is None else given
         if name in scorers:
-            hint = "pass a mapping from names of your own to scorers"
+            hint = "pass a mapping from names that you choose to scorers"
             raise InputError("scoring", expected="a different name for each", got=f"{name!r} twice", hint=hint)
         scorers[name] = function
     return scorers
@@ -259,7 +259,7 @@ def _named_scorer(scorer: Any, task: fitting.Task) -> tuple[str, Any]:
     if hasattr(scorer, "measure"):  # of `rocscope.scorer`
         return scorer.figure, _PredictionsScorer(scorer.measure(several_classes=task.positive is None), task)
     if isinstance(scorer, str):
-        # scikit-learn's own come first here, so that `evaluate` returns what `cross_validate` does.
+        # scikit-learn's scorers come first here, so that `evaluate` returns the same values as `cross_validate`.
         from_sklearn = sklearn_scorer(scorer)
         if from_sklearn is not None:
             return scorer, _ModelScorer(from_sklearn, coded=task.positive is not None)
@@ -276,7 +276,7 @@ def _named_scorer(scorer: Any, task: fitting.Task) -> tuple[str, Any]:
 
 
 def _required_arguments(function: Callable[..., Any]) -> int:
-    """Return the number of required positional arguments: three of a scorer, one of a function of Predictions."""
+    """Return the number of required positional arguments: three for a scorer, one for a function of Predictions."""
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -304,10 +304,10 @@ class _PredictionsScorer:
 
 @dataclass(frozen=True)
 class _ModelScorer:
-    """A scorer of scikit-learn, or a function of (model, X, y), which predicts with the model itself.
+    """A scikit-learn scorer, or a function of (model, X, y); it calls the model's own prediction methods.
 
-    A named scorer is `coded`: it takes 1 for the positive class, so other labels are translated. A scorer object is
-    not: its user chose the `pos_label`. Scorers return losses negated, so that the sign is always 1.
+    A named scorer is `coded`: it requires 1 for the positive class, so labels are translated to 0 and 1. A scorer
+    object is not coded, because the user chose its `pos_label`. Scorers return negated losses, so the sign is always 1.
     """
 
     scorer: Any
@@ -321,7 +321,7 @@ class _ModelScorer:
         labels = rows.labels
         classes = getattr(fitted, "classes_", None)
         if self.coded and classes is not None:
-            # A named scorer takes the last class for the positive one, and calls it 1.
+            # A named scorer takes the last class as positive and calls it 1.
             is_as_named = rows.positive == 1 and max(classes) == 1
             if not is_as_named:
                 labels = (labels == rows.positive).astype(int)
@@ -333,7 +333,7 @@ class _ModelScorer:
 
 
 class PositiveAsOne(ClassifierMixin, BaseEstimator):
-    """A fitted classifier of two classes whose positive class is called 1 and the other one 0."""
+    """A fitted two-class classifier with its positive class renamed to 1 and its negative class to 0."""
 
     def __init__(self, fitted: Any, positive: Any) -> None:
         self.fitted, self.positive = fitted, positive

@@ -1,13 +1,12 @@
 """Nested cross-validation: performance of models with intervals that allow for shared training rows.
 
-The interval of pooled out-of-fold scores counts how much the evaluated rows vary, but not that the folds' models were
-fitted to largely the same rows. Bates, Hastie & Tibshirani (2023) measure the rest: besides the usual fits that omit
-one fold (the outer ones), there is a fit that omits each pair of folds (the inner ones). The distance of the inner
-values from the outer value of the same fold, in excess of the variance within the fold, widens the interval.
+The interval of pooled out-of-fold scores includes the variation of the evaluated rows. It ignores that the models of
+the folds share most of their training rows. Bates, Hastie & Tibshirani (2023) estimate this missing part. Besides the
+usual outer fits, which omit one fold, there are inner fits, which omit a pair of folds. The differences between inner
+and outer values of the same fold, in excess of the variance within the fold, widen the interval.
 
-A `FoldFigure` is a metric whose value in a fold has a known variance within the fold: a mean over rows, the AUC, or a
-smooth figure of two classes. Its values of each row are called `row_values` below: the score, the decision or the loss
-that a model gives the row.
+A `FoldFigure` is a metric with a known variance within a fold: a mean over rows, the AUC, or a smooth metric of two
+classes. `row_values` are the score, decision or loss of each row from which the metric is computed.
 
 Order of the file: the figure and its covariance in a fold; `nested_cross_validation`; the values of all fits; the
 interval.
@@ -42,12 +41,12 @@ _SHARES = ("auc", "accuracy", "error")
 _MEANS = ("accuracy", "error", "brier", "log_loss")
 
 _MOST_PAIRS = 2**20
-"""Above this number, pairs of rows add less than a thousandth to the variance of an area: DeLong's variance will do."""
+"""Above this number of pairs of rows, DeLong's variance of an area is accurate to less than a thousandth."""
 
 
 @dataclass(frozen=True)
 class FoldFigure:
-    """A metric whose value in a fold is a mean over rows (within classes, given a class mix), an area, or smooth.
+    """A metric whose value in a fold is a mean over rows (or over each class), an area, or a smooth function of means.
 
     Attributes
     ----------
@@ -56,12 +55,13 @@ class FoldFigure:
     task : Task
     group : array of n numbers, or None
     shares : pair of float, or None
-        Weights of the means of negatives and positives, if each is taken separately; 1 and 1 where both are needed.
+        Weights of the means of negatives and positives, if the metric combines class means; (1, 1) if it needs both
+        classes without combining means.
     smooth : Smooth, optional
-        A figure of two classes other than a mean over rows or the AUC. It is computed from the scores, or from the
-        decisions as 0 and 1 at a threshold of .5.
+        A metric of two classes other than a mean over rows or the AUC. It is computed from the scores, or from
+        decisions coded as 0 and 1, at a threshold of .5.
     of_decisions : bool
-        Whether the smooth figure is one of the four counts.
+        True if the smooth metric is a function of the four counts of a confusion matrix.
     """
 
     name: str
@@ -79,7 +79,7 @@ class FoldFigure:
         Raises
         ------
         InputError
-            If its variance within a fold is not known.
+            If the variance of the metric within a fold is unknown.
         """
         two_classes = task.positive is not None
         smooth, of_decisions = None, False
@@ -98,8 +98,7 @@ class FoldFigure:
         is_area = metric == "auc" and two_classes
         if not (is_area or smooth or metric in _MEANS or isinstance(metric, Context | CostMatrix)):
             listed = [*(["auc", "average precision", "f1"] if two_classes else []), *_MEANS]
-            hint = "an interval needs the variance within a fold: of a mean over rows, or, of two classes, of a figure "
-            hint += "that has an influence function"
+            hint = "the interval needs a mean over rows, or, for two classes, a metric with an influence function"
             raise InputError("metric", expected=f"{check.listing(listed)}, or costs", got=repr(metric), hint=hint)
         shares = None
         if is_area or smooth:
@@ -116,13 +115,13 @@ class FoldFigure:
         return (0.0, 1.0) if self.metric in _SHARES else (-inf, inf)
 
     def require(self, rows: Indices, fold: int) -> None:
-        """Raise unless a fold has two rows of a kind, or two groups, for a variance."""
+        """Raise an InputError if a fold has too few rows or groups for a variance."""
         counted = rows if self.task.weight is None else rows[self.task.weight[rows] > 0]
         fewest = min(int(stratum.sum()) for stratum, _ in self._strata(counted))
         if fewest < 2 or (self.group is not None and np.unique(self.group[counted]).size < 2):
             expected = "two rows or more" + " of each class" * (self.shares is not None)
             expected += ", and two groups," * (self.group is not None) + " in each fold"
-            raise InputError("cv", expected=expected, got=f"too few in fold {fold}", hint="take fewer folds")
+            raise InputError("cv", expected=expected, got=f"too few in fold {fold}", hint="use fewer folds")
 
     def row_values(self, scored: fitting.Scored) -> Array:
         """Return the score, decision or loss of each evaluated row."""
@@ -140,7 +139,7 @@ class FoldFigure:
         weight = self._weight(rows)
         if self.smooth is not None:
             linear = self.smooth.linearise(self._predictions(rows, [row_values]).counts())
-            # A mean over folds keeps the bias of the folds, so it is taken off here.
+            # A mean over folds keeps the bias of the folds, so it is subtracted here.
             return linear.value - linear.bias / rows.size
         amount = np.ones(rows.size, np.int64) if weight is None else weight
         if self.metric == "auc":
@@ -167,7 +166,8 @@ class FoldFigure:
             pairs = int(positive.sum()) * int((~positive).sum())
             if weight is None and self.group is None and pairs <= _MOST_PAIRS:
                 return unbiased_covariance(positive, row_values)
-            # DeLong: an area is the mean of the shares of the other class that rows are ranked correctly against.
+            # DeLong: an area is the mean over rows of the share of the other class against which the row is ranked
+            # correctly.
             amount = np.ones(rows.size) if weight is None else weight
             other = np.where(positive, amount[~positive].sum(), amount[positive].sum())
             values = np.stack([placements(positive, score, weight) / (2 * other) for score in row_values], axis=1)
@@ -188,7 +188,7 @@ class FoldFigure:
         return variance.stratum_of_moves(moves, group).covariance
 
     def _strata(self, rows: Indices) -> list[tuple[Booleans, float]]:
-        """Return the rows that have a mean of their own (all, or each class), and its weight in the value."""
+        """Return the sets of rows whose means form the value (all rows, or each class), with their weights."""
         if self.shares is None:
             return [(np.ones(rows.size, bool), 1.0)]
         positive = self._positive(rows)
@@ -196,7 +196,7 @@ class FoldFigure:
         return [(positive, share_of_positives), (~positive, share_of_negatives)]
 
     def _predictions(self, rows: Indices, row_values: Sequence[Array]) -> Predictions:
-        """Return the rows of a fold with each model's scores."""
+        """Return the rows of a fold as Predictions with the scores of all models."""
         group = None if self.group is None else self.group[rows]
         scores = {str(number): score for number, score in enumerate(row_values)}
         weight = self._weight(rows)
@@ -241,13 +241,14 @@ def _losses_of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
 def unbiased_covariance(positive: Booleans, scores: Sequence[Array]) -> Array:
     """Return the unbiased covariance of areas, from all pairs of a positive and a negative.
 
-    DeLong's counts how single pairs vary twice, which in a fold of six positives and six negatives is 8% too much.
+    DeLong's variance counts the variation of single pairs twice. In a fold of six positives and six negatives it is 8%
+    too large.
 
     Notes
     -----
     With K₁ and K₂ the indicators that two models rank a pair correctly, cov = E[A₁·A₂] − E[K₁·K₂′] over two pairs that
-    share no row. The sum over such pairs is the sum over all, minus pairs with a common positive or negative, plus
-    pairs with both, which were subtracted twice.
+    share no row. The sum over such pairs is the sum over all pairs, minus pairs with a common positive, minus pairs
+    with a common negative, plus identical pairs, which were subtracted twice.
     """
     pairs = []
     for score in scores:
@@ -266,8 +267,8 @@ def unbiased_covariance(positive: Booleans, scores: Sequence[Array]) -> Array:
     return np.outer(area, area) - disjoint / (p * (p - 1.0) * n * (n - 1.0))
 
 
-_MANY = 1000  # fits of each model, above which a warning says how to have fewer: a choice
-_ROUNDING = 1e-24  # of a squared value: what rounding to 12 digits leaves of a variance of 0
+_MANY = 1000  # number of fits per model that triggers a warning with advice on how to reduce it: a choice
+_ROUNDING = 1e-24  # relative to a squared value: the rounding error, at 12 digits, of a variance of 0
 
 
 @contract
@@ -294,58 +295,60 @@ def nested_cross_validation(
 ) -> inference.Comparisons:
     """Estimate performance on unseen rows, and differences, with intervals that are valid after cross-validation.
 
-    Folds share training rows, which the interval of pooled scores does not count. Nested cross-validation measures it:
-    fits without two folds say how far the mean over folds strays from what it is an estimate of.
+    Folds share training rows, which the interval of pooled scores ignores. Nested cross-validation estimates the error
+    of the mean over folds from additional fits that omit two folds.
 
-    Each model is fitted repeats · K(K + 1)/2 times, 150 times unless told otherwise; ten folds and ten repeats are 550.
-    The progress bar has the number from the start.
+    Each model is fitted repeats · K(K + 1)/2 times: 150 times by default, 550 times with ten folds and ten repeats.
+    The progress bar shows this number from the start.
 
     Parameters
     ----------
     models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
     metric : str, Smooth, Context or CostMatrix
-        For two classes any figure with an influence function, such as "auc", "average precision", "f1" or "recall", or
-        one of `rocscope.inference.statistics`, such as ``net_benefit_at(.2)``; "accuracy", "error", "brier",
-        "log_loss", or the expected cost, of two classes or more.
+        For any number of classes: "accuracy", "error", "brier", "log_loss", or the expected cost. For two classes also
+        any metric with an influence function, such as "auc", "average precision", "f1" or "recall", or a statistic of
+        `rocscope.inference.statistics`, such as ``net_benefit_at(.2)``.
     cv : int, protocol or splitter
-        Three folds or more that test each row once, by models fitted to all others.
+        Three or more folds that test each row once, by models fitted to the rows of all other folds.
     repeats : int
-        Number of repetitions of the folds; the more, the steadier the width. More folds need more repetitions: below
-        two for each fold the result is marked.
+        Number of repetitions of the folds. More repetitions make the width of the interval more stable; with fewer
+        repetitions than twice the number of folds, the result is marked as unreliable.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
     Comparisons
-        Its `estimates` are of each model fitted to all rows; the pairs are paired differences, second − first.
+        Its `estimates` have the performance of each model fitted to all rows. Its pairs are paired differences, second
+        − first.
 
     Raises
     ------
     InputError
-        If the folds are not of that kind, or one has fewer than two rows (groups) of a class that the metric needs.
+        If the folds do not partition the rows, or a fold has fewer than two rows (groups) of a class that the metric
+        needs.
     ModelError
         See `evaluate`.
 
     Warns
     -----
     RocscopeWarning
-        Before more than 1,000 fits of a model. If models fail: they are omitted.
+        If there are more than 1,000 fits per model. If models fail: they are omitted.
 
     Notes
     -----
-    For folds k and j of K let e(k) be the value in fold k of a fit to all other folds, and e(k, j) that in fold j of a
-    fit to all but k and j. Over all folds and repeats
+    For folds k and j of K, let e(k) be the value in fold k of a fit to all other folds. Let e(k, j) be the value in
+    fold j of a fit to all folds except k and j. Over all folds and repeats:
 
     - a = mean of (mean over j of e(k, j) − e(k))², b = mean of the variance of e(k) by the rows of the fold;
-    - the standard error is √(b/K), what rows alone would make of it, times an inflation of
-      √(max(0, a − b)·(K − 1)/b) kept from 1 to √K;
-    - value = mean e(k) − ((K − 2)/K)^1.5 · (mean e(k, j) − mean e(k)), as if fitted to all rows.
+    - the standard error is √(b/K), the error due to the evaluated rows alone, times an inflation factor of
+      √(max(0, a − b)·(K − 1)/b), limited to the range from 1 to √K;
+    - value = mean e(k) − ((K − 2)/K)^1.5 · (mean e(k, j) − mean e(k)), extrapolated to a fit to all rows.
 
-    The same is done for each difference. Values are means over folds; the variance in a fold is the variance of a mean,
-    DeLong's of an area without its bias, or the variance of the influences of rows; by sums within groups where there
-    are groups. Weights are not frequencies. The interval ignores model selection.
+    Differences between models are treated in the same way. The variance within a fold is the variance of a mean,
+    DeLong's variance of an area without its bias, or the variance of the influences of rows. With groups it is computed
+    from sums within groups. Weights are not frequencies. The interval ignores model selection.
 
-    Coverage of the intervals: docs/guide/evaluation/evaluation.md.
+    docs/guide/evaluation/evaluation.md reports the coverage of the intervals.
 
     References
     ----------
@@ -377,7 +380,7 @@ def nested_cross_validation(
         inner_splits += [(repeat, pair) for pair in _without_two_folds(folds)]
     splits = numbered(outer_splits + inner_splits, experiment.sample)
     if len(splits) > _MANY:
-        warn(f"{len(splits):,} fits of each model; fewer repeats or folds need fewer, n_jobs has them side by side")
+        warn(f"{len(splits):,} fits of each model; reduce repeats or folds, or run fits in parallel with n_jobs")
     results = experiment.run(splits, f"nested cross-validation, {len(splits):,} fits a model")
     scored, _, kept = fitting.without_failures(results, experiment.models)
     values = _values(figure, runs, {(fit.model, fit.split.fold): fit for fit in scored}, kept)
@@ -408,7 +411,7 @@ def _repeats(splits: Sequence[Split], title: str) -> list[list[Split]]:
         each_row_once = np.array_equal(tested, np.arange(tested.size))
         others_train = all(split.train.size + split.test.size == tested.size for split in run)
         if not (len(run) >= 3 and len(run) == len(runs[0]) and each_row_once and others_train):
-            expected = "three folds or more that test each row once, by models fitted to all others"
+            expected = "three or more folds that test each row once, by models fitted to the rows of all other folds"
             raise InputError("cv", expected=expected, got=title, hint="such as cv=10, or StratifiedKFold(5)")
     return runs
 
@@ -432,9 +435,9 @@ class NestedValues:
     Attributes
     ----------
     outer : array of repeats × folds × models
-        Value in a fold of the fits without it, e(k).
+        Value in a fold of the fit that omits this fold, e(k).
     inner : array of the same shape
-        Mean over the other folds j of e(k, j), the value there of the fits without both.
+        Mean over the other folds j of e(k, j), the value in fold j of the fit that omits folds k and j.
     covariance : array of repeats × folds × models × models
         Covariance of the outer values over the rows of the fold.
     """
@@ -450,7 +453,7 @@ def _values(
     scored: dict[tuple[str, int], fitting.Scored],
     models: Sequence[str],
 ) -> NestedValues:
-    """Return the values of all fits, given by model and number of the split."""
+    """Return the values of all fits from `scored`, which is indexed by model and number of the split."""
     k, m = len(runs[0]), len(models)
     outer = np.empty((len(runs), k, m))
     inner = np.empty_like(outer)
@@ -484,21 +487,21 @@ def interval(
     method: str,
     ends: tuple[float, float] = (-inf, inf),
 ) -> inference.Estimate:
-    """Return the value of a contrast of models with its interval, limited to the possible values."""
+    """Return the value of a contrast of models, with its interval clipped to the possible values."""
     folds = values.outer.shape[1]
     outer = values.outer @ contrast
     inner = values.inner @ contrast
     within_variance = float((values.covariance @ contrast @ contrast).mean())
     if not (np.isfinite(outer).all() and np.isfinite(inner).all()):
-        reason = "undefined in a fold, or infinite: a probability of 0 was given to what happened"
+        reason = "undefined in a fold, or infinite: the model gave probability 0 to the observed class"
         return inference.Estimate(float(outer.mean()), nan, nan, hypothesis.level, method, n, nan, reason)
     # Inner fits have (K − 2)/K of the rows, outer ones (K − 1)/K: their difference is extrapolated to all rows.
     value = float(outer.mean() - (inner.mean() - outer.mean()) * ((folds - 2) / folds) ** 1.5)
     if not within_variance > _ROUNDING * value**2:
         reason = "nothing varies within folds" if value else ""
         return inference.Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)
-    # The squared standard error is (a − b)·(K − 1)/K (algorithm 1), written as b/K, which it would be if folds were
-    # independent, times a squared inflation. √K is that of folds which all vary together.
+    # The squared standard error is (a − b)·(K − 1)/K (algorithm 1). It is written as b/K, its value for independent
+    # folds, times a squared inflation. The inflation is √K if all folds vary together.
     excess = float(((inner - outer) ** 2).mean()) - within_variance
     inflation = sqrt(max(excess, 0.0) * (folds - 1) / within_variance)
     inflation = min(max(inflation, 1.0), sqrt(folds))
@@ -506,7 +509,7 @@ def interval(
     estimate = hypothesis.wald(value, error, n, f"{method}, inflation {inflation:.3g}")
     reason = ""
     if len(values.outer) < 2 * folds:
-        reason = f"fewer than {2 * folds} repeats of {folds} folds leave the width unsteady"
+        reason = f"fewer than {2 * folds} repeats of {folds} folds: the width of the interval is unstable"
     least, most = ends
     return replace(
         estimate,

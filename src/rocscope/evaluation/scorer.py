@@ -1,7 +1,7 @@
-"""Scorers for scikit-learn's cross-validation and searches: any figure of the registry, in words.
+"""Scorers for scikit-learn's cross-validation and searches, named by text such as "net_benefit at 0.3".
 
-A scorer is called with a fitted model, attributes and labels. It makes `Predictions` of them, and returns the figure,
-negated where a small value is good.
+A scorer is called with a fitted model, attributes and labels. It makes `Predictions` of them and returns the metric,
+negated if small values are good.
 """
 
 import re
@@ -24,13 +24,16 @@ _AT_THRESHOLD = re.compile(r"(.+?)\s+at\s+(.+?)\s*")
 
 
 class Scorer(BaseEstimator):
-    """A figure of a fitted model's predictions; `scorer` makes it.
+    """A metric of a fitted model's predictions; made by `scorer`.
 
     Parameters
     ----------
     figure : str
+        Metric, with a threshold or conditions; see `scorer`.
     context : Context or CostMatrix, optional
+        Costs of the metric.
     pos_label : label, optional
+        Label of the positive class.
 
     Examples
     --------
@@ -38,14 +41,14 @@ class Scorer(BaseEstimator):
     -1
     """
 
-    # Where metadata routing is on, scikit-learn reads what a scorer takes from the signature of `score`.
+    # If metadata routing is on, scikit-learn reads the arguments of a scorer from the signature of `score`.
     __metadata_request__score: ClassVar[dict[str, Any]] = {"estimator": UNUSED}
 
     def __init__(self, figure: str, *, context: Context | CostMatrix | None = None, pos_label: Any = None) -> None:
         self.figure, self.context, self.pos_label = figure, context, pos_label
 
     def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the figure for rows, negated where a small value is good; NaN if it is undefined for them."""
+        """Return the metric for these rows, negated if small values are good; NaN if it is undefined."""
         preds = from_estimator(estimator, X, y, pos_label=self.pos_label, sample_weight=sample_weight)
         measure = self.measure(several_classes=isinstance(preds, MulticlassPredictions))
         source: Any = preds.source
@@ -55,17 +58,17 @@ class Scorer(BaseEstimator):
     __call__ = score
 
     def measure(self, *, several_classes: bool) -> Measure:
-        """Return the figure as a function of Predictions."""
+        """Return the metric as a function of Predictions."""
         if re.search("[<>=≤≥]", self.figure):
             return self._of_conditions(several_classes)
         return self._of_figure(self.figure, several_classes, directed=True)
 
     def _of_conditions(self, several_classes: bool) -> Measure:
-        """Return 1 where all conditions hold, and 0 elsewhere."""
+        """Return a measure that is 1 if all conditions hold, and 0 otherwise."""
         conditions = Condition.read(self.figure, "scorer", "auc >= 0.8")
         for condition in conditions:
             if condition.level is not None or condition.model is not None:
-                hint = "compare models, and limits of intervals, with rs.compare and rs.summary"
+                hint = "to compare models use rs.compare; for limits of intervals use rs.summary"
                 raise InputError("scorer", expected="conditions on values of one model", got=str(condition), hint=hint)
         measures = [self._of_figure(condition.quantity, several_classes, directed=False) for condition in conditions]
 
@@ -88,11 +91,11 @@ class Scorer(BaseEstimator):
             return measure
         threshold = _threshold(match[2])
         if not is_cost:
-            expected = "a figure of one threshold before 'at', of two classes"
+            expected = "a two-class metric of one threshold before 'at'"
             figure_named(name, "scorer", expected=expected, suits=lambda _: figure and figure.needs == "cells")
 
         def at_threshold(preds: Predictions, _: float) -> float:
-            # Without the model's own labels, those at the threshold are taken.
+            # Without labels from the model, use the labels at the threshold.
             scores_only = Predictions(
                 preds.y_true, preds.scores, sample_weight=preds.sample_weight, weights=preds.weights
             )
@@ -126,30 +129,30 @@ def _threshold(text: str) -> float:
 
 @contract
 def scorer(figure: str, *, context: Context | CostMatrix | None = None, pos_label: Any = None) -> Scorer:
-    """Return a scorer for scikit-learn's ``scoring=``: any figure, at a threshold where one is named.
+    """Return a scorer for scikit-learn's ``scoring=`` that computes any metric of rocscope.
 
     Parameters
     ----------
     figure : str
-        A figure such as "auc" or "brier". With a threshold of the score, such as "net_benefit at 0.3" or
-        "precision at 0.5"; without one, figures of one threshold take the labels that the model predicts. Conditions,
-        such as "auc >= 0.8 and brier <= 0.2", score 1 where they hold and 0 elsewhere, so that their mean is the share
-        of folds in which they hold.
+        A metric such as "auc" or "brier", or with a threshold of the score, such as "net_benefit at 0.3" or
+        "precision at 0.5". Without a threshold, metrics of decisions use the labels that the model predicts.
+        Conditions, such as "auc >= 0.8 and brier <= 0.2", score 1 if all of them hold and 0 otherwise; their mean over
+        folds is the share of folds in which they hold.
     context : Context or CostMatrix, optional
-        Costs of the figure "cost", with or without a threshold; the threshold of "net_benefit" if none is named.
+        Costs for the metric "cost". For "net_benefit" without a threshold, the threshold that the costs imply.
     pos_label : label, optional
-        The positive class, if labels are not 0 and 1.
+        Label of the positive class, if labels are not 0 and 1.
 
     Returns
     -------
     Scorer
-        Called as ``scorer(model, X, y, sample_weight=None)``. If small values are good, the figure is negated, as
-        scikit-learn negates losses. It can be cloned and pickled.
+        A function ``scorer(model, X, y, sample_weight=None)``. If small values are good, the result is negated, as for
+        losses in scikit-learn. It can be cloned and pickled.
 
     Raises
     ------
     InputError
-        If the text does not name a figure, or neither high nor low values of the figure are good.
+        If the text does not name a metric, or neither high nor low values of the metric are good.
 
     Examples
     --------
@@ -166,7 +169,7 @@ def scorer(figure: str, *, context: Context | CostMatrix | None = None, pos_labe
         made.measure(several_classes=False)
     except InputError as error:
         try:
-            made.measure(several_classes=True)  # such as "macro_precision", which two classes do not have
+            made.measure(several_classes=True)  # such as "macro_precision", which is undefined for two classes
         except InputError:
             raise error from None
     return made

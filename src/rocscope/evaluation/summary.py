@@ -1,14 +1,14 @@
-"""Summarise a validation: every figure of each model with an interval, its notes, and the text for a paper.
+"""Summarise a validation: all performance measures of each model with intervals, notes, and a methods paragraph.
 
 `summary` follows the STRATOS guidance (Van Calster et al. 2025), which names five domains of performance:
-discrimination, calibration, overall performance, classification and clinical utility. `MEASURES` lists the figures of
-each. The result also states which items of the TRIPOD+AI checklist (Collins et al. 2024) it answers.
+discrimination, calibration, overall performance, classification and clinical utility. `MEASURES` lists the measures of
+each domain. The result also lists the items of the TRIPOD+AI checklist (Collins et al. 2024) that it answers.
 
-Classification and utility need a threshold. It is given, implied by the costs, the cheapest on the same rows (then they
-are optimistic), or replaced by the decisions of the model itself; a note records which.
+Classification and utility need a threshold. The threshold is given, implied by the costs, or the cheapest one on the
+same rows (then both domains are optimistic). A model's own decisions can replace it. A note records the source.
 
-Order of the file: the measures; rows and tables of the result; the text; all measures of one model on some rows
-(`measure`); `summary`.
+Order of the file: the measures; rows and tables of the result; the methods paragraph; all measures of one model on some
+rows (`measure`); `summary`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ def _measures() -> dict[str, SummaryMeasure]:
 
 
 MEASURES = _measures()
-"""All measures of a summary in display order."""
+"""All measures of a summary, in display order."""
 
 NEEDS_PROBABILITIES = tuple(
     name
@@ -84,13 +84,14 @@ NEEDS_PROBABILITIES = tuple(
 )
 
 ThresholdSource = Literal["given", "costs", "cheapest", "decisions"]
-"""Origins of a threshold: a number or the costs, both fixed beforehand; chosen on the rows; the model's own."""
+"""Sources of a threshold: a given number or the costs, both fixed beforehand; the cheapest on the rows; or the model's
+own decisions."""
 
 TRIPOD = {
     "12d": "heterogeneity of performance: how it was handled and quantified",
     "12e": "all measures used to evaluate performance (discrimination, calibration, clinical utility)",
     "14": "fairness: performance in each group that matters",
-    "15": "output of the model, and how the threshold of a classification was found",
+    "15": "output of the model, and how the classification threshold was chosen",
     "21": "number of participants and of outcome events in each analysis",
     "23a": "performance with confidence intervals, in key subgroups too",
     "23b": "heterogeneity of performance across clusters",
@@ -103,7 +104,7 @@ REFERENCES = (
 )
 
 
-_ZERO = 1e-12  # a number below this is what rounding leaves of 0
+_ZERO = 1e-12  # numbers below this are rounding errors of 0
 
 
 def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
@@ -128,11 +129,12 @@ class SummaryRow(Result):
         The segment or fold; "all" for all rows.
     n, n_pos : float
     threshold : float
-        Threshold of classification and utility; NaN where they are of the model's own decisions.
+        Threshold of classification and utility; NaN if they use the model's own decisions.
     estimates : dict from the name of a measure to Estimate
     notes : tuple of str
     threshold_source : {"given", "costs", "cheapest", "decisions"}
-        "given" and "costs" were fixed beforehand, "cheapest" was chosen on all rows of the summary.
+        Source of the threshold. "given" and "costs" were fixed beforehand, "cheapest" was chosen on all rows of the
+        summary, "decisions" are the model's own.
     """
 
     model: str
@@ -161,11 +163,12 @@ class FoldsRow(Result):
     model : str
     folds : int
     estimates : dict from the name of a measure to Estimate
-        The mean over the folds that have a number, with Student's t interval; n is how many these are.
+        Mean over the folds with a value, with Student's t interval; n is the number of these folds.
     deviations : dict from the name of a measure to float
-        Standard deviation over the same folds.
+        Standard deviation over these folds.
     fit_seconds, predict_seconds : float
-        Mean over folds; NaN where the predictions do not tell. Not in `to_dict`, as no two runs take the same.
+        Mean over folds; NaN if the predictions do not contain times. Omitted from `to_dict`, because times differ
+        between runs.
     """
 
     _content = ("model", "folds", "estimates", "deviations")
@@ -179,7 +182,7 @@ class FoldsRow(Result):
 
     @classmethod
     def of(cls, rows: Sequence[SummaryRow], level: float, seconds: Sequence[tuple[float, float]] = ()) -> "FoldsRow":
-        """Return the mean of one model's rows over folds."""
+        """Return the means of one model's measures over folds."""
         method = "Student t across folds, shared training rows not counted"
         estimates, deviations = {}, {}
         for name in MEASURES:
@@ -201,7 +204,7 @@ class FoldsRow(Result):
         return f"FoldsRow({self.model}: {shown}, {self.folds} folds)"
 
     def line(self, names: Sequence[str]) -> dict[str, str]:
-        """Return a line of text: mean, standard deviation and interval of measures, and seconds."""
+        """Return a line of text with the mean, standard deviation and interval of each measure, and the seconds."""
         line = {"model": self.model, "folds": str(self.folds)}
         for name in names:
             if not isnan(self[name].value):
@@ -217,7 +220,7 @@ class FoldsRow(Result):
 class Summary(Result, Sequence[SummaryRow]):
     """The results of a validation: one row for each model and part.
 
-    A sequence of `SummaryRow`; one is also found by its model, or by model and part.
+    A sequence of `SummaryRow`, also indexed by model, or by model and part.
 
     Attributes
     ----------
@@ -226,12 +229,13 @@ class Summary(Result, Sequence[SummaryRow]):
     by : {"segment", "fold"} or None
     level : float
     methods : str
-        A paragraph for the methods section, with what was done and by which version.
+        Paragraph for the methods section of a paper, with the methods used and the version of rocscope.
     over_folds : tuple of FoldsRow
-        With ``by="fold"``: mean, deviation and interval over folds, and seconds, of each model.
+        With ``by="fold"``: mean, standard deviation and interval of each model over folds, and the seconds.
     costs_given : bool
-        Whether `context` was passed; otherwise errors of both kinds cost the same by default.
-    tripod : dict from an item of TRIPOD+AI to whether the summary answers it
+        True if `context` was passed; otherwise both kinds of error have the same cost.
+    tripod : dict from an item of TRIPOD+AI to bool
+        True if the summary answers the item.
     """
 
     _content = ("rows", "context", "by", "level", "methods", "over_folds", "tripod")
@@ -267,11 +271,11 @@ class Summary(Result, Sequence[SummaryRow]):
 
     @property
     def tripod(self) -> dict[str, bool]:
-        """Items of TRIPOD+AI for a validation, and whether this table answers them.
+        """Items of TRIPOD+AI for a validation; True if this summary answers the item.
 
-        Not 12d and 23b, which want differences between clusters quantified. 15: costs that were given are the reason
-        for the threshold; one that is given as a number, the decisions of models, and equal costs by default are for
-        authors to explain. 21: weights do not give the number of participants. 23a: intervals in segments too.
+        Items 12d and 23b are never answered, because they require a quantified heterogeneity between clusters. Item 15
+        is answered if the threshold follows from given costs. Authors must explain any other threshold. Item 21
+        needs the number of participants, which weights do not give. Item 23a also needs intervals in segments.
         """
         by_segment = self.by == "segment"
         return dict.fromkeys(TRIPOD, False) | {
@@ -284,16 +288,17 @@ class Summary(Result, Sequence[SummaryRow]):
 
     @property
     def checklist(self) -> str:
-        """The same as text, one line per item."""
+        """The items of `tripod` as text, one line per item."""
         ticks = self.tripod.items()
         return "\n".join(f"[{'x' if done else ' '}] {item} {TRIPOD[item]}" for item, done in ticks)
 
     def table(self, domain: str | None = None) -> list[dict[str, str]]:
-        """Return one line of text per row, with values and intervals of a domain's measures, or of all.
+        """Return one line of text per row, with values and intervals of the measures of a domain.
 
         Parameters
         ----------
         domain : {"discrimination", "calibration", "overall", "classification", "utility"}, optional
+            By default the measures of all domains.
         """
         names = _measures_of(domain)
         lines = []
@@ -317,7 +322,7 @@ class Summary(Result, Sequence[SummaryRow]):
         return [row.line(names) for row in self.over_folds]
 
     def sheet(self, domain: str) -> list[dict[str, str]]:
-        """Return one line of text per defined measure of a domain, with a cell per row."""
+        """Return one line of text per defined measure of a domain, with one cell per row of the summary."""
         lines = []
         for name in _measures_of(domain):
             if not all(isnan(row[name].value) for row in self.rows):
@@ -344,13 +349,13 @@ class Summary(Result, Sequence[SummaryRow]):
         return check.frame_of(columns, backend)
 
     def metrics(self) -> dict[str, float]:
-        """Return all values and interval ends as one flat mapping, for experiment trackers.
+        """Return all values and interval limits as one flat mapping, for experiment trackers.
 
         Returns
         -------
         dict from name to float
-            ``auc``, ``auc_low``, ``auc_high`` and so on; with several models or parts the names begin with these:
-            ``model/auc``, ``model/part/auc``. Undefined numbers are omitted, as trackers refuse them.
+            ``auc``, ``auc_low``, ``auc_high`` and so on. With several models or parts, the names have prefixes:
+            ``model/auc``, ``model/part/auc``. Undefined numbers are omitted, because trackers reject them.
 
         Examples
         --------
@@ -392,7 +397,7 @@ def _measures_of(domain: str | None) -> list[str]:
 
 
 def _html_table(lines: Sequence[dict[str, str]]) -> str:
-    """Return lines of text as a table; a line may lack measures that are undefined for its model."""
+    """Return lines of text as an HTML table; measures that are undefined for a model are missing in its line."""
     headings = dict.fromkeys(heading for line in lines for heading in line)
     blank = dict.fromkeys(headings, "undefined")
     return html_table([list((blank | line).values()) for line in lines], list(headings))
@@ -403,14 +408,15 @@ def _row_name(row: SummaryRow) -> str:
 
 
 def cell(estimate: Estimate) -> str:
-    """Return value and interval as short text, with † if not reliable; the estimate states the reason.
+    """Return value and interval as short text, with † if the estimate is marked as unreliable.
 
-    All three have three decimals, or more if they are small.
+    The three numbers have three decimals, or more if they are small.
     """
     if isnan(estimate.value) or isnan(estimate.low):
         return "undefined" if isnan(estimate.value) else _plain(estimate.value)
     numbers = (estimate.value, estimate.low, estimate.high)
-    # The value may have one decimal more than the largest of the three needs, but not more: limits would be too long.
+    # The value gets at most one decimal more than the largest of the three numbers needs; otherwise limits are too
+    # long.
     widest = _decimals(max(map(abs, numbers)))
     decimals = min(max(_decimals(estimate.value), widest), widest + 1)
     value, low, high = (_plain(end, decimals) for end in numbers)
@@ -435,7 +441,7 @@ def _decimals(value: float) -> int:
 
 
 def _thresholds_used(thresholds: "Mapping[str, _Threshold]") -> str:
-    """Return the thresholds of classification and net benefit, which were fixed beforehand, and the odds of each."""
+    """Return text on the thresholds of classification and net benefit, their sources and their odds."""
     wording = {
         "decisions": "of the decisions of the models themselves",
         "given": "at a threshold fixed beforehand",
@@ -483,7 +489,7 @@ def methods_paragraph(
 
 
 def _outcome_at(samples: Samples) -> str:
-    """Return which outcome was predicted, for rows at a horizon or with estimated weights."""
+    """Return text on the outcome, for rows at a time horizon or with estimated weights."""
     sentences: dict[str, None] = {}
     for sample in samples.values():
         if sample.rows is None:
@@ -498,25 +504,27 @@ def _outcome_at(samples: Samples) -> str:
     return "".join(sentences)
 
 
-_DRAWS = 99  # for the cost, and for distances of each of many parts: a third of the time of 999
-_FEW_PARTS = 20  # of more, none is read by itself: a choice
-_ROUNDING = 1e-13  # left of a standard error of 0, some 1e-17; one row of a billion that differs makes it 1e-9
+_DRAWS = 99  # draws for the cost, and for distances with many parts: a third of the time of 999
+_FEW_PARTS = 20  # with more parts, readers do not look at single ones: a choice
+_ROUNDING = (
+    1e-13  # rounding errors of a standard error of 0 are about 1e-17; one different row in a billion makes it 1e-9
+)
 _RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
 _NO_PROBABILITIES = "scores are not probabilities (convert them with rocscope.calibration.recalibrate)"
 
 
 class Measured(NamedTuple):
-    """Estimates by name, and caveats."""
+    """Estimates by name, with notes."""
 
     estimates: dict[str, Estimate]
     notes: tuple[str, ...]
 
 
 class _Threshold(NamedTuple):
-    """A model's threshold (None for its own decisions), its origin, and caveats.
+    """A model's threshold (None for its own decisions), its source, and notes.
 
-    `odds` is how many true positives a false positive outweighs in net benefit, NaN where acting gains nothing.
-    `odds_text` shows odds of a threshold as a quotient, such as 0.2/0.8.
+    `odds` is the weight of a false positive in net benefit, relative to a true positive; NaN if acting on a positive
+    has no benefit. `odds_text` shows the odds of a threshold as a quotient, such as 0.2/0.8.
     """
 
     value: float | None
@@ -536,7 +544,7 @@ def measure(
     many: bool = False,
     area: Estimate | None = None,
 ) -> Measured:
-    """Return all measures of a model; unavailable ones have no interval or value, and a reason."""
+    """Return all measures of a model; an unavailable measure has no interval or value, and states the reason."""
     threshold = at.value
     data = sample.counts if sample.rows is None else sample.rows
     of_scores = evidence(sample, probabilities=False)
@@ -551,7 +559,7 @@ def measure(
         elif not one_class:
             try:
                 estimates["auc"] = auc_interval(data, level=level)
-            except WeightError as error:  # counts do not tell how many rows a weight stands for
+            except WeightError as error:  # counts do not contain the number of rows behind a weight
                 estimates["auc"] = forms.without(auc(data), str(error))
         if threshold is None or not isnan(threshold):
             decided = _decided(sample, threshold, of_scores)
@@ -559,13 +567,13 @@ def measure(
             decision_forms = ClosedForms(of_decisions, Shift.of(of_decisions.outcomes, target), level)
             estimates |= _at_threshold(decided, of_decisions, decision_forms, context, at.odds, one_class=one_class)
         if not are_probabilities(counts):
-            # A model's own decisions have a net benefit whatever its scores are.
+            # A model's own decisions have a net benefit even if its scores are not probabilities.
             lacking = NEEDS_PROBABILITIES if threshold is not None else set(NEEDS_PROBABILITIES) - set(_NET_BENEFITS)
             estimates |= dict.fromkeys(lacking, forms.without(nan, _NO_PROBABILITIES))
         else:
             estimates |= _of_probabilities(of_scores, forms, random_state, many=many)
             if not one_class:
-                # The cost of acting on the probabilities minus that of acting on recalibrated ones.
+                # Cost of acting on the probabilities minus the cost of acting on recalibrated probabilities.
                 options = {"level": level, "draws": _DRAWS, "random_state": random_state, "coarse": many}
                 try:
                     cost = miscalibration_cost_at(of_scores, forms.shift.target, context, **options)
@@ -580,7 +588,7 @@ def measure(
 
 
 def _decided(sample: Sample, threshold: float | None, of_scores: Evidence) -> Predictions | ThresholdCounts:
-    """Return decisions as scores of 1 and 0, which are all that figures at a threshold depend on."""
+    """Return decisions as scores of 1 and 0; measures at a threshold depend on nothing else."""
     if of_scores.counted and threshold is not None:
         point = sample.counts.at(threshold)
         levels = [(1, point.tp, point.fp), (0, point.fn, point.tn)]
@@ -614,7 +622,7 @@ def _at_threshold(
     *,
     one_class: bool,
 ) -> dict[str, Estimate]:
-    """Return classification and utility, where scores are the decisions, 1 and 0."""
+    """Return the measures of classification and utility for decisions, given as scores of 1 and 0."""
     point = of_decisions.counts.at(1)
     positive = of_decisions.outcomes.score >= 1
     if of_decisions.counted and isinstance(of_decisions.counts.n, int):  # equal to the estimates below, and faster
@@ -639,21 +647,21 @@ def _at_threshold(
     estimates["expected_cost"] = _mean(forms, positive, costs)
     treated = {"net_benefit": positive, "treat_all": np.ones_like(positive), "treat_none": np.zeros_like(positive)}
     if isnan(odds):
-        return estimates | dict.fromkeys(treated, forms.without(nan, "acting on a positive gains nothing"))
-    # Vickers & Elkin 2006: (tp − odds · fp) / n; of everybody π − (1 − π) · odds, of nobody 0
+        return estimates | dict.fromkeys(treated, forms.without(nan, "acting on a positive has no benefit"))
+    # Vickers & Elkin 2006: (tp − odds · fp) / n; treat all: π − (1 − π) · odds, treat none: 0
     benefits = {"tp": 1.0, "fp": -odds, "fn": 0.0, "tn": 0.0}
     return estimates | {name: _mean(forms, acted_on, benefits) for name, acted_on in treated.items()}
 
 
 def _mean(forms: ClosedForms, positive: Array, amounts: dict[str, float]) -> Estimate:
-    """Return the mean over cases of an amount for each of the four outcomes, with Wald's interval."""
+    """Return the mean over cases of an amount that depends on the outcome (of four), with Wald's interval."""
     sample = forms.sample
     of_events = np.where(positive, amounts["tp"], amounts["fn"])
     of_others = np.where(positive, amounts["fp"], amounts["tn"])
     value = float(sample.pos @ of_events + sample.neg @ of_others) / sample.n
     error = forms.error(of_events - value, of_others - value)
     if not (error > _ROUNDING * max(map(abs, amounts.values())) and isfinite(error)):
-        return forms.without(value + 0.0, "nothing varies: everybody, or nobody, is predicted positive")
+        return forms.without(value + 0.0, "no variation: all or none are predicted positive")
     reach = normal_quantile(forms.level) * error
     return forms.of(value, value - reach, value + reach, "influence function", error)
 
@@ -670,8 +678,8 @@ _FACTS = (
     "influence functions for scores, net benefit and cost",
 )
 _SHARED = (
-    "intervals do not count the training rows that folds share, and are too short for models that search much "
-    "(rocscope.evaluation.nested_cross_validation counts them)"
+    "intervals ignore that folds share training rows, and are too short for models that search many settings "
+    "(rocscope.evaluation.nested_cross_validation allows for this)"
 )
 
 
@@ -693,50 +701,54 @@ def summary(
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight : data of one or more models
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`; also
-        SegmentedCounts, or a mapping of them by model; all rows are summarised together. Results by segment or fold
-        need rows, or counts by segment.
+        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. Also
+        SegmentedCounts, or a mapping from model name to them. Results by segment or fold need rows, or counts by
+        segment.
     context : Context, optional
-        Costs, and the prevalence at which all numbers but the AUC are given; by default equal costs and the sample's
-        prevalence.
+        Costs, and the prevalence to which all measures except the AUC refer. By default both kinds of error have the
+        same cost, and the prevalence is that of the sample.
     by : {"segment", "fold"}, optional
-        A further row for each segment or fold of the Predictions; and with "fold" `over_folds`, their means with
-        deviations and intervals, and the seconds that fits and predictions took.
+        Add a row for each segment or fold of the Predictions. With "fold", `over_folds` has means, standard deviations
+        and intervals over folds, and the seconds of fits and predictions.
     threshold : float, mapping from model name to float, "costs" or "cheapest", optional
-        Threshold of classification and utility. Fixed beforehand: a number, one for each model, or "costs", the
-        probability from which acting is cheaper, t = (cost_fp − cost_tn)/((cost_fp − cost_tn) + (cost_fn − cost_tp)).
-        "cheapest": the threshold of lowest expected cost on these rows. By default a model's own decisions where they
-        are known, else "cheapest".
+        Threshold of classification and utility. A number, or one number per model, is a threshold fixed beforehand.
+        "costs" is the probability above which acting is cheaper, t = (cost_fp − cost_tn)/((cost_fp − cost_tn) +
+        (cost_fn − cost_tp)). "cheapest" is the threshold of lowest expected cost on these rows. By default the model's
+        own decisions are used if the data contain them, otherwise "cheapest".
     level : float
         Confidence level.
     random_state : int, Generator, RandomState or None
-        Seed of the labels that are drawn for intervals of distances.
+        Seed of the simulated labels for the intervals of calibration distances (ICI, E50, E90).
 
     Returns
     -------
     Summary
-        Its `methods` is a paragraph for the methods section, its `tripod` states which items it answers.
+        Its `methods` is a paragraph for the methods section. Its `tripod` lists the TRIPOD+AI items that it answers.
 
     Raises
     ------
     InputError
-        If there is no such column as `by`, or it has more than 1,000 values: for very many segments,
-        `rocscope.segments.SegmentedCounts` answers for all at once. If one action is always right at these costs, with
-        ``threshold="costs"``; a ScoreError then, if scores are not probabilities.
+        If the data lack the column `by`, or it has more than 1,000 values; use `rocscope.segments.SegmentedCounts` for
+        very many segments. With ``threshold="costs"``, if one action is always right at these costs.
+    ScoreError
+        With ``threshold="costs"``, if scores are not probabilities.
     ColumnError
-        If `threshold` is a mapping and lacks a model, or names one that is not there.
+        If `threshold` is a mapping and lacks a model, or has an unknown model.
 
     Notes
     -----
-    Intervals take the threshold as given, for parts too. This is right for one that was fixed beforehand; one chosen on
-    the same rows makes classification and utility optimistic. `SummaryRow.notes` state the source of the threshold. For
-    cross-validated predictions all intervals ignore that folds share training rows, and the notes state this; see
-    `rocscope.evaluation.nested_cross_validation`. Net benefit weighs false positives by (cost_fp − cost_tn)/(cost_fn −
-    cost_tp), or without a context by the odds t/(1 − t) of a number between 0 and 1 that is given as threshold, as
-    decision curve analysis does; treating all has the net benefit π − (1 − π) t/(1 − t) at prevalence π, treating none
-    0. Undefined figures (one class, scores that are not probabilities, separated classes) are NaN, or a value without
-    an interval, and the method of the estimate states why. With more than 20 parts, intervals of distances draw 99
-    times for each, not 999.
+    Intervals treat the threshold as fixed, also for segments and folds. This is correct for a threshold that was fixed
+    beforehand. A threshold chosen on the same rows makes classification and utility optimistic. `SummaryRow.notes`
+    state the source of the threshold. For cross-validated predictions all intervals ignore that folds share training
+    rows, and the notes state this; see `rocscope.evaluation.nested_cross_validation`.
+
+    Net benefit weighs false positives by (cost_fp − cost_tn)/(cost_fn − cost_tp). Without a context, it uses the odds
+    t/(1 − t) of a threshold t between 0 and 1 that is given as a number, as in decision curve analysis. At prevalence
+    π, treating all has the net benefit π − (1 − π) t/(1 − t), and treating none has 0.
+
+    Undefined measures (one class, scores that are not probabilities, separated classes) are NaN, or a value without an
+    interval, and the method of the estimate states the reason. With more than 20 parts, intervals of calibration
+    distances use 99 simulations per part, otherwise 999.
 
     References
     ----------
@@ -755,8 +767,8 @@ def summary(
     >>> 1 in result["risk"]["slope"], 1 in result["risk"]["observed_over_expected"]
     (True, True)
 
-    Of 5 cases 2 are positive. From a risk of .2 on, both are found at 2 false alarms, which weigh .25 each: (2 − .5)/5.
-    Treating all has 3 false alarms: (2 − .75)/5.
+    Two of five cases are positive. The threshold .2 has two true positives and two false positives, which weigh .25
+    each: (2 − .5)/5. Treating all has three false positives: (2 − .75)/5.
 
     >>> few = Predictions([1, 1, 0, 0, 0], {"risk": [0.9, 0.2, 0.4, 0.2, 0.1]})
     >>> row = summary(few, threshold=0.2)["risk"]
@@ -786,7 +798,7 @@ def summarised(
     seed: int = 0,
     areas: Mapping[str, Estimate] | None = None,
 ) -> Summary:
-    """Summarise models that were read; areas of some may be known already."""
+    """Summarise samples that are already read; `areas` are AUC estimates that are already computed."""
     costs_given = context is not None
     context = Context.given(context)
     rows = []
@@ -805,7 +817,7 @@ def summarised(
                 notes += (_SHARED,)
             n = data.counts.n
             if not isinstance(n, int) and data.rows is None:
-                notes += ("weights are taken as numbers of rows: pass Predictions where they are not",)
+                notes += ("weights are treated as numbers of rows: if they are not, pass Predictions",)
             value = nan if at.value is None else at.value
             row = SummaryRow(model, part, n, data.counts.n_pos, value, measured.estimates, notes, at.source)
             rows.append(row)
@@ -832,7 +844,7 @@ def _parts(sample: Sample, by: str | None, segments: SegmentedCounts | None) -> 
         rows = sample.require_rows(f"by={by!r}")
         parts = rows.by_segment() if by == "segment" else rows.by_fold()
     if len(parts) > MOST_PARTS:
-        hint = "measures of very many segments: Predictions.counts(by='segment')"
+        hint = "for very many segments use Predictions.counts(by='segment')"
         raise InputError(f"by={by!r}", expected=f"at most {MOST_PARTS:,} parts", got=f"{len(parts):,}", hint=hint)
     return {str(name): sample_of(part) for name, part in parts.items()}
 
@@ -856,7 +868,7 @@ def _thresholds(
         raise ColumnError("threshold", expected=f"one for each of {list(samples)}", got=got)
     for model in samples:
         value = check.check_number(by_model[model], "threshold", "a finite number, or one for each model")
-        # Without costs, a threshold t between 0 and 1 is where acting just pays: at odds of t/(1 − t).
+        # Without costs, a threshold t between 0 and 1 implies the odds t/(1 − t), at which acting breaks even.
         is_decision_curve = not costs_given and 0 <= value < 1
         odds = value / (1 - value) if is_decision_curve else _odds(context)
         quotient = f"{value:g}/{1 - value:g}" if is_decision_curve else ""
@@ -871,7 +883,7 @@ def _chosen_threshold(model: str, sample: Sample, threshold: str | None, context
     if threshold == "costs":
         sample.counts.probabilities('threshold="costs"')
         if context.always_right is not None:
-            expected = "costs at which the better action depends on the probability"
+            expected = "costs for which the better action depends on the probability"
             hint = f"{context.always_right} is always right; give the threshold as a number"
             raise InputError('threshold="costs"', expected=expected, got=repr(context), hint=hint)
         value = context.probability_threshold
@@ -889,7 +901,7 @@ def _chosen_threshold(model: str, sample: Sample, threshold: str | None, context
 
 
 def _odds(context: Context) -> float:
-    """Return how many true positives one false positive outweighs; NaN if acting on a positive gains nothing."""
+    """Return the weight of a false positive relative to a true positive; NaN if acting on a positive has no benefit."""
     return float(context.false_alarm_cost) / float(context.miss_cost) if context.miss_cost > 0 else nan
 
 

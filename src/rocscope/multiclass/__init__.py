@@ -1,4 +1,4 @@
-"""More than two classes: areas, costs, class weights, calibration and confusion matrices."""
+"""Evaluate more than two classes: areas, costs, class weights, calibration and confusion matrices."""
 
 from rocscope._base.public_names import attach
 

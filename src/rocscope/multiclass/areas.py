@@ -1,16 +1,16 @@
-"""AUC of more than two classes: pairwise areas with their averages, the volume under the surface, and comparisons.
+"""AUC of more than two classes: pairwise areas and their averages, the volume under the surface, and comparisons.
 
-A(i|j) is the probability that a case of class i has a higher probability of i than a case of class j. The usual
-multi-class AUCs (Hand & Till, one-vs-rest, one-vs-one) are fixed combinations of these areas, given the numbers of
-cases of the classes. The volume under the surface (VUS) is the share of correctly ordered trios, one case of each of
-three classes. All are U-statistics of k samples.
+A(i|j) is the probability that a case of class i has a higher predicted probability of i than a case of class j. The
+usual multi-class AUCs (Hand & Till, one-vs-rest, one-vs-one) are linear combinations of these areas, given the class
+sizes. The volume under the surface (VUS) is the share of correctly ordered trios, which consist of one case of each of
+three classes. All of them are U-statistics of k samples.
 
-Their variance is estimated as by DeLong: every row has a *component*, the mean of the statistic over all pairs or trios
-that the row is in. Classes are drawn separately, so the variance is the sum over classes of the variance of the mean of
-the components (`ClassRows.covariance`). With groups of rows the sums of a group's components are independent, which
-adds the covariance between the classes of a group (Obuchowski 1997, eq. 3–6).
+Their variance is estimated as in DeLong's method. Every row has a *component*: the mean of the statistic over all pairs
+or trios that contain the row. Classes are sampled independently, so the variance is the sum over classes of the
+variance of the mean component (`ClassRows.covariance`). With groups of rows, the sums of components within groups are
+independent, which adds the covariance between the classes of a group (Obuchowski 1997, eq. 3–6).
 
-The order of the file: rows by class, pairwise areas, averages, volume, comparison.
+Order of the file: rows by class, pairwise areas, averages, volume, comparison.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -74,16 +74,16 @@ class ClassRows:
         return self.start.size - 1
 
     def rows(self, cls: int) -> slice:
-        """Return the places of the rows of a class in the order."""
+        """Return the positions of the rows of a class in `order`."""
         return slice(self.start[cls], self.start[cls + 1])
 
     def by_class(self, values: Array) -> list[Array]:
-        """Return values given for all rows, separately for each class."""
+        """Return the values of all rows, split by class."""
         return [values[self.order[self.rows(cls)]] for cls in range(self.k)]
 
     @cached_property
     def support(self) -> Array:
-        """Cases of each class (sums of weights)."""
+        """Number of cases of each class (sums of weights)."""
         if self.design.weight is None:
             return np.diff(self.start)
         return np.array([self.design.weight[self.rows(cls)].sum() for cls in range(self.k)])
@@ -96,15 +96,16 @@ class ClassRows:
     def covariance(self, components: Array) -> Array:
         """Return the m × m covariance of statistics from row components (n × m); NaN for a class of one unit.
 
-        A mean over a class moves by its share of the weight times the residual of the component. Sampling weights: the
-        moves are the jackknife's. Groups: covariances within classes, and between the classes of a group.
+        The influence of a row on a class mean is the row's share of the weight times the residual of its component.
+        With sampling weights, the influences are those of the jackknife. Groups have covariances within classes, and
+        between the classes of a group.
         """
         group = self.design.group
         total = np.zeros((components.shape[1],) * 2)
         group_moves = []
         for cls in range(self.k):
             part, design = components[self.rows(cls)], self.design.take(self.rows(cls))
-            if not part.any():  # a class that no defined area depends on
+            if not part.any():  # no defined area depends on this class
                 continue
             moves = variance.moves_of_mean(part, design.amount)
             if group is None and design.weight is not None and design.frequency is None:
@@ -113,7 +114,7 @@ class ClassRows:
             if group is not None:
                 group_moves.append(sum_by(group[self.rows(cls)], moves, self.design.n_groups))
         if group_moves:
-            # Between classes: all products of the groups' moves, less those within the classes.
+            # Between classes: all products of the groups' influences, minus the products within classes.
             moves = np.sum(group_moves, axis=0)
             cross = moves.T @ moves - sum(part.T @ part for part in group_moves)
             total += variance.stratum_of_moves(moves).scale * cross
@@ -127,18 +128,18 @@ _MERGED = 5_000  # rows per class above which merging pairs of classes is faster
 
 @dataclass(frozen=True, eq=False)
 class Placements:
-    """Places of all rows, in class order, among the sorted probabilities of one class.
+    """Positions of all rows, in class order, among the sorted probabilities of the rows of one class.
 
     Attributes
     ----------
     own : slice
-        The rows of the class.
+        Rows of the class.
     order : array
-        Its rows by increasing probability.
+        Rows of the class by increasing probability.
     cumulative : array
         Weight of the first 0, 1, … rows in this order.
     below, not_above : arrays of n
-        Number of these rows with a lower probability than each row, or with one that is not higher.
+        For each row: number of rows of the class with a lower probability, and with a lower or equal probability.
     """
 
     own: slice
@@ -149,13 +150,14 @@ class Placements:
 
     @classmethod
     def of(cls, rows: ClassRows, proba: Array, index: int) -> "Placements":
-        """Return the places of all rows among those of a class, by the probability of the class."""
+        """Return the positions of all rows among the rows of a class, by the probability of the class."""
         own, column = rows.rows(index), proba[rows.order, index]
         order = np.argsort(column[own])
         weight = np.ones(order.size, np.int64) if rows.design.weight is None else rows.design.weight[own][order]
         scores = column[own][order]
         cumulative = np.concatenate([np.zeros(1, weight.dtype), np.cumsum(weight)])
-        # Looking up increasing values takes a tenth of the time of values in any order, and a sort less than the rest.
+        # Looking up sorted values takes a tenth of the time of unsorted values; the sort takes less than the
+        # difference.
         visited = np.argsort(column)
         below, not_above = np.empty(column.size, np.intp), np.empty(column.size, np.intp)
         below[visited] = np.searchsorted(scores, column[visited], "left")
@@ -164,12 +166,12 @@ class Placements:
 
     @property
     def doubled_above(self) -> Array:
-        """Twice the weight of the class above each row, plus the weight that ties with it."""
+        """Return twice the weight of the class above each row, plus the weight of the class tied with the row."""
         return 2 * self.cumulative[-1] - self.cumulative[self.below] - self.cumulative[self.not_above]
 
     def halves_below(self, weight: Array) -> Array:
-        """Return the weight of all rows below each row of the class, plus half of the weight that ties with it."""
-        # A row is below the i-th of the class if at most i of the class are not above it.
+        """Return the weight of all rows below each row of the class, plus half the weight tied with it."""
+        # A row is below the i-th row of the class if at most i rows of the class are not above it.
         size = self.order.size
         sums = np.bincount(self.not_above, weight, size + 1) + np.bincount(self.below, weight, size + 1)
         below = np.empty(size)
@@ -178,7 +180,7 @@ class Placements:
 
 
 def doubled_concordance(rows: ClassRows, proba: Array) -> Array:
-    """Return twice the concordant plus the tied pairs of two classes (k × k); integers stay integers."""
+    """Return twice the concordant plus the tied pairs of every two classes (k × k); integers stay integers."""
     if rows.design.weight is None and rows.order.size > _MERGED * rows.k:
         return _merged_concordance(rows, proba)
     amount = np.ones(1, np.int64) if rows.design.weight is None else rows.design.weight
@@ -191,7 +193,7 @@ def doubled_concordance(rows: ClassRows, proba: Array) -> Array:
 
 
 def _merged_concordance(rows: ClassRows, proba: Array) -> Array:
-    """Return the same for few large classes without weights, by merging the sorted scores of two classes."""
+    """Return `doubled_concordance` for few large classes without weights, by merging sorted scores of two classes."""
     doubled = 2 * np.multiply.outer(rows.support, rows.support)
     for cls in range(rows.k):
         ranked = [np.sort(scores) for scores in rows.by_class(proba[:, cls])]
@@ -208,13 +210,13 @@ def row_components(rows: ClassRows, proba: Array, weight_of: Array) -> Array:
     rows : ClassRows
     proba : n × k array
     weight_of : k × k array
-        Coefficients of A(i|j); 0 if not defined.
+        Coefficients of A(i|j); 0 for an undefined area.
 
     Notes
     -----
-    The placements of DeLong, DeLong & Clarke-Pearson (1988), added up over the pairs that a row takes part in: the
-    sum over pairs is a k-sample U-statistic, and the variance of these components within the classes is that of
-    the statistic.
+    A contribution is the sum of the placements of DeLong, DeLong & Clarke-Pearson (1988) over the pairs of classes that
+    include the row's class. The weighted sum of areas is a k-sample U-statistic; its variance follows from the
+    variances of these contributions within the classes.
     """
     component = np.zeros(rows.order.size)
     sizes = np.diff(rows.start)
@@ -252,9 +254,10 @@ class MulticlassAuc(Result):
     ----------
     classes : tuple of k names
     matrix : k × k array
-        A(i|j): probability that a case of class i (row) has a higher probability of i than a case of class j
-        (column), ties counting half; NaN on the diagonal and where a class has no cases.
+        A(i|j): probability that a case of class i (row) has a higher predicted probability of i than a case of class j
+        (column). Ties count half. NaN on the diagonal and for classes without cases.
     support : array of k counts
+        Number of cases of each class.
 
     Notes
     -----
@@ -262,17 +265,17 @@ class MulticlassAuc(Result):
     name            mean of                                                 weights
     =============== ====================================================== =========================================
     `hand_till`     A(i|j) over all ordered pairs (M)                       equal
-    `au1u`          the same, as Ferri et al. name it                       equal
+    `au1u`          same as `hand_till`, named by Ferri et al.              equal
     `au1p`          A(i|j) over all ordered pairs                           share of class i
     `ovo_weighted`  (A(i|j) + A(j|i))/2, scikit-learn's "ovo", "weighted"   shares of i and j together
-    `aunu`          class i against the rest                                equal
-    `aunp`          class i against the rest (Provost & Domingos)           share of class i
+    `aunu`          class i against all others                              equal
+    `aunp`          class i against all others (Provost & Domingos)         share of class i
     `micro`         all pairs of a row and a class: the probability of the   equal
                     class of a row against those of other classes
     =============== ====================================================== =========================================
 
-    The weights sum to 1, also in `au1p`, so that a perfect model has 1; Ferri et al. print an additional factor 1/k
-    there. An average omits undefined terms, and names them.
+    The weights sum to 1, so that a perfect model has the value 1. In `au1p`, Ferri et al. print an additional factor
+    1/k, which is omitted here. An average omits undefined areas and lists them in `undefined`.
 
     References
     ----------
@@ -288,29 +291,30 @@ class MulticlassAuc(Result):
     _pooled: Callable[[], Predictions]
 
     hand_till = _average("hand_till", "Hand & Till's M: mean of A(i|j) over all ordered pairs of classes.")
-    au1u = _average("au1u", "Each class against each other, equal weights: the same as `hand_till`.")
-    au1p = _average("au1p", "Each class against each other, A(i|j) by the share of class i.")
-    ovo_weighted = _average("ovo_weighted", "Each pair of classes by the share of cases in it.")
-    aunu = _average("aunu", "Each class against the rest, equal weights.")
-    aunp = _average("aunp", "Each class against the rest, by the share of the class.")
+    au1u = _average("au1u", "Mean of A(i|j) over ordered pairs of classes with equal weights; same as `hand_till`.")
+    au1p = _average("au1p", "Mean of A(i|j) over ordered pairs of classes, weighted by the share of class i.")
+    ovo_weighted = _average("ovo_weighted", "Mean over pairs of classes, weighted by the share of cases in the pair.")
+    aunu = _average("aunu", "Mean AUC of each class against all others, with equal weights.")
+    aunp = _average("aunp", "Mean AUC of each class against all others, weighted by the share of the class.")
 
     @property
     def against_rest(self) -> Array:
-        """AUC of each class against the rest; NaN for a class without cases, or without others."""
+        """Return the AUC of each class against all others; NaN for a class without cases, or without other classes."""
         return confusion.weighted_mean(self.matrix, np.tile(self.support, (len(self.classes), 1)))
 
     def one_vs_one(self, class_weight: ClassWeight = "uniform") -> confusion.Average:
-        """Mean over pairs of classes, weighted by the sum of their class weights.
+        """Return the mean AUC over pairs of classes, weighted by the sum of their class weights.
 
         Parameters
         ----------
         class_weight : {"uniform", "prevalence"} or mapping from class to weight
+            "uniform" gives all classes equal weights; "prevalence" weights them by their number of cases.
         """
         weight = class_weights(class_weight, self.classes, self.support)
         return self._mean(np.add.outer(weight, weight))
 
     def one_vs_rest(self, class_weight: ClassWeight = "uniform") -> confusion.Average:
-        """Mean of the AUCs of each class against the rest, by class weights."""
+        """Return the mean AUC of each class against all others, with class weights as in `one_vs_one`."""
         return self._mean(rest_weights(class_weights(class_weight, self.classes, self.support), self.support))
 
     def average(self, variant: Variant) -> confusion.Average:
@@ -332,14 +336,14 @@ class MulticlassAuc(Result):
         Warns
         -----
         RocscopeWarning
-            If the variance is 0 or undefined: the interval is then Newcombe's for the two smallest classes alone.
+            If the variance is 0 or undefined. The interval is then Newcombe's, for the two smallest classes only.
 
         Notes
         -----
-        Every average is a fixed combination of A(i|j), given the numbers of cases of the classes, and so a
-        U-statistic of k samples; its variance comes from the placements of the rows within their classes, as DeLong's
-        does, with which it agrees for two classes. The interval is symmetric on the logit scale. It allows for the
-        groups and weights that were passed to `multiclass_auc`.
+        Given the class sizes, every average is a linear combination of A(i|j), and therefore a U-statistic of k
+        samples. Its variance comes from the placements of the rows within their classes. For two classes it equals
+        DeLong's variance. The interval is symmetric on the logit scale. It allows for the groups and weights that were
+        passed to `multiclass_auc`.
 
         References
         ----------
@@ -369,7 +373,7 @@ class MulticlassAuc(Result):
         return confusion.Average(value, over, tuple(cls for cls in self.classes if cls not in over))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the matrix and all averages, safe for JSON."""
+        """Return the matrix and all averages, ready for JSON."""
         facts = {name: getattr(self, name) for name in ("classes", "support", "matrix", "against_rest")}
         return jsonable(facts | {name: self.average(name) for name in VARIANTS})
 
@@ -394,18 +398,19 @@ def multiclass_auc(
     groups: Any = None,
     sample_weight: Any = None,
 ) -> MulticlassAuc:
-    """Compute the pairwise AUCs of more than two classes and their usual averages.
+    """Compute the pairwise AUCs of more than two classes and their averages.
 
     Parameters
     ----------
     y_true : MulticlassPredictions, or array of n labels
     proba : n × k array or data frame
+        Predicted probabilities of the classes, if `y_true` are labels.
     model : str, optional
-        Which model of the predictions; may be omitted if there is only one.
+        Name of a model of the predictions; may be omitted if there is only one.
     classes, sample_weight : see `MulticlassPredictions`
     groups : array of n labels, optional
-        What rows belong together, such as the patient of each: intervals then do not take them as independent. By
-        default the groups of the predictions; False takes every row as independent.
+        Group of each row, such as the patient. Intervals treat rows of one group as dependent. By default the groups
+        of the predictions; with False, all rows are independent.
 
     Returns
     -------
@@ -418,7 +423,7 @@ def multiclass_auc(
 
     Notes
     -----
-    Pairs are counted, in whole numbers where weights are whole: O(k·n log n + k·n) time.
+    Pairs are counted in integer arithmetic if the weights are integers. The running time is O(k·n log n + k·n).
 
     Examples
     --------
@@ -444,12 +449,12 @@ def multiclass_auc(
 def _estimate(
     value: float, variance: float, rows: ClassRows, level: float, name: str, *, of_trios: bool = False
 ) -> inference.Estimate:
-    """Return a mean over pairs or trios of rows with the interval that is symmetric on the logit scale."""
+    """Return a mean over pairs or trios of rows with an interval that is symmetric on the logit scale."""
     if variance > 0 and 0 < value < 1:
         error, name = sqrt(variance), f"{rows.design.named(name)}, logit scale"
         low, high = logit(value, error, level)
         return inference.Estimate(value, low, high, level, name, rows.design.n, error, rows.design.reason)
-    # Without a variance: of the smallest classes alone.
+    # Without a variance, the interval uses only the smallest classes.
     first, second = sorted(size for size in rows.effective if size > 0)[:2]
     if of_trios:
         name = f"Wilson's for {first:g} independent trios"
@@ -462,7 +467,7 @@ def _estimate(
 
 
 def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Array) -> Array:
-    """Return the weight of each class; by prevalence it is its share of cases."""
+    """Return the weight of each class; with "prevalence", its share of the cases."""
     if isinstance(given, str):
         check.check_choice("class_weight", given, ("uniform", "prevalence"))
         return np.ones(support.size) if given == "uniform" else support / support.sum()
@@ -474,7 +479,7 @@ def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Ar
 
 
 def rest_weights(weight: Array, support: Array) -> Array:
-    """Return the coefficients of A(i|j) in Σ weightᵢ·(AUC of i against the rest)."""
+    """Return the coefficients of A(i|j) in Σ weightᵢ·(AUC of i against all others)."""
     rest = support.sum() - support
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.nan_to_num(weight[:, np.newaxis] * support / rest[:, np.newaxis], posinf=0.0)
@@ -496,7 +501,7 @@ def variant_weights(variant: Variant, support: Array) -> Array:
 
 
 def coefficients(weight: Array, support: Array) -> Array:
-    """Return weights of A(i|j) that sum to 1, 0 where undefined; all 0 if none is defined."""
+    """Return weights of A(i|j) that sum to 1, with 0 for undefined areas; all 0 if no area is defined."""
     used = np.array(weight, dtype=np.float64)
     absent = support == 0
     used[absent] = 0
@@ -507,26 +512,26 @@ def coefficients(weight: Array, support: Array) -> Array:
 
 # Volume under the surface
 
-_CHUNK = 1_000_000  # trios compared at once: some MB
-_SAME_DISTANCE = 1e-12  # distances of probabilities that differ by less are equal but for rounding
+_CHUNK = 1_000_000  # trios compared at once; they take a few MB
+_SAME_DISTANCE = 1e-12  # distances that differ by less are equal up to rounding
 _OTHER_WAYS = [way for way in permutations(range(3)) if way != (0, 1, 2)]
 
 MOST_TRIOS = 20_000_000
-"""Up to this many trios of probability triples all are evaluated."""
+"""Up to this number of trios of probability triples, all trios are evaluated."""
 
-_TRIOS_PER_ROW = 200  # random trios; a choice: what sampling adds to the variance is part of the interval
+_TRIOS_PER_ROW = 200  # random trios per row; a choice: the interval includes the variance of the sampling
 
 
 @dataclass(frozen=True, eq=False)
 class Volume:
-    """A volume under the surface, and the share of right trios that each row is in.
+    """A volume under the surface, and for each row the share of its trios that are correctly ordered.
 
     Attributes
     ----------
     value : float
     components : arrays of the rows of each class
     spread : arrays of the rows of each class, or None
-        Variance of the components from the random choice of trios; None where all were counted.
+        Variance of the components from the random choice of trios; None if all trios were counted.
     """
 
     value: float
@@ -534,9 +539,9 @@ class Volume:
     spread: list[Array] | None = None
 
     def variances(self, rows: ClassRows) -> tuple[float, float]:
-        """Return the variance of the volume of all trios, and what their random choice adds.
+        """Return the variance of the volume over all trios, and the additional variance of random trios.
 
-        The random partners of a row add to the spread of the components, so their part is taken off again.
+        The random partners of a row increase the variance of the components, so this part is subtracted.
         """
         error = float(rows.covariance(np.concatenate(self.components)[:, np.newaxis])[0, 0])
         if self.spread is None:
@@ -552,7 +557,7 @@ class Volume:
 def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
     """Return the volume for one score that should increase with the class, in O(n log n).
 
-    A trio counts 1 if its scores rise strictly, 1/2 if two neighbours tie, 1/6 if all three do.
+    A trio counts 1 if its scores increase strictly, 1/2 if two neighbours tie, and 1/6 if all three tie.
     """
     levels, place = np.unique(np.concatenate(groups), return_inverse=True)
     bounds = np.cumsum([0, *(group.size for group in groups)])
@@ -561,11 +566,11 @@ def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
     total = [float(weight.sum()) for weight in weights]
     below = np.cumsum(low) - low
     above = total[2] - np.cumsum(high)
-    # Six times the weight of the sorted trios that have a middle case of this level, per middle case.
+    # Six times the weight of the sorted trios with a middle case at this level, per middle case.
     at_mid = 6 * below * above + 3 * below * high + 3 * low * above + low * high
     sixfold = 6 * total[0] * total[1] * total[2]
     value = float(mid @ at_mid) / sixfold
-    # The same trios seen from the low and from the high case.
+    # The same trios, counted per low case and per high case.
     from_above = np.cumsum((mid * (6 * above + 3 * high))[::-1])[::-1] - mid * (6 * above + 3 * high)
     at_low = from_above + mid * (3 * above + high)
     from_below = np.cumsum(mid * (6 * below + 3 * low)) - mid * (6 * below + 3 * low)
@@ -583,8 +588,8 @@ def corner_distances(proba: Array) -> Array:
 def sorted_right(first: Array, second: Array, third: Array) -> Array:
     """Return the credit of trios, given the distances of their cases (… × 3) to the corners.
 
-    1 where the three cases lie closest, in sum, to the corners of their own classes among the six ways to assign
-    them; shared where several ways are equally close.
+    There are six ways to assign the three cases to the three corners. The credit is 1 if the correct assignment has the
+    smallest sum of distances. If several assignments are equally close, the credit is shared.
     """
     own = first[..., 0] + second[..., 1] + third[..., 2]
     equally_good = np.ones(own.shape)
@@ -615,13 +620,13 @@ def triple_volume(groups: list[Array], weights: list[Array]) -> Volume:
 
 
 def sampled_volume(groups: list[Array], weights: list[Array], per_row: int, rng: np.random.Generator) -> Volume:
-    """Return the volume from `per_row` random trios per row, at least two, since they have a variance.
+    """Return the volume from `per_row` random trios per row; at least two, for a variance.
 
     Notes
     -----
-    The mean of three estimates: trios of each row of one class, and random rows of the two others. An incomplete
-    U-statistic (Blom 1976, Biometrika 63:573–580). The spread about each row gives what the random partners add to the
-    variance.
+    The volume is the mean of three estimates, one per class. Each combines every row of the class with random rows of
+    the two other classes. It is an incomplete U-statistic (Blom 1976, Biometrika 63:573–580). The variance of the trios
+    of each row gives the additional variance due to random partners.
     """
     distance = [corner_distances(group) for group in groups]
     value, means, spreads = 0.0, [], []
@@ -655,28 +660,29 @@ def vus(
     method: Literal["auto", "exact", "sampled"] = "auto",
     random_state: Any = 0,
 ) -> inference.Estimate:
-    """Estimate the volume under the ROC surface: probability that one case of each class is ranked correctly.
+    """Estimate the volume under the ROC surface: the probability that three cases, one per class, are ranked correctly.
 
     Parameters
     ----------
     y_true : array of n labels, or MulticlassPredictions
     score : array of n scores, or n × 3 array of probabilities
-        One score that should rise from the first class to the last; or the probabilities of the three classes.
+        One score that should increase from the first class to the last; or the probabilities of the three classes.
     model : str, optional
-        Which model of the predictions.
+        Name of a model of the predictions.
     classes : sequence of three labels, optional
-        In their order, which matters for one score; sorted by default.
+        Classes in the order of the score, or of the probability columns; sorted by default.
     sample_weight : array of n weights, optional
+        Weights of the rows.
     weights : {"auto", "frequency", "sampling"}
         Meaning of the weights, by default as in the predictions.
     groups : see `multiclass_auc`
     level : float
         Confidence level.
     method : {"auto", "exact", "sampled"}
-        For probabilities: all trios, or 200 random ones about each row; "auto" takes all up to 20 million. One score
-        is always exact.
+        For probabilities: "exact" evaluates all trios, "sampled" 200 random trios per row; "auto" is "exact" up to 20
+        million trios. The volume of one score is always exact.
     random_state : int, Generator, RandomState or None
-        Of the random trios.
+        Seed of the random trios.
 
     Returns
     -------
@@ -685,22 +691,22 @@ def vus(
     Raises
     ------
     InputError
-        If there are not three classes.
+        If the number of classes is not three.
     OneClassError
-        If one of them has no cases.
+        If a class has no cases.
 
     Notes
     -----
-    One score: a trio counts 1 if its scores rise strictly with the class, 1/2 if two neighbours tie, 1/6 if all
-    three do; chance gives 1/6. O(n log n).
+    For one score, a trio counts 1 if its scores increase strictly with the class, 1/2 if two neighbours tie, and 1/6 if
+    all three tie. Random scores have the volume 1/6. The running time is O(n log n).
 
-    Probabilities: a trio counts 1 if, of the six ways to assign its cases to the three corners of the simplex, the
-    right one has the smallest sum of distances; ties share it. O(n₁·n₂·n₃).
+    For probabilities, there are six ways to assign the three cases to the corners of the simplex. A trio counts 1 if
+    the correct assignment has the smallest sum of distances; ties share the credit. The running time is O(n₁·n₂·n₃).
 
-    Both are U-statistics of three samples; the variance is the sum over classes of the variance of the share of right
-    trios that a case is in, over the size of the class, and the interval is symmetric on the logit scale. Random trios
-    add their own variance. If the variance is 0 the interval is Wilson's, with the number of cases of the smallest
-    class as the number of trios.
+    Both are U-statistics of three samples. Each case has a component, the share of its trios that are ranked correctly.
+    The variance is the sum over classes of the variance of the components, divided by the class size. Random trios add
+    a further variance. The interval is symmetric on the logit scale. If the variance is 0, the interval is Wilson's,
+    with the size of the smallest class as the number of trios.
 
     References
     ----------
@@ -709,7 +715,7 @@ def vus(
 
     Examples
     --------
-    Of the 2·2·2 trios 6 rise strictly, and 2 tie at 5:
+    There are 2·2·2 trios; the scores increase strictly in 6, and tie at 5 in 2:
 
     >>> score = [1, 2, 3, 5, 5, 7]
     >>> vus(["low", "low", "mid", "mid", "high", "high"], score, classes=["low", "mid", "high"]).value
@@ -719,7 +725,7 @@ def vus(
     check.check_choice("method", method, ("auto", "exact", "sampled"))
     require_kinds("volume under the surface", y_true)
 
-    # Labels and values: three probabilities a row, or one score.
+    # Labels and values: three probabilities per row, or one score.
     if score is None:
         preds = predictions_of(y_true, name="y_true", classes=classes, sample_weight=sample_weight)
         values = preds.probabilities(model)
@@ -758,7 +764,7 @@ def vus(
 
 # Comparison
 
-_ROUNDING = 1e-14  # a variance of a difference below this share is what rounding leaves of 0
+_ROUNDING = 1e-14  # a variance of a difference below this share is a rounding error of 0
 
 
 @contract
@@ -778,7 +784,7 @@ def compare_multiclass_auc(
     Parameters
     ----------
     predictions : MulticlassPredictions
-        Models that predict labels only are omitted.
+        Predictions of two or more models; models that only predict labels are omitted.
     variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted", "micro"}
         Average over pairs; see `MulticlassAuc`.
     groups : see `multiclass_auc`
@@ -794,12 +800,13 @@ def compare_multiclass_auc(
     InputError
         If there are fewer than two models with probabilities.
     OneClassError
-        If there are cases of one class only.
+        If only one class has cases.
 
     Notes
     -----
-    As DeLong's test for two classes: D/√(V₁ + V₂ − 2C), with variances and covariance from the placements of the rows
-    within their classes. It is t with u·(e/u)² − 1 degrees of freedom for u rows, or groups, worth e of equal weight.
+    As in DeLong's test for two classes, the statistic is D/√(V₁ + V₂ − 2C). D is the difference of the AUCs; variances
+    and covariance come from the placements of the rows within their classes. Its distribution is Student's t with
+    u·(e/u)² − 1 degrees of freedom, for u rows (or groups) with an effective number of e.
 
     Examples
     --------
@@ -829,7 +836,7 @@ def compare_multiclass_auc(
         value = multiclass_auc(predictions, model=model).average(variant).value
         estimates[model] = _estimate(value, float(covariance[i, i]), rows, level, f"DeLong of {variant}")
     name = rows.design.named(f"DeLong of {variant}, paired")
-    # With e − 1 degrees of freedom tests of 40 groups of geometric size reject in 9%, with these in 6%.
+    # With e − 1 degrees of freedom, tests with 40 groups of geometric size reject in 9%; with these, in 6%.
     df = max(rows.design.effective**2 / (rows.design.n_groups or rows.design.n) - 1, 1.0)
 
     def compare_pair(i: int, j: int) -> inference.Comparison:

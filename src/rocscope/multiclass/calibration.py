@@ -1,11 +1,11 @@
 """Calibration of the probabilities of several classes: scores, calibration errors, curves and recalibration.
 
-Scores and curves take each class against the rest ("classwise"), or the most probable class and whether it occurred
-("top label", also called confidence).
+Scores and curves compare each class with all others ("classwise"), or evaluate the largest probability ("top label",
+also called confidence).
 
-Recalibration maps log-probabilities linearly, p' = softmax(W·log p + b): with W a multiple of the identity
-(temperature scaling), diagonal (vector scaling) or full (Dirichlet calibration). It is fitted by penalised maximum
-likelihood, where the penalty pulls towards unchanged probabilities, with L-BFGS steps preconditioned by the Hessian.
+Recalibration maps log-probabilities linearly, p' = softmax(W·log p + b). W is a multiple of the identity (temperature
+scaling), diagonal (vector scaling) or full (Dirichlet calibration). The map is fitted by penalised maximum likelihood,
+with a penalty on changes of the probabilities. The optimiser is L-BFGS, preconditioned by the Hessian.
 """
 
 import os
@@ -40,20 +40,21 @@ Kind = Literal["classwise", "top-label"]
 def multiclass_brier(
     y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
 ) -> float:
-    """Compute the multi-class Brier score: mean over rows of the summed squared differences (0 is best).
+    """Compute the multi-class Brier score: the mean over rows of Σ(pᵢ − 1[class i])² over the classes; 0 is best.
 
     Parameters
     ----------
     y_true : array of n labels, or MulticlassPredictions
     proba : n × k array of probabilities
+        Predicted probabilities of the classes, if `y_true` are labels.
     model : str, optional
-        Which one of the MulticlassPredictions.
+        Name of a model of the MulticlassPredictions; may be omitted if there is only one.
     classes, sample_weight : see `MulticlassPredictions`
 
     Returns
     -------
     float
-        From 0 to 2; of two classes twice `rocscope.calibration.brier`.
+        Score from 0 to 2; for two classes it is twice `rocscope.calibration.brier`.
 
     References
     ----------
@@ -81,7 +82,7 @@ def multiclass_log_loss(
     Returns
     -------
     float
-        Infinite if something happened that was given the probability 0.
+        Infinite if the true class of a row has probability 0.
 
     Examples
     --------
@@ -122,15 +123,15 @@ def multiclass_score(
     ----------
     y_true, proba, model : see `multiclass_brier`
     rule : {"brier", "log_loss", "rps"}
-        "rps" is the ranked probability score of ordered classes, in the order of their columns: the mean squared
-        difference of cumulative probabilities, from 0 to 1.
+        "rps" is the ranked probability score, for classes whose columns are in order: the mean squared difference of
+        cumulative probabilities, from 0 to 1.
     level : float
         Confidence level.
 
     Returns
     -------
     Estimate
-        The t interval of the mean over rows, which allows for their weights, groups and repeats.
+        Mean over rows with a t interval, which allows for weights, groups and repeats.
 
     References
     ----------
@@ -171,9 +172,9 @@ def multiclass_decompose(
 
     Notes
     -----
-    The Brier score is the sum of the Brier scores of each class against the rest, and so are its CORP parts: none is
-    below 0. The log loss is not such a sum: its recalibrated probabilities are the PAV values of each class, divided by
-    their sum, and the parts may then be a little below 0.
+    The Brier score is the sum of the Brier scores of each class against all others. Its CORP terms are sums too, so
+    they are never negative. The log loss is not a sum over classes. Its recalibrated probabilities are the PAV values
+    of each class, divided by their sum, and its terms may be slightly negative.
 
     References
     ----------
@@ -221,10 +222,10 @@ def multiclass_calibration_error(
     ----------
     y_true, proba, model, classes, sample_weight : see `multiclass_brier`
     kind : {"top-label", "classwise"}
-        Of the largest probability and whether its class happened (also called confidence); or the mean over classes of
-        each against the rest.
+        "top-label" compares the largest probability (the confidence) with the frequency at which its class occurs.
+        "classwise" is the mean over classes of the error of each class against all others.
     bins : int
-        Bins of equal width.
+        Number of bins of equal width.
 
     Returns
     -------
@@ -248,7 +249,7 @@ def multiclass_calibration_error(
 
 
 def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
-    """Return whether the most probable class occurred, with its probability as the score."""
+    """Return two-class data: positive if the most probable class occurred, with its probability as score."""
     chance = preds.probabilities(model)
     first = chance.argmax(axis=1)
     score = np.take_along_axis(chance, first[:, None], axis=1)[:, 0]
@@ -270,18 +271,18 @@ def multiclass_calibration_curves(
     sample_weight: Any = None,
     **options: Any,
 ) -> dict[Any, CalibrationCurve]:
-    """Compute calibration curves of each class against the rest, and of the predicted class ("top label").
+    """Compute calibration curves of each class against all others, and of the predicted class ("top label").
 
     Parameters
     ----------
     y_true, proba, model, classes, sample_weight : see `multiclass_brier`
     **options
-        Of `rocscope.calibration_curve`: ``method``, ``bins`` and so on.
+        Options of `rocscope.calibration_curve`, such as ``method`` and ``bins``.
 
     Returns
     -------
     dict from class to CalibrationCurve
-        With the bands of `rocscope.calibration_curve`.
+        Curve of each class, and of "top label", with bands as in `rocscope.calibration_curve`.
 
     Examples
     --------
@@ -301,24 +302,25 @@ Method = Literal["temperature", "vector", "dirichlet"]
 METHODS = ("temperature", "vector", "dirichlet")
 FORMAT = Format("rocscope.class_recalibrator", 1, "a recalibrator", "make one with multiclass.recalibrate_classes")
 
-# Least probability whose logarithm is taken. A choice: a certain error then costs 21 nats, not infinitely many.
+# Smallest probability before the logarithm; lower ones are raised to it. A choice: a certain error then costs 21 nats,
+# not infinitely many.
 _LEAST_PROBABILITY = 1e-9
 _LARGEST_COEFFICIENT = 1e100  # so that products with logarithms are finite
 
-# L-BFGS: a fit of many rows converges on the first 50,000 (every k-th), so that few steps over all rows remain. It ends
-# at this gradient of the mean loss; no printed digit changes beyond it.
+# L-BFGS: with many rows, a fit to a subsample of 50,000 (every k-th row) comes first, so that few steps use all rows.
+# The fit ends at this gradient of the mean loss; further steps do not change a printed digit.
 _FIRST_ROWS = 50_000
 _MOST_STEPS = 200
 _LAST_STEPS = 12
 _LEAST_GRADIENT = 1e-6
 
-# The Hessian as a preconditioner pays for up to 1,000 coefficients, and 4 million coefficients times rows.
+# The Hessian as a preconditioner saves time for up to 1,000 coefficients, and 4 million coefficients times rows.
 _MOST_COEFFICIENTS = 1_000
 _HESSIAN_CELLS = 4_000_000
-_BLOCK = 4096  # rows whose probabilities fit into a cache
+_BLOCK = 4096  # rows with probabilities that fit into the CPU cache
 
-# The strength of the penalty is chosen by cross-validation, from next to no change to hardly any pull. A choice: for
-# up to 20,000 rows; with more, a strength matters less and fits take longer.
+# Candidate strengths of the penalty for cross-validation, from almost no change of probabilities to almost no penalty.
+# A choice: for up to 20,000 rows; with more rows the strength matters less and fits take longer.
 _STRENGTHS = (1000.0, 100.0, 10.0, 1.0)
 _MOST_TRIED = 20_000
 _FOLDS = 5
@@ -326,7 +328,7 @@ _FOLDS = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassRecalibrator(Result):
-    """A recalibration map for k classes: softmax of a linear map of log-probabilities.
+    """Recalibration map for k classes: softmax of a linear map of log-probabilities.
 
     Made by `rocscope.multiclass.recalibrate_classes`, or read from a file by `ClassRecalibrator.load`.
 
@@ -335,8 +337,9 @@ class ClassRecalibrator(Result):
     classes : tuple of k names
     method : {"temperature", "vector", "dirichlet"}
     weight : k × k array
-        A multiple of the identity, diagonal, or full.
+        Matrix of the map: a multiple of the identity, diagonal, or full.
     intercept : array of k
+        Intercepts of the map.
 
     Examples
     --------
@@ -360,7 +363,7 @@ class ClassRecalibrator(Result):
         return special.softmax(_logarithms(checked) @ self.weight.T + self.intercept, axis=1)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Save it as JSON.
+        """Save the recalibrator as JSON.
 
         Raises
         ------
@@ -371,12 +374,12 @@ class ClassRecalibrator(Result):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassRecalibrator":
-        """Load a recalibrator saved with `save`; JSON, and nothing in it is executed.
+        """Load a recalibrator saved with `save`; the file is JSON, and no code in it is executed.
 
         Raises
         ------
         StoredError
-            If the file cannot be read, or is not such a recalibrator.
+            If the file cannot be read, or does not contain a class recalibrator.
         """
         fields = FORMAT.read(path)
         classes = fields.make("classes", check_classes, fields.take("classes", list, "the names of the classes"))
@@ -397,16 +400,19 @@ class ClassRecalibrator(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecalibratedClasses(Result):
-    """Recalibrated probabilities, and the recalibrators to apply to new rows.
+    """Recalibrated probabilities, and recalibrators for new rows.
 
     Attributes
     ----------
     predictions : MulticlassPredictions
-        The same rows, with each row's probabilities from a fit to the other folds unless there were none.
+        Same rows with recalibrated probabilities; with folds, each row's probabilities come from a fit to the other
+        folds.
     recalibrators : dict of ClassRecalibrator
-        For each model, fitted to all rows.
+        Recalibrator of each model, fitted to all rows.
     method : str
+        Recalibration method.
     out_of_sample : bool
+        True if the probabilities come from fits to other folds.
     """
 
     _content = ("method", "out_of_sample", "recalibrators")
@@ -439,27 +445,27 @@ def recalibrate_classes(
     ----------
     y_true, proba, classes, sample_weight : see `multiclass_brier`
     method : {"dirichlet", "vector", "temperature"}
-        Logarithms of the probabilities times a matrix, times a number for each class, each with intercepts; or divided
-        by one number.
+        "dirichlet" multiplies the log-probabilities by a matrix, "vector" by one number per class; both add intercepts.
+        "temperature" divides them by one number.
     strength : float, optional
-        Strength of the penalty on changing probabilities: half its product with the squared differences is added to the
-        log loss of all rows. By default it is found by cross-validation on the rows of the fit, and probabilities stay
-        unchanged unless the gain exceeds its standard error; 1 above 20,000 rows, and for the one number of
-        "temperature", which does not overfit.
+        Strength λ of the penalty on changes: λ/2 times the sum of squared coefficient changes is added to the log loss
+        of all rows. By default λ is chosen by cross-validation on the rows of the fit, and the probabilities stay
+        unchanged if the gain is below its standard error. Above 20,000 rows, and for "temperature", which does not
+        overfit, the default is 1.
     cv : int, "fold", splits, or None
-        As in `rocscope.calibration.recalibrate`; None fits and applies to the same rows.
+        As in `rocscope.calibration.recalibrate`. None fits and applies the map to the same rows.
     random_state : int, Generator, RandomState or None
-        Of the folds.
+        Seed of the folds.
 
     Returns
     -------
     RecalibratedClasses
-        Cross-fitted probabilities, and the recalibrator fitted to all rows.
+        Cross-fitted probabilities, and recalibrators fitted to all rows.
 
     Notes
     -----
-    By maximum penalised likelihood (L-BFGS). Probabilities below 10⁻⁹ count as that. Models that predict labels only
-    are omitted.
+    The fit maximises a penalised likelihood with L-BFGS. Probabilities below 10⁻⁹ are raised to 10⁻⁹. Models that only
+    predict labels are omitted.
 
     References
     ----------
@@ -483,7 +489,7 @@ def recalibrate_classes(
         check.check_number(strength, "strength", "a finite number of at least 0", least=0)
     if not preds.proba:
         raise InputError("predictions", expected="a model with probabilities", got="predicted labels only")
-    # The penalty weighs as much as some rows, whatever factor weights have.
+    # The penalty is scaled with the mean weight, so multiplying all weights by a factor changes nothing.
     relative = preds.relative_weight
     weight = np.ones(len(preds)) if relative is None else relative.astype(np.float64)
     split_rows = SplitRows(None, preds.y_true, tuple(preds.classes), independent_units(preds))
@@ -507,9 +513,10 @@ def _logarithms(chance: Array) -> Array:
 
 
 def _fit(classes: tuple[Hashable, ...], rows: "LabelledLogs", method: str, strength: float | None) -> ClassRecalibrator:
-    """Fit a sample of many rows first, so that few steps use all rows."""
+    """Return the fitted recalibrator; with many rows, fit a subsample first, so that few steps use all rows."""
     size, n = rows.logs.shape
-    # Coefficients: the logarithm of the factor; or the difference from the identity, intercepts in the last column.
+    # Coefficients: the logarithm of the factor; or the difference from the identity, with intercepts in the last
+    # column.
     if method == "temperature":
         beta = np.zeros(1)
     elif method == "vector":
@@ -533,8 +540,8 @@ def _fit(classes: tuple[Hashable, ...], rows: "LabelledLogs", method: str, stren
 def _strength(beta: Array, rows: "LabelledLogs") -> tuple[float, Array]:
     """Return the penalty of lowest held-out loss with its coefficients; infinite if its gain is within its error.
 
-    In each fold the fit of one strength starts from the fit of the next stronger penalty, and all share one Hessian, so
-    that few steps remain: most of the time of a search from unchanged probabilities is saved.
+    In each fold, the fit for one strength starts from the fit for the next stronger penalty, and all fits share one
+    Hessian. Few steps remain, which saves most of the time.
     """
     n, k = rows.label.size, len(rows.logs)
     if n < 2 * _FOLDS:
@@ -561,7 +568,7 @@ def _strength(beta: Array, rows: "LabelledLogs") -> tuple[float, Array]:
 class LabelledLogs:
     """Log-probabilities (k classes × n cases), class index and weight of each case.
 
-    The linear predictors are matrix·log p + intercept, where a matrix of one dimension holds a diagonal.
+    The linear predictors are matrix·log p + intercept; a one-dimensional matrix is a diagonal.
     """
 
     logs: Array
@@ -573,7 +580,7 @@ class LabelledLogs:
         return LabelledLogs(self.logs[:, rows], self.label[rows], self.weight[rows])
 
     def linear(self, matrix: Array, intercept: Array) -> Array:
-        """Return the linear predictors (k × n), less the largest of each case."""
+        """Return the linear predictors (k × n), minus the largest one of each case."""
         linear = (matrix @ self.logs if matrix.ndim == 2 else matrix[:, None] * self.logs) + intercept[:, None]
         linear -= linear.max(axis=0)
         return linear
@@ -594,7 +601,7 @@ class LabelledLogs:
             chance = np.exp(linear)
             sums = chance.sum(axis=0)
             value += block.weight @ (np.log(sums) - linear[block.label, row])
-            # Gradient by the linear predictors: weight·(p − 1[true class]).
+            # Gradient with respect to the linear predictors: weight·(p − 1[true class]).
             chance *= block.weight / sums
             chance[block.label, row] -= block.weight
             by_matrix += chance @ block.logs.T if matrix.ndim == 2 else np.einsum("ij,ij->i", chance, block.logs)
@@ -606,7 +613,7 @@ Axes = tuple[Array, Array]
 
 
 def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
-    """Return the matrix, or its diagonal, and intercepts of a common factor or of differences from the identity."""
+    """Return the matrix (or its diagonal) and intercepts from a log factor, or from differences from the identity."""
     if beta.ndim == 1:
         return np.full(size, np.exp(beta[0])), np.zeros(size)
     matrix, intercept = beta[:, :-1], beta[:, -1]
@@ -616,11 +623,12 @@ def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
 def _minimised(
     start: Array, rows: LabelledLogs, strength: float, *, axes: Axes | None = None, most_steps: int = _MOST_STEPS
 ) -> Array:
-    """Return the coefficients of lowest penalised loss, Σ w·loss + strength/2·|β|².
+    """Return the coefficients of lowest penalised loss, Σ w·loss + strength/2·‖β‖².
 
-    β = 0 leaves probabilities unchanged, so the penalty pulls all coefficients towards 0, also intercepts and the
-    logarithm of a common factor. The search is for z in β = start + P·z, with the root P of the inverse Hessian, which
-    takes few steps. A search that ends after `most_steps` is not an error: the loss is still below that at `start`.
+    β = 0 leaves the probabilities unchanged. The penalty shrinks all coefficients towards 0, including intercepts and
+    the logarithm of a common factor. The search variable is z in β = start + P·z, where P is the root of the inverse
+    Hessian, which needs few steps. A search that ends after `most_steps` is not an error, because the loss is still
+    below the loss at `start`.
     """
     size, total = len(rows.logs), rows.weight.sum()
     axes = _axes(start, rows) if axes is None else axes
@@ -638,7 +646,7 @@ def _minimised(
             gradient = np.column_stack([by_matrix, by_intercept])
         gradient = (gradient + strength * beta).ravel()
         penalty = 0.5 * strength * (beta * beta).sum()
-        # Per unit of weight, so that the gradient at which the search ends does not depend on the number of rows.
+        # Per unit of weight, so that the stopping criterion does not depend on the number of rows.
         return (value + penalty) / total, (gradient if root is None else gradient @ root) / total
 
     options: dict[str, Any] = {"maxiter": most_steps, "gtol": _LEAST_GRADIENT}
@@ -646,13 +654,13 @@ def _minimised(
 
 
 def _axes(beta: Array, rows: LabelledLogs) -> Axes | None:
-    """Return eigenvectors of the Hessian of the mean loss on some rows, and its curvatures along them."""
+    """Return the eigenvectors and eigenvalues of the Hessian of the mean loss on these rows."""
     if beta.ndim == 1 or beta.size > _MOST_COEFFICIENTS:
         return None
     part = rows.take(slice(None, None, max(rows.label.size * beta.size // _HESSIAN_CELLS, 1)))
     chance = special.softmax(part.linear(*_unpacked(beta, len(rows.logs))), axis=0)
     ones = np.ones(part.label.size)
-    # With the covariates z of a class the block of classes i and j is Σ w·(pᵢ·1[i = j] − pᵢ·pⱼ)·zᵢzⱼ′.
+    # With covariates z of the classes, the block for classes i and j is Σ w·(pᵢ·1[i = j] − pᵢ·pⱼ)·zᵢzⱼ′.
     weighted, blocks = [], []
     for log, share in zip(part.logs, chance, strict=True):
         covariates = np.vstack([part.logs if beta.shape[1] > 2 else log, ones])

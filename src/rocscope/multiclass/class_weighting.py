@@ -1,10 +1,10 @@
-"""Class weights: decisions by argmax of w·p over class probabilities, with weights chosen for an objective.
+"""Class weights: predict argmax of w·p over class probabilities, with weights w chosen for an objective.
 
-An `Objective` (accuracy, balanced accuracy, macro-F1, or costs, with minimum recalls) scores a confusion matrix; a
-`Problem` holds rows to predict. There are three ways to weights:
+An `Objective` (accuracy, balanced accuracy, macro-F1, or costs, with minimum recalls) scores a confusion matrix. A
+`Problem` contains the rows to predict. There are three methods:
 
-- "coordinate": along one weight the confusion matrix changes only where a row's weighted probability passes the
-  weighted probability of its best other class, so that one sort finds the optimum exactly (`line_search`).
+- "coordinate": if one weight varies, the confusion matrix changes only where the weighted probability of a row equals
+  the weighted probability of its best other class. One sort therefore finds the exact optimum (`line_search`).
   `coordinate_ascent` repeats this over classes, from several starts.
 - "greedy": one class after another (Lachiche & Flach 2003).
 - "smooth": a temperature and a bias per class by maximum likelihood (`fit_recalibration`), and Bayes' rule.
@@ -43,7 +43,7 @@ Name = Literal["accuracy", "balanced_accuracy", "macro_f1"]
 NAMES = ("accuracy", "balanced_accuracy", "macro_f1")
 
 Score = tuple[float, float]
-"""Lexicographic score: minus the cases that constraints lack, then the value; more is better."""
+"""Lexicographic score: minus the number of cases missing for the constraints, then the value; larger is better."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +55,12 @@ class Objective:
     name : str
         "accuracy", "balanced_accuracy", "macro_f1" or "cost".
     gain : k × k array or None
-        Contribution of a case of a class (row) when it is predicted as each class (column); None for macro-F1, which is
-        not a sum over cases.
+        Contribution of a case of each class (row) if it is predicted as each class (column). None for macro-F1, which
+        is not a sum over cases.
     support : array of k counts
+        Number of cases of each class.
     least_recall : array of k shares
-        Share of each class that must be predicted right.
+        Minimum recall of each class.
     conditions : tuple of Condition
         Bounds on averages of metrics of the classes, such as ``macro_precision >= 0.8``.
     """
@@ -100,15 +101,16 @@ class Objective:
 
     @property
     def is_constrained(self) -> bool:
-        """Whether there are minimum recalls or other conditions."""
+        """True if there are minimum recalls or other conditions."""
         return bool(self.least_recall.any() or self.conditions)
 
     def shortfall(self, hits: Array, predicted: Array) -> Array:
-        """Return the cases that constraints lack; the last axis holds the classes.
+        """Return the number of cases missing for the constraints; the last axis holds the classes.
 
-        A bound on an average lacks its distance times the number of cases, and all cases where it is undefined.
+        For a bound on an average, it is the distance to the bound times the number of cases, or all cases if the
+        average is undefined.
         """
-        # A share that is met exactly must not fail by rounding.
+        # A share that equals its bound must not fail by rounding.
         lacking = np.maximum((self.least_recall - _ROUNDING) * self.support - hits, 0).sum(axis=-1)
         n = float(self.support.sum())
         tp, fp, fn = hits, predicted - hits, self.support - hits
@@ -146,13 +148,13 @@ def _conditions(subject_to: Any) -> tuple[Condition, ...]:
 # Search along one weight
 
 _ROUNDING = 1e-9
-_STRICT = 1e-12  # what a bound that is met but excluded, as by ">", lacks at least
-_NEXT = 1 + 1e-12  # ratio below which two weights differ by rounding only
+_STRICT = 1e-12  # smallest shortfall of a strict bound (">") that is attained with equality
+_NEXT = 1 + 1e-12  # ratio below which two weights are equal up to rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows to predict as argmax of w·p, and the objective.
+    """Rows to be predicted by argmax of w·p, with an objective.
 
     Attributes
     ----------
@@ -161,7 +163,7 @@ class Problem:
     weight : array of n case weights
     objective : Objective
     unit : float
-        The weight of one row, for the prior of `fit_recalibration`.
+        Weight of one row, for the prior of `fit_recalibration`.
     """
 
     y: Array
@@ -188,20 +190,20 @@ class Problem:
         return self.objective.score(self.counts(class_weight))
 
     def rows(self, kept: Array) -> "Problem":
-        """Return the problem for some of the rows, with the same objective."""
+        """Return the problem for a subset of the rows, with the same objective."""
         return replace(self, y=self.y[kept], proba=self.proba[kept], weight=self.weight[kept])
 
 
 def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
-    """Return the class weights with the optimal weight of one class, all others fixed.
+    """Return the class weights with the optimal weight of one class, while all other weights are fixed.
 
     Notes
     -----
-    The best of all weights that put no row on a tie; of several equally good ranges the widest, and their middle is
-    taken, on the logarithmic scale. O(n·k + n log n).
+    The weight is the best of all weights for which no row is tied. Among several equally good ranges, the middle of the
+    widest range is taken, on the logarithmic scale. The running time is O(n·k + n log n).
     """
-    # The weight at which each row changes from its best other class to this one: at 0 a row is always predicted as the
-    # class, no other having a probability; at infinity never.
+    # Weight at which each row changes from its best other class to this class. It is 0 if all other classes have
+    # probability 0 (always this class), and infinite if this class has probability 0 (never this class).
     weighted = problem.proba * class_weight
     weighted[:, cls] = -1.0
     other = weighted.argmax(axis=1)
@@ -212,7 +214,7 @@ def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
     order = np.argsort(change)
     sides = change[order]
 
-    # Numbers of changed rows between which the weights differ by more than rounding, and the scores of each.
+    # Numbers of changed rows between which the weights differ by more than rounding, and the score of each number.
     first, last = np.searchsorted(sides, 0.0, side="right"), np.searchsorted(sides, np.inf, side="left")
     between = sides[first:last]
     changes = first + np.flatnonzero(between[1:] > between[:-1] * _NEXT) + 1
@@ -238,7 +240,7 @@ def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
 
 
 def _scores_after(problem: Problem, cls: int, other: Array, changed: Array, steps: Array) -> tuple[Array, Array]:
-    """Return missing cases and value after each number of rows that changed, in order, from class `other` to `cls`."""
+    """Return the scores after each number of rows has changed, in order, from its class in `other` to `cls`."""
     objective, counts = problem.objective, problem.table(other)
     y, other, amount = problem.y[changed], other[changed], problem.weight[changed]
 
@@ -261,11 +263,11 @@ def _scores_after(problem: Problem, cls: int, other: Array, changed: Array, step
 # Searches over all weights
 
 MANY_ROWS = 20_000
-"""Above this number of rows, starts are improved on a random sample first."""
+"""Above this number of rows, starts are first improved on a random sample."""
 
-_MOST_SWEEPS = 50  # sweeps over all classes; the search ends earlier if no single weight gains
-_SWEEPS_OF_MANY = 3  # sweeps over all rows, from the best weights on a part of them
-_RANDOM_STARTS = 4  # in addition to equal and given weights: coordinate ascent may end in a local optimum
+_MOST_SWEEPS = 50  # sweeps over all classes; the search ends earlier if no change of a single weight improves the score
+_SWEEPS_OF_MANY = 3  # sweeps on all rows, starting from the best weights on the sample
+_RANDOM_STARTS = 4  # random starts in addition to equal and given weights: coordinate ascent may end in a local optimum
 
 
 def greedy(problem: Problem) -> Array:
@@ -273,12 +275,13 @@ def greedy(problem: Problem) -> Array:
 
     Notes
     -----
-    The most frequent class has the weight 1. Then each, by decreasing frequency, takes the weight that is best on the
-    rows of the classes up to it, predicted as one of these; none is changed again. The order, and which rows a step
-    looks at, are our reading of their hill-climbing in a pre-defined order.
+    The most frequent class has weight 1. The other classes follow by decreasing frequency. Each gets the weight that is
+    best for the rows of the classes so far, predicted as one of these classes. A weight is not changed later. The paper
+    describes hill-climbing in a pre-defined order; this order and the choice of rows in each step are our
+    interpretation.
     """
     order = np.argsort(-problem.objective.support, kind="stable")
-    weight = np.zeros(problem.k)  # classes that have none yet are not predicted
+    weight = np.zeros(problem.k)  # classes without a weight yet are not predicted
     for place, cls in enumerate(order.tolist()):
         weight[cls] = 1.0
         rows = np.isin(problem.y, order[: place + 1])
@@ -288,9 +291,9 @@ def greedy(problem: Problem) -> Array:
 
 
 def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWEEPS) -> Array:
-    """Return class weights that no change of a single one improves, found from a start.
+    """Return class weights that cannot be improved by changing a single weight, from a given start.
 
-    Every step is the exact optimum along one weight and is taken only if the score rises.
+    Every step sets one weight to its exact optimum, and is taken only if the score increases.
     """
     weight, score, unchanged = start, problem.score(start), 0
     for step in range(sweeps * problem.k):
@@ -298,7 +301,7 @@ def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWE
         unchanged += 1
         if problem.score(moved) > score:
             weight = moved / np.exp(np.log(moved).mean())
-            score = problem.score(weight)  # of the scaled weights: a row on a tie may change by rounding
+            score = problem.score(weight)  # score of the scaled weights: a tied row may change by rounding
             unchanged = 0
         if unchanged == problem.k:
             break
@@ -310,8 +313,9 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
 
     Notes
     -----
-    Never worse than any of the starts on these rows. With more than 20,000 rows all starts are improved on a random
-    part of this size; the best of them, and of the starts, is improved on all, for three sweeps at most.
+    On these rows, the result is at least as good as every start. With more than 20,000 rows, all starts are first
+    improved on a random sample of 20,000. The best of these results and of the starts is then improved on all rows,
+    with at most three sweeps.
     """
     starts = [np.ones(problem.k), *starts]
     random = np.exp(np.random.default_rng(seed).normal(size=(_RANDOM_STARTS, problem.k)))
@@ -324,7 +328,7 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
 
 
 def _part(problem: Problem, seed: Any) -> Problem:
-    """Return the problem for a random part of many rows."""
+    """Return the problem for a random sample of the rows."""
     if problem.y.size <= MANY_ROWS:
         return problem
     rows = np.random.default_rng(seed).choice(problem.y.size, MANY_ROWS, replace=False)
@@ -335,9 +339,11 @@ def _part(problem: Problem, seed: Any) -> Problem:
 
 # Recalibration
 
-_FLOOR = 1e-12  # replaces a probability of 0, unless smaller ones occur: a choice
-_BIAS_SPREAD = 10.0  # standard deviation of the prior of a bias: it only keeps classes without cases finite
-_LARGEST_LOG = 700.0  # logarithm of the largest weight: its exponential is a float64
+_FLOOR = 1e-12  # replaces a probability of 0; a smaller value is used if smaller probabilities occur: a choice
+_BIAS_SPREAD = (
+    10.0  # standard deviation of the prior of a bias, which only keeps biases of classes without cases finite
+)
+_LARGEST_LOG = 700.0  # logarithm of the largest weight, so that its exponential is a finite float64
 
 
 def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
@@ -353,19 +359,19 @@ def _weights(log_weight: Array) -> Array:
 
 
 def balanced_weights(class_weight: Array, temperature: float, support: Array) -> Array:
-    """Return the weights that divide recalibrated probabilities by the shares of the classes."""
+    """Return the weights that correspond to recalibrated probabilities divided by the class shares."""
     share = np.where(support > 0, support, support.sum()) / support.sum()
     return _weights(np.log(class_weight) - temperature * np.log(share))
 
 
 def fit_recalibration(y: Array, proba: Array, weight: Array, unit: float = 1.0) -> tuple[Array, float]:
-    """Return the class weights and the temperature of maximum likelihood, for `recalibrate`.
+    """Return the maximum-likelihood class weights and temperature, for `recalibrate`.
 
     Notes
     -----
-    Convex in (1/temperature, bias) of softmax(log p/temperature + bias); L-BFGS. A weak pull of the biases towards 0 (a
-    normal prior of standard deviation 10) keeps them finite where a class has no cases. Probabilities of 0 count as
-    1e-12, or as the least one above 0 that occurs where that is less.
+    The model is softmax(log p/temperature + bias), and the loss is convex in (1/temperature, bias); the optimiser is
+    L-BFGS. A weak normal prior on the biases (standard deviation 10) keeps them finite for classes without cases.
+    Probabilities of 0 are replaced by 1e-12, or by the smallest positive probability if that is lower.
 
     References
     ----------
@@ -394,14 +400,15 @@ def fit_recalibration(y: Array, proba: Array, weight: Array, unit: float = 1.0) 
 
 FORMAT = Format("rocscope.class_weights", 1, "a decision", "make it again with rocscope.multiclass.class_weights")
 
-# Least and (as reciprocals) largest numbers in a saved decision, so that products with probabilities are finite.
+# Smallest numbers in a saved decision (their reciprocals are the largest), so that products with probabilities are
+# finite.
 _LEAST_WEIGHT = 1e-305
 _LEAST_TEMPERATURE = 1e-150
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassWeights(Result):
-    """A decision rule for several classes: argmax of w·p, or lowest expected cost of recalibrated p.
+    """Decision rule for several classes: argmax of w·p, or lowest expected cost with recalibrated p.
 
     Made by `rocscope.multiclass.class_weights`, or read from a file by `ClassWeights.load`.
 
@@ -409,20 +416,21 @@ class ClassWeights(Result):
     ----------
     classes : tuple of k names
     weight : array of k weights
-        Their geometric mean is 1.
+        Weights w of the classes; their geometric mean is 1.
     temperature : float
-        Recalibrated probabilities are in proportion to (w·p)^(1/temperature); 1 if the method does not estimate a
+        Recalibrated probabilities are proportional to (w·p)^(1/temperature). It is 1 if the method does not estimate a
         temperature.
     cost : CostMatrix or None
-        Set where the class of least expected cost is predicted, and not the one of largest w·p.
+        If set, the class with the lowest expected cost is predicted; otherwise the class with the largest w·p.
     objective, method : str
+        Objective and method of the choice.
     value, value_at_one : float
-        Objective of the weights, and of equal weights, on the rows that the weights were chosen on: a share, or the
-        cost per case.
+        Value of the objective, a share or a cost per case, on the rows of the choice: with these weights, and with
+        equal weights.
     confusion : ConfusionMatrix
-        Predictions of the weights on these rows.
+        Confusion matrix with these weights on the rows of the choice.
     model : str
-        Model whose probabilities the weights apply to.
+        Name of the model to whose probabilities the weights apply.
 
     Examples
     --------
@@ -458,14 +466,14 @@ class ClassWeights(Result):
         Parameters
         ----------
         proba : n × k array or data frame
-            In the order of `classes`, or by name.
+            Probabilities in the order of `classes`; columns of a data frame are matched by name.
         reject_cost : float, optional
-            Cost of leaving a case undecided, where decisions are by least expected cost.
+            Cost of leaving a case undecided; only for decisions by lowest expected cost.
         """
         if self.cost is not None:
             return self.cost.decide(self.recalibrated(proba), reject_cost=reject_cost)
         if reject_cost is not None:
-            expected = "a decision by least expected cost (objective=CostMatrix, method='smooth')"
+            expected = "a decision by lowest expected cost (objective=CostMatrix, method='smooth')"
             raise InputError("reject_cost", expected=expected, got=f"{self.objective!r} by {self.method!r}")
         return (check_probabilities(proba, None, self.classes, "proba") * self.weight).argmax(axis=1)
 
@@ -475,7 +483,7 @@ class ClassWeights(Result):
         Raises
         ------
         ShapeError, ScoreError
-            If there is not one column per class, or a row does not contain probabilities.
+            If the number of columns differs from the number of classes, or a row does not contain probabilities.
 
         Examples
         --------
@@ -490,23 +498,24 @@ class ClassWeights(Result):
         return names[index] if (index == REJECTED).any() else np.array(self.classes)[index]
 
     def verify(self, predictions: MulticlassPredictions) -> dict[str, tuple[float, float]]:
-        """Recount the rows that the decision was made on; return the numbers that differ: stored, and recounted.
+        """Recompute the stored numbers from the rows of the choice, and return the numbers that differ.
 
         Parameters
         ----------
         predictions : MulticlassPredictions
-            Their classes may be in another order.
+            Rows that the weights were chosen on; their classes may have a different order.
 
         Returns
         -------
         dict from name to pair of numbers
-            Empty if the decision is verified. Numbers are the cells of the confusion matrix and the value of the
-            objective, which agree within 1e-9 of their size.
+            Stored and recomputed value of each number that differs; empty if the decision is verified. The numbers are
+            the cells of the confusion matrix and the value of the objective, compared with a relative tolerance of
+            1e-9.
 
         Raises
         ------
         LabelError
-            If the rows have other classes.
+            If the classes of the rows differ.
 
         Examples
         --------
@@ -528,13 +537,13 @@ class ClassWeights(Result):
         return {name: pair for name, pair in pairs.items() if not np.isclose(*pair, rtol=1e-9, atol=1e-12)}
 
     def rows_of(self, predictions: MulticlassPredictions) -> tuple[Indices, Array]:
-        """Return class indices and probabilities of rows in the order of `classes`; LabelError for other classes."""
+        """Return class indices and probabilities of rows in the order of `classes`; LabelError if classes differ."""
         order = class_names.class_order(predictions.classes, self.classes, "classes of the rows")
         model = self.model if self.model in predictions.proba else None
         return np.argsort(order)[predictions.y_true], predictions.probabilities(model)[:, order]
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write the decision as JSON; an existing file is replaced, unless `force` is False.
+        """Save the decision as JSON; replace an existing file only if `force` is True.
 
         Raises
         ------
@@ -557,7 +566,7 @@ class ClassWeights(Result):
         Raises
         ------
         StoredError
-            If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
+            If the file is missing, of a newer version, incomplete, or was changed after it was saved.
         """
         fields = FORMAT.read(path)
         made = cls.of_fields(fields)
@@ -566,7 +575,7 @@ class ClassWeights(Result):
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "ClassWeights":
-        """Return the decision of a JSON object, such as a part of another file."""
+        """Return the decision from a JSON object, such as a part of another file."""
         classes = fields.make("classes", class_names.check_classes, fields.take("classes", list, "a list of names"))
         cost = None
         if fields.content.get("cost", ...) is not None:
@@ -587,13 +596,13 @@ class ClassWeights(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision, safe for JSON."""
+        """Return the decision, ready for JSON."""
         tables = {"cost": None if self.cost is None else self.cost.cost, "confusion": self.confusion.counts}
         return super().to_dict() | jsonable(tables)
 
     @property
     def verdict(self) -> str:
-        """The rule and its value in one sentence."""
+        """Return the rule and its value as one sentence."""
         weights = ", ".join(f"{cls} {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))
         what = "lowest expected cost" if self.cost is not None else "largest weighted probability"
         value, at_one = alike(self.value, self.value_at_one)
@@ -630,29 +639,31 @@ def class_weights(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> ClassWeights:
-    """Choose class weights w for which predicting argmax of w·p optimises an objective.
+    """Choose class weights w that optimise an objective of the predictions argmax of w·p.
 
     Parameters
     ----------
     y_true : MulticlassPredictions, or array of n labels
-        Rows that the model was not trained on: from another sample, or out of fold.
+        Data that the model was not trained on: a different sample, or out-of-fold predictions.
     proba : n × k array
+        Predicted probabilities of the classes, if `y_true` are labels.
     model : str, optional
-        Which model of the predictions; by default the one with the best objective on these rows.
+        Name of a model of the predictions; by default the model with the best objective on these rows.
     objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
+        Metric to maximise, or costs to minimise.
     method : {"auto", "smooth", "coordinate", "greedy"}
-        "smooth" fits a temperature and a bias per class by likelihood and decides by Bayes' rule. "coordinate" is
-        ascent with exact line search from several starts, "greedy" the method of Lachiche & Flach; both look at the
-        objective on the rows alone. "auto" takes what does best on held-out folds: "smooth"; "coordinate" for
-        macro-F1, and under constraints.
+        "smooth" fits a temperature and a bias per class by maximum likelihood, and decides by Bayes' rule.
+        "coordinate" is coordinate ascent with exact line search from several starts. "greedy" is the method of Lachiche
+        & Flach. The last two methods optimise the objective on these rows directly. "auto" is "coordinate" for
+        macro-F1 and with constraints, otherwise "smooth"; these were best on held-out folds.
     min_recall : float, or mapping from class to float, optional
-        Least share of a class that must be found, with "coordinate" or "greedy".
+        Minimum recall of each class, for "coordinate" or "greedy".
     subject_to : str or sequence of str
-        Bounds on averages of a metric of the classes, such as ``"macro_precision >= 0.8 and accuracy > 0.7"``, with
+        Bounds on averages of a metric of the classes, such as ``"macro_precision >= 0.8 and accuracy > 0.7"``, for
         "coordinate" or "greedy".
     classes, sample_weight : see `MulticlassPredictions`
     random_state : int, Generator, RandomState or None
-        Of the random starts.
+        Seed of the random starts.
 
     Returns
     -------
@@ -662,19 +673,19 @@ def class_weights(
     Raises
     ------
     InputError
-        If the method does not serve the objective; see also `MulticlassPredictions`.
+        If the method does not support the objective; also the errors of `MulticlassPredictions`.
 
     Warns
     -----
     RocscopeWarning
-        Where no weights were found that meet `min_recall` and `subject_to`.
+        If no weights were found that satisfy `min_recall` and `subject_to`.
 
     Notes
     -----
-    Along one weight the confusion matrix is constant between neighbouring values of max(w_j·p_j)/p_c, so that one
-    sort finds the global optimum of that weight. Coordinate ascent is never worse, on these rows, than equal weights
-    or greedy ones; that it is better there need not hold elsewhere. See docs/guide/class-weights.md for a trial over 25
-    data sets. With more than 20,000 rows the starts are improved on a random part. O(sweeps·k·(n·k + n log n)).
+    If one weight varies, the confusion matrix is constant between neighbouring values of max(w_j·p_j)/p_c, so one sort
+    finds the global optimum of this weight. On these rows, coordinate ascent is at least as good as equal or greedy
+    weights; on new rows it may be worse. docs/guide/class-weights.md reports a comparison over 25 data sets. With more
+    than 20,000 rows, the starts are improved on a random sample. The running time is O(sweeps·k·(n·k + n log n)).
 
     References
     ----------
@@ -710,7 +721,7 @@ def _of_model(
     unit = 1.0 if preds.frequency is not None else float(design.amount.mean())
     problem = Problem(y, np.ascontiguousarray(proba, dtype=np.float64), design.amount, target, unit)
 
-    # Bayes' rule does not maximise macro-F1, which is not a sum over cases, nor an objective with constraints.
+    # Bayes' rule does not maximise an objective with constraints, nor macro-F1, which is not a sum over cases.
     by_rule = target.gain is not None and not target.is_constrained
     if method == "auto":
         method = "smooth" if by_rule else "coordinate"
@@ -728,10 +739,12 @@ def _of_model(
     else:
         weight = greedy(problem)
         if method == "coordinate":
-            part = _part(problem, seed)  # a start need not be exact
+            part = _part(problem, seed)  # an approximate start is enough
             smooth, _ = fit_recalibration(part.y, part.proba, part.weight, part.unit)
             weight = best_of_starts(problem, [weight, smooth], seed)
-        weight = weight / np.exp(np.log(weight).mean())  # a common factor changes no decision: the geometric mean is 1
+        weight = weight / np.exp(
+            np.log(weight).mean()
+        )  # a common factor does not change decisions: scale the geometric mean to 1
 
     if cost is None:
         counts = problem.counts(weight)
@@ -739,7 +752,7 @@ def _of_model(
         counts = problem.table(cost.decide(recalibrate(problem.proba, weight, temperature)))
     score = target.score(counts)
     if score[0] < 0:
-        warn(f"no class weights were found that meet the constraints; {-score[0]:g} cases are lacking")
+        warn(f"no class weights were found that satisfy the constraints; {-score[0]:g} cases are missing")
     value, at_one = target.value(score), target.value(problem.score(np.ones(problem.k)))
     matrix = ConfusionMatrix(counts.astype(preds.support.dtype), classes=preds.classes, rows="actual")
     name = model or preds.models[0]

@@ -1,10 +1,11 @@
 """Confusion matrices of several classes, with statistics, averages over classes and intervals.
 
-Counts have the actual class in rows and the predicted class in columns. A metric of one class treats it against the
-rest; averages over classes are macro (all classes equal), weighted (by their number of cases) or micro (all
-one-vs-rest tables added up). Statistics of the whole matrix are accuracy, kappa and the Matthews correlation.
+Counts have the actual class in rows and the predicted class in columns. A metric of one class compares it with all
+others (one-vs-rest). Averages over classes are macro (equal weights), weighted (by their number of cases) or micro
+(from the sum of all one-vs-rest tables). Statistics of the complete matrix are accuracy, kappa and the Matthews
+correlation.
 
-The first part of the file checks probability columns for the whole package.
+The first part of the file checks probability columns for all modules of `rocscope.multiclass`.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -31,7 +32,7 @@ from rocscope.inference.variance import RowDesign
 # Probabilities
 
 SUM_TOLERANCE = 1e-5
-"""Largest accepted difference from 1 of a row's sum of probabilities."""
+"""Largest accepted difference between 1 and the sum of a row's probabilities."""
 
 SOFTMAX = "convert logits by scipy.special.softmax(logits, axis=1) first"
 
@@ -41,7 +42,7 @@ def check_probabilities(
 ) -> Array:
     """Return n rows of k probabilities that sum to 1, in their own floating-point type.
 
-    Columns of a data frame are matched by name. With `normalize` any non-negative rows are divided by their sums.
+    Columns of a data frame are matched by name. With `normalize`, non-negative rows are divided by their sums.
     """
     proba = class_names.by_class(values, classes, name)
     n = (len(proba) if proba.ndim else 1) if n is None else n
@@ -59,7 +60,7 @@ def check_probabilities(
     if -check.ROUNDING_OF_PROBABILITIES <= proba.min(initial=0) < 0:
         proba = proba.clip(0)
     total = proba.sum(axis=1, dtype=np.float64)
-    # A row's entries are finite and not negative exactly if its sum is finite and its least entry not negative.
+    # All entries of a row are finite and non-negative exactly if its sum is finite and its smallest entry non-negative.
     bad = ~(np.isfinite(total) & (proba.min(axis=1) >= 0))
     if bad.any():
         what = check.count_and_first(bad, "rows with an entry negative, missing or infinite")
@@ -93,7 +94,7 @@ RowsAre = Literal["actual", "predicted"]
 def rows_actual(
     matrix: Any, classes: Any, name: str, rows: RowsAre | None
 ) -> tuple[Array, tuple[Hashable, ...] | None]:
-    """Return a square matrix of finite numbers with actual classes in rows and predicted ones in columns, and names."""
+    """Return a finite square matrix with actual classes in rows and predicted classes in columns, and the names."""
     table, names = class_names.square_by_class(matrix, classes, name)
     array = np.asarray(table)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
@@ -104,8 +105,8 @@ def rows_actual(
     if rows not in ("actual", "predicted", None):
         raise InputError("rows", expected="'actual' or 'predicted'", got=repr(rows))
     if rows is None and not np.array_equal(array, array.T):
-        expected = "the meaning of the rows of a matrix that is not symmetric"
-        hint = "pass rows='actual' (as scikit-learn writes it) or rows='predicted'"
+        expected = "'actual' or 'predicted', because the matrix is not symmetric"
+        hint = "pass rows='actual' (as in scikit-learn) or rows='predicted'"
         raise InputError(name, expected=expected, got="no rows=", hint=hint)
     if names is not None and len(names) != len(array):
         raise ShapeError(name, expected=f"one row and one column per class ({len(names)})", got=str(len(array)))
@@ -120,9 +121,9 @@ class Average(Result):
     Parameters
     ----------
     value : float
-        NaN when no entry is defined.
+        The mean; NaN if no entry is defined.
     over, undefined : tuples of class names, or of pairs of them
-        What went in, and what has no value: a class without cases, or one that is never predicted.
+        Classes in the mean, and classes without a value, which have no cases or are never predicted.
 
     Examples
     --------
@@ -148,7 +149,7 @@ class Average(Result):
 
 
 def average(values: Any, *, names: Sequence[Hashable], weight: Any = None) -> Average:
-    """Return the weighted mean of entries that are not NaN, naming the others."""
+    """Return the weighted mean of the entries that are not NaN, with the names of the undefined entries."""
     values = np.asarray(values, dtype=np.float64)
     weight = np.ones(values.size) if weight is None else np.asarray(weight, dtype=np.float64)
     defined = ~np.isnan(values)
@@ -179,12 +180,12 @@ def _ratio(numerator: Any, denominator: Any) -> Any:
 
 
 def hits(counts: Array) -> Array:
-    """Correctly predicted cases of each class: the diagonal."""
+    """Return the number of correctly predicted cases of each class, the diagonal."""
     return np.diagonal(counts, axis1=-2, axis2=-1)
 
 
 def one_vs_rest(counts: Array) -> tuple[Array, Array, Array, Array]:
-    """True and false positives, false and true negatives of each class against the rest."""
+    """Return true and false positives, false and true negatives of each class against all others."""
     tp = hits(counts)
     fp = counts.sum(axis=-2) - tp
     fn = counts.sum(axis=-1) - tp
@@ -192,26 +193,27 @@ def one_vs_rest(counts: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def per_class(counts: Array, metric: str, **options: Any) -> Array:
-    """A metric of `rocscope.metrics` for each class against the rest."""
+    """Return a metric of `rocscope.metrics` for each class against all others."""
     return _metric(metric)(*one_vs_rest(counts), **options)
 
 
 def _metric(name: str) -> metrics.Metric:
     if name in metrics.METRICS:
         return metrics.METRICS[name]
-    expected = "a figure of one threshold, such as 'recall' or 'f1'"
+    expected = "a metric of one threshold, such as 'recall' or 'f1'"
     figure = figure_named(name, "metric", expected=expected, suits=lambda figure: figure.needs == "cells")
     assert figure.cells is not None
     return figure.cells
 
 
 def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -> Any:
-    """Mean of a metric over the classes for which it is defined.
+    """Return the mean of a metric over the classes for which it is defined.
 
     Parameters
     ----------
     averaging : {"macro", "micro", "weighted"}
-        Equal weight for each class; all one-vs-rest tables added up; each class by its number of cases.
+        "macro" weights all classes equally; "micro" adds up all one-vs-rest tables; "weighted" weights each class by
+        its number of cases.
     """
     return averaged_cells(one_vs_rest(counts), counts.sum(axis=-1), metric, averaging, **options)
 
@@ -219,7 +221,7 @@ def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -
 def averaged_cells(
     cells: tuple[Array, Array, Array, Array], support: Array, metric: str, averaging: Averaging, **options: Any
 ) -> Any:
-    """Return the same, given the four counts of each class against the rest, and its number of cases."""
+    """Return the mean of `averaged`, given the four counts of each class against all others, and the class sizes."""
     if averaging == "micro":
         return _metric(metric)(*(cell.sum(axis=-1) for cell in cells), **options)
     check.check_choice("averaging", averaging, AVERAGINGS)
@@ -233,13 +235,13 @@ def accuracy(counts: Array) -> Any:
 
 
 def kappa(counts: Array, weights: Scheme | None = None) -> Any:
-    """Cohen's kappa: 1 − (observed disagreement)/(disagreement expected from the margins).
+    """Return Cohen's kappa: 1 − (observed disagreement)/(disagreement expected from the margins).
 
     Parameters
     ----------
     weights : {"linear", "quadratic"}, optional
-        A disagreement counts its distance between the classes in their order, or the square of it; without, all count
-        equally.
+        Weight of a disagreement: the distance between the two classes in their order, or its square. By default all
+        disagreements have weight 1.
     """
     if weights not in (None, "linear", "quadratic"):
         raise InputError("weighting", expected="None, 'linear' or 'quadratic'", got=repr(weights))
@@ -258,7 +260,7 @@ def _disagreement(k: int, statistic: str) -> Array:
 
 
 def mcc(counts: Array) -> Any:
-    """Matthews correlation of labels and predictions (Gorodkin's R_K); NaN if all cases share one class.
+    """Return the Matthews correlation of labels and predictions (Gorodkin's R_K); NaN if all cases share one class.
 
     References
     ----------
@@ -268,7 +270,8 @@ def mcc(counts: Array) -> Any:
     n = counts.sum(axis=(-2, -1))
     actual, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
     covariance = hits(counts).sum(axis=-1) * n - (actual * predicted).sum(axis=-1)
-    # With indicator variables of labels and predictions: their covariance over the root of both variances.
+    # With indicator variables of labels and predictions: their covariance, divided by the root of the product of
+    # variances.
     spread = np.sqrt(n**2 - (actual**2).sum(axis=-1)) * np.sqrt(n**2 - (predicted**2).sum(axis=-1))
     return _ratio(covariance, spread)
 
@@ -283,15 +286,15 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
     "quadratic_kappa": partial(kappa, weights="quadratic"),
     "mcc": mcc,
 }
-"""Statistics of a whole table by name; means over classes skip undefined ones."""
+"""Statistics of a complete table, by name; means over classes skip undefined values."""
 
 AVERAGINGS = ("macro", "micro", "weighted")
-# Statistics of a whole table that are averages of a metric of classes.
+# Statistics of a complete table that are averages of a metric over classes.
 _AVERAGES = {"accuracy": ("weighted", "recall"), "error": ("weighted", "fnr"), "balanced_accuracy": ("macro", "recall")}
 
 
 def averaged_metric(name: str) -> tuple[Any, str]:
-    """Return how a metric of each class is averaged, and its name; no averaging if the name is not an average.
+    """Return the averaging and the metric in a name such as "macro_f1"; None as averaging for other names.
 
     Examples
     --------
@@ -319,17 +322,17 @@ def statistic(counts: Array, name: str) -> Any:
     return averaged(counts, metric, averaging)
 
 
-_STEP = 1e-3  # of a count, for derivatives of metrics: their error is its square, and rounding is far below
+_STEP = 1e-3  # relative step of a count for numerical derivatives: their error is its square, far above rounding errors
 
 _PROPORTIONS = ("tpr", "fnr", "tnr", "fpr", "precision", "npv")
 """Metrics of one class that are shares of independent cases."""
 
 
 def with_half_rows(counts: Array) -> Array:
-    """Return counts with half a row of each class predicted right, and half a row spread over the other classes.
+    """Return counts with half a row of each class added on the diagonal, and half a row spread over the other classes.
 
-    The statistic of these counts is the centre of an interval, and their variance is above 0 in a perfect table too
-    (Anscombe 1956 for one share). Classes without cases get none.
+    The statistic of these counts is the centre of an interval. Their variance is positive even for a perfect table
+    (Anscombe 1956, for one share). Nothing is added to classes without cases.
     """
     k = len(counts)
     spare = np.full((k, k), SPARE / (k - 1))
@@ -343,9 +346,9 @@ def influence(counts: Array, statistic: str, averaging: Averaging | None, weight
     Parameters
     ----------
     statistic : str
-        Of the whole table; or a metric of each class, averaged.
+        Statistic of the complete table, or a metric of each class to be averaged.
     weight : array of k, or None
-        Weights of the classes in that average, which sum to 1.
+        Weights of the classes in the average; they sum to 1.
     """
     k, n, actual, predicted = len(counts), counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
     if weight is None and statistic == "mcc":
@@ -381,7 +384,7 @@ def influence(counts: Array, statistic: str, averaging: Averaging | None, weight
 def _half_row_interval(
     matrix: "ConfusionMatrix", statistic: str, averaging: Averaging | None, weight: Array | None, level: float
 ) -> Estimate:
-    """Return the interval around the statistic of the counts with half a row more, by the delta method."""
+    """Return the interval around the statistic of the counts with half a row added, by the delta method."""
     counts, total = matrix.counts, float(matrix.n)
     if weight is not None and averaging != "micro":
         weight = _ratio(weight, weight.sum())
@@ -395,10 +398,12 @@ def _half_row_interval(
 
     value = value_of(counts)
     if not isfinite(value):
-        raise InputError(f"interval of {statistic}", expected="a finite value", got="it is undefined in these cases")
+        raise InputError(
+            f"interval of {statistic}", expected="a finite value", got="the statistic is undefined for these cases"
+        )
     n, amount, df, note, reason = total, total, inf, "", ""
     if matrix._rows is not None:
-        # As many equal cases as have the variance of these rows.
+        # The number of equal cases with the same variance as these rows.
         cell, design = matrix._rows
         effect = influence(with_half_rows(counts / total * design.effective), statistic, averaging, weight)
         residual = effect.ravel()[cell] - design.share @ effect.ravel()[cell]
@@ -433,20 +438,21 @@ class ConfusionMatrix(Result):
     Parameters
     ----------
     counts : k × k array or data frame
-        Counts, or sums of weights. A data frame, such as of `pandas.crosstab`, names its classes.
+        Counts, or sums of weights. A data frame, such as from `pandas.crosstab`, contains the class names.
     classes : sequence of k class names, optional
-        0, 1, … when left out, or the names in a data frame. Rows and columns of a frame are matched by name.
+        Class names; by default 0, 1, …, or the names in a data frame. Rows and columns of a frame are matched by name.
     rows : {"actual", "predicted"}
-        What the rows of `counts` are; may be omitted only for a symmetric matrix. They are stored as actual.
+        Meaning of the rows of `counts`; may be omitted only for a symmetric matrix. The stored matrix has actual
+        classes in rows.
 
     Raises
     ------
     ShapeError, WeightError, LabelError, InputError
-        If the matrix is not square, a count is negative, names do not fit, or the orientation is not said.
+        If the matrix is not square, a count is negative, the class names do not match, or `rows` is missing.
 
     Notes
     -----
-    A share whose denominator is 0 is NaN, and averages over classes name the classes without a value.
+    A share with denominator 0 is NaN. Averages over classes list the classes without a value.
 
     References
     ----------
@@ -486,7 +492,7 @@ class ConfusionMatrix(Result):
         ----------
         y_true, y_pred : arrays of n labels
         classes : sequence, optional
-            All labels that there are, in the order wanted; by default the classes that occur, sorted.
+            All possible labels, in the order of the matrix; by default the labels that occur, sorted.
         sample_weight : array of n weights, optional
 
         Examples
@@ -511,13 +517,13 @@ class ConfusionMatrix(Result):
     def from_index(
         cls, actual: Array, predicted: Array, classes: tuple[Hashable, ...], design: RowDesign
     ) -> "ConfusionMatrix":
-        """Count checked class indices by the weights of the rows; intervals allow for weights and groups."""
+        """Count checked class indices with the weights of the rows; intervals allow for weights and groups."""
         k, weight = len(classes), design.weight
         cell = (actual * k + predicted)[design.rows]
         counts = np.bincount(cell, weight, k * k).reshape(k, k)
         counts = counts.astype(np.int64) if weight is None or weight.dtype.kind == "i" else counts
         matrix = cls(counts, classes=classes, rows="actual")
-        # Groups of one row are no groups, unless the row stands for several.
+        # Groups of one row each can be ignored, except if a row has a frequency above 1.
         grouped = design.group is not None and (weight is not None or design.group.max(initial=-1) + 1 < cell.size)
         if grouped or (weight is not None and not design.is_frequency):
             check.settle(matrix, _rows=(cell, design))
@@ -530,38 +536,42 @@ class ConfusionMatrix(Result):
 
     @property
     def support(self) -> Array:
-        """Cases of each class."""
+        """Number of cases of each class."""
         return self.counts.sum(axis=1)
 
     @property
     def predicted(self) -> Array:
-        """Cases predicted as each class."""
+        """Number of cases predicted as each class."""
         return self.counts.sum(axis=0)
 
     @property
     def row_shares(self) -> Array:
-        """Share of each actual class predicted as each; rows sum to 1, the diagonal is recall."""
+        """Share of each actual class that is predicted as each class; rows sum to 1, and the diagonal is recall."""
         return _ratio(self.counts, self.support[:, np.newaxis])
 
     @property
     def column_shares(self) -> Array:
-        """Share of each predicted class that belongs to each; columns sum to 1, the diagonal is precision."""
+        """Share of each predicted class that belongs to each actual class; columns sum to 1; diagonal: precision."""
         return _ratio(self.counts, self.predicted)
 
-    tp = _of_counts(hits, "True positives of each class against the rest.")
-    fp = _of_counts(lambda counts: one_vs_rest(counts)[1], "False positives of each class against the rest.")
-    fn = _of_counts(lambda counts: one_vs_rest(counts)[2], "False negatives of each class against the rest.")
-    tn = _of_counts(lambda counts: one_vs_rest(counts)[3], "True negatives of each class against the rest.")
-    precision = _of_counts(partial(per_class, metric="precision"), "Share of true among those predicted as each class.")
-    recall = _of_counts(partial(per_class, metric="recall"), "Share of each class that is predicted right.")
-    specificity = _of_counts(partial(per_class, metric="specificity"), "Share of the other classes not taken for each.")
-    jaccard = _of_counts(partial(per_class, metric="jaccard"), "Overlap of each class with those predicted as such.")
+    tp = _of_counts(hits, "True positives of each class against all others.")
+    fp = _of_counts(lambda counts: one_vs_rest(counts)[1], "False positives of each class against all others.")
+    fn = _of_counts(lambda counts: one_vs_rest(counts)[2], "False negatives of each class against all others.")
+    tn = _of_counts(lambda counts: one_vs_rest(counts)[3], "True negatives of each class against all others.")
+    precision = _of_counts(
+        partial(per_class, metric="precision"), "Share of the cases predicted as each class that belong to it."
+    )
+    recall = _of_counts(partial(per_class, metric="recall"), "Share of each class that is predicted correctly.")
+    specificity = _of_counts(
+        partial(per_class, metric="specificity"), "Share of all other cases that are not predicted as the class."
+    )
+    jaccard = _of_counts(partial(per_class, metric="jaccard"), "Harmonic mean of precision and recall of each class.")
     accuracy = _of_counts(lambda counts: float(accuracy(counts)), "Share of cases on the diagonal.")
     error = _of_counts(lambda counts: 1 - float(accuracy(counts)), "Share of cases off the diagonal.")
     mcc = _of_counts(lambda counts: float(mcc(counts)), "Matthews correlation for k classes (Gorodkin's R_K).")
 
     def binary(self, cls: Any) -> OperatingPoint:
-        """Return the 2 × 2 table of one class against the rest, with every metric of two classes."""
+        """Return the 2 × 2 table of one class against all others, with every metric of two classes."""
         index = class_names.position(cls, self.classes)
         point = OperatingPoint(*(cell[index].item() for cell in one_vs_rest(self.counts)))
         if self._rows is None:
@@ -571,12 +581,12 @@ class ConfusionMatrix(Result):
         return replace(point, weights=weights, dependent=design.group is not None)
 
     def as_point(self, pos_label: Any = None) -> OperatingPoint:
-        """Return a 2 × 2 matrix as counts, for functions that take a classifier without scores.
+        """Return a 2 × 2 matrix as an operating point, for functions that take a classifier without scores.
 
         Raises
         ------
         LabelError
-            If there are not two classes, or which one is positive is not known.
+            If the number of classes is not two, or the positive class is unknown.
 
         Examples
         --------
@@ -584,46 +594,46 @@ class ConfusionMatrix(Result):
         OperatingPoint(tp=3, fp=1, fn=2, tn=4)
         """
         if len(self.classes) != 2:
-            hint = "take one against the rest: matrix.binary(cls)"
+            hint = "compare one class with all others: matrix.binary(cls)"
             raise LabelError("classes", expected="two", got=check.listing(self.classes), hint=hint)
         positive = check.check_labels(np.array(self.classes), pos_label, "classes")
         return self.binary(self.classes[int(positive.argmax())])
 
     def per_class(self, metric: str, **options: Any) -> Array:
-        """Return a metric of `rocscope.metrics` for each class against the rest, such as "jaccard".
+        """Return a metric of `rocscope.metrics`, such as "jaccard", for each class against all others.
 
         Parameters
         ----------
         metric : str
             A name from `rocscope.metrics.METRICS`, or "recall", "sensitivity", "specificity".
         **options
-            Those of the metric, such as ``beta=2`` of "f_score".
+            Options of the metric, such as ``beta=2`` for "f_score".
         """
         return per_class(self.counts, metric, **options)
 
     def f_score(self, beta: float = 1) -> Array:
-        """F_β of each class."""
+        """Return the F_β score of each class."""
         return self.per_class("f_score", beta=beta)
 
     def macro(self, metric: str, **options: Any) -> Average:
-        """Unweighted mean of a metric over classes, naming the classes for which it is undefined."""
+        """Return the unweighted mean of a metric over classes, with the classes for which it is undefined."""
         return average(self.per_class(metric, **options), names=self.classes)
 
     def weighted(self, metric: str, **options: Any) -> Average:
-        """Mean of a metric over classes, weighted by their number of cases."""
+        """Return the mean of a metric over classes, weighted by their number of cases."""
         return average(self.per_class(metric, **options), names=self.classes, weight=self.support)
 
     def micro(self, metric: str, **options: Any) -> float:
-        """Metric of the sum of all one-vs-rest tables; precision, recall and F1 then equal the accuracy."""
+        """Return the metric of the sum of all one-vs-rest tables; precision, recall and F1 then equal the accuracy."""
         return float(averaged(self.counts, metric, "micro", **options))
 
     @property
     def balanced_accuracy(self) -> Average:
-        """Mean recall of the classes, naming those without cases."""
+        """Mean recall of the classes; lists the classes without cases."""
         return self.macro("recall")
 
     def kappa(self, weighting: Scheme | None = None) -> float:
-        """Cohen's kappa, unweighted or with "linear" or "quadratic" weights; see `kappa`."""
+        """Return Cohen's kappa, unweighted or with "linear" or "quadratic" weights."""
         return float(kappa(self.counts, weighting))
 
     def interval(
@@ -639,25 +649,27 @@ class ConfusionMatrix(Result):
         Parameters
         ----------
         statistic : str
-            "accuracy", "error", "balanced_accuracy", "kappa", "linear_kappa", "quadratic_kappa", "mcc"; an average
-            such as "macro_f1"; or a metric of one class (`of`) or of all (`averaging`), see `per_class`.
+            "accuracy", "error", "balanced_accuracy", "kappa", "linear_kappa", "quadratic_kappa" or "mcc"; an average
+            such as "macro_f1"; or a metric of `per_class`, together with `of` or `averaging`.
         of : class, optional
+            Class of the metric.
         averaging : {"macro", "micro", "weighted"}, optional
+            Average of the metric over classes; see `macro`, `micro` and `weighted`.
         level : float
             Confidence level.
 
         Raises
         ------
         InputError
-            If counts are sums of weights without their rows, the statistic is not known or is undefined.
+            If the counts are sums of weights without rows, or the statistic is unknown or undefined.
 
         Notes
         -----
-        Shares of independent cases (accuracy, recall, precision, specificity …) have Wilson's interval. All others have
-        an interval by the delta method for the counts with half a row more of each class predicted right, and half a
-        row of each spread over the other classes; it is symmetric on the logit scale of the range, and reaches at least
-        to the value. Groups, repeats and sampling weights of the rows that a matrix was counted from reduce the number
-        of cases to the number of independent ones with the same variance.
+        Shares of independent cases (accuracy, recall, precision, specificity …) have Wilson's interval. All other
+        statistics have a delta-method interval. It is computed from counts with half a correctly predicted row added to
+        each class, and half a row spread over the other classes. It is symmetric on the logit scale of the range, and
+        always includes the value. If the matrix was counted from rows with groups, repeats or sampling weights, the
+        number of cases is replaced by the number of independent cases with the same variance.
 
         References
         ----------
@@ -676,7 +688,7 @@ class ConfusionMatrix(Result):
         if of is not None and averaging is not None:
             raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
         if rows is None and (counts % 1 != 0).any():
-            hint = "make the matrix of rows: MulticlassPredictions.confusion, or ConfusionMatrix.from_labels"
+            hint = "make the matrix from rows: MulticlassPredictions.confusion, or ConfusionMatrix.from_labels"
             raise InputError(f"interval of {statistic}", expected="numbers of cases", got="sums of weights", hint=hint)
         weight = None
         if of is not None:
@@ -685,7 +697,7 @@ class ConfusionMatrix(Result):
             if rows is None and rate in _PROPORTIONS:
                 right, n = share_of(rate, *(int(cell[index]) for cell in one_vs_rest(counts)))
                 if not n:
-                    raise InputError(f"interval of {statistic}", expected="cases that it is a share of", got="none")
+                    raise InputError(f"interval of {statistic}", expected="cases in its denominator", got="none")
                 return proportion(right, n, level=level)
             weight = np.arange(len(classes)) == index
         elif averaging is None:
@@ -705,7 +717,7 @@ class ConfusionMatrix(Result):
         return _half_row_interval(self, statistic, averaging, weight, level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame like scikit-learn's classification report: a row per class, and rows of averages.
+        """Return a data frame like scikit-learn's classification report: one row per class, and rows of averages.
 
         Parameters
         ----------
@@ -714,8 +726,8 @@ class ConfusionMatrix(Result):
         Returns
         -------
         data frame
-            Columns "class", "precision", "recall", "f1-score" and "support"; last the rows "accuracy" (in the column
-            "f1-score"), "macro avg" and "weighted avg". A share without cases is NaN, and averages omit it.
+            Columns "class", "precision", "recall", "f1-score" and "support". The last rows are "accuracy" (in the
+            column "f1-score"), "macro avg" and "weighted avg". A share without cases is NaN, and averages omit it.
 
         Examples
         --------
@@ -745,7 +757,7 @@ class ConfusionMatrix(Result):
     __hash__ = None  # type: ignore[assignment]  # an array inside
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts (rows actual) and metrics per class and overall, safe for JSON."""
+        """Return the counts (actual classes in rows) and the metrics per class and overall, ready for JSON."""
         statistics = {name: statistic(self.counts) for name, statistic in STATISTICS.items()}
         per_class = {name: self.per_class(name) for name in _SHOWN}
         facts = {"classes": self.classes, "rows": "actual", "counts": self.counts, "per_class": per_class}

@@ -1,8 +1,8 @@
 """Costs of decisions among several classes: cost matrices, the reject option, and comparison of models by cost.
 
-A cost matrix holds the cost of predicting each class for a case of each class. With calibrated class probabilities p
-the decision of least expected cost is argmin over j of Σᵢ pᵢ·costᵢⱼ. A case is rejected (left undecided) if even that
-is expected to cost more than rejecting it (Chow's rule).
+A cost matrix contains the cost of predicting each class for a case of each class. With calibrated class probabilities
+p, the decision of lowest expected cost is argmin over j of Σᵢ pᵢ·costᵢⱼ. A case is rejected (left undecided) if this
+expected cost exceeds the cost of rejecting it (Chow's rule).
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -40,26 +40,27 @@ class CostMatrix(Result):
     Parameters
     ----------
     cost : k × k array or data frame
-        In any unit. Rows and columns of a data frame with an index are matched by name.
+        Costs, in any unit. Rows and columns of a data frame with an index are matched by name.
     classes : sequence of k class names
-        May be omitted for a data frame.
+        Class names, in the order of the rows; may be omitted for a data frame.
     rows : {"actual", "predicted"}
-        What the rows of `cost` are; may be omitted only for a symmetric matrix. They are stored as actual.
+        Meaning of the rows of `cost`; may be omitted only for a symmetric matrix. The stored matrix has actual classes
+        in rows.
     allow_rewarded_errors : bool
-        Accept a matrix in which some error costs less than the right prediction.
+        If True, accept a matrix in which an error costs less than the correct prediction.
 
     Raises
     ------
     InputError
-        If the orientation is not said; or if an error costs less than the right prediction, which is most often a
-        matrix written the other way round, or of benefits.
+        If `rows` is missing; or if an error costs less than the correct prediction. Such a matrix is usually
+        transposed, or contains benefits.
     ShapeError, LabelError
-        If the matrix is not square or names do not fit.
+        If the matrix is not square, or the class names do not match.
 
     Notes
     -----
-    Decisions depend only on how much more one prediction costs than another for the same actual class: a constant may
-    be added to the costs of a class, and all costs multiplied by a positive number, without changing any decision.
+    Decisions depend only on cost differences between predictions for the same actual class. Adding a constant to the
+    costs of a class, or multiplying all costs by a positive number, does not change any decision.
 
     References
     ----------
@@ -93,7 +94,7 @@ class CostMatrix(Result):
 
     @classmethod
     def from_benefits(cls, benefit: Any, *, classes: Any, rows: RowsAre | None = None) -> "CostMatrix":
-        """Return the cost matrix of benefits, with reversed signs.
+        """Return the cost matrix for benefits, with reversed signs.
 
         Examples
         --------
@@ -109,7 +110,7 @@ class CostMatrix(Result):
         return cls(1 - np.eye(len(names), dtype=np.int64), classes=names)
 
     def total(self, matrix: ConfusionMatrix) -> float:
-        """Return the total cost over a confusion matrix; exact, with costs read as decimals."""
+        """Return the total cost over a confusion matrix, in exact arithmetic with costs read as decimals."""
         exact = _exact_total(self.in_order(matrix.classes).cost, matrix.counts)
         return exact.numerator if exact.denominator == 1 else float(exact)
 
@@ -120,8 +121,8 @@ class CostMatrix(Result):
         ----------
         matrix : ConfusionMatrix
         target_prior : mapping from class to share, optional
-            Class mix where the classifier will be used; by default as in the counts. NaN if it asks for a class without
-            cases.
+            Class shares in the population where the classifier will be used; by default the shares in the counts. The
+            result is NaN if a class with a positive share has no cases.
         """
         cost = self.in_order(matrix.classes).cost
         if target_prior is None:
@@ -133,7 +134,7 @@ class CostMatrix(Result):
     def risks(self, proba: Any) -> Array:
         """Return the expected cost of each prediction (n × k) for cases with these class probabilities.
 
-        The columns of a data frame are matched by name, the columns of an array are in the order of `classes`.
+        The columns of a data frame are matched by name; the columns of an array are in the order of `classes`.
         """
         return check_probabilities(proba, None, self.classes, "proba") @ self.cost
 
@@ -143,14 +144,14 @@ class CostMatrix(Result):
         Parameters
         ----------
         proba : n × k array or data frame
-            Calibrated probabilities, in the order of the classes or by name. For another class mix than that in
-            which they were learned, convert them by `shift_prior` first.
+            Calibrated probabilities, in the order of `classes` or with class names as columns. If the class shares
+            differ from those of the training data, convert the probabilities with `shift_prior` first.
         reject_cost : float, optional
             Cost of leaving one case undecided.
 
         Notes
         -----
-        If expected costs are equal the first class is taken, and a decision is preferred to none (Chow's rule).
+        If expected costs are equal, the first class is taken, and a decision is preferred to rejection (Chow's rule).
 
         References
         ----------
@@ -173,12 +174,12 @@ class CostMatrix(Result):
         return np.where(decided == REJECTED, reject_cost or 0.0, self.cost[actual, decided])
 
     def in_order(self, classes: Sequence[Hashable]) -> "CostMatrix":
-        """Return the costs of the same classes in another order.
+        """Return the cost matrix with the classes in a different order.
 
         Raises
         ------
         LabelError
-            If the costs are for other classes.
+            If the classes are not those of the matrix.
 
         Examples
         --------
@@ -190,7 +191,7 @@ class CostMatrix(Result):
         return CostMatrix(cost, classes=classes, rows="actual", allow_rewarded_errors=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return classes and costs (rows actual), safe for JSON."""
+        """Return classes and costs (actual classes in rows), ready for JSON."""
         return jsonable({"classes": self.classes, "rows": "actual", "cost": self.cost})
 
     def __repr__(self) -> str:
@@ -202,7 +203,7 @@ class CostMatrix(Result):
 
 
 def check_prior(prior: Any, classes: Sequence[Hashable], name: str) -> Array:
-    """Return the share of each class, from a mapping by class or from an array in their order."""
+    """Return the share of each class, from a mapping by class or an array in the order of `classes`."""
     shares = np.asarray(class_names.by_class(prior, classes, name), dtype=np.float64)
     if shares.shape != (len(classes),):
         raise ShapeError(name, expected=f"a share for each of {check.listing(classes)}", got=check.shown(prior))
@@ -218,10 +219,11 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
     Parameters
     ----------
     proba : n × k array or data frame
+        Class probabilities at the training priors.
     train_prior, target_prior : arrays of k shares, or mappings from class to share
-        Class mix of the training sample, and where the classifier will be used.
+        Class shares in the training sample, and in the population where the classifier will be used.
     classes : sequence of k class names, optional
-        The class of each column, for mappings; by default the column names of a data frame.
+        Class of each column, if priors are mappings; by default the column names of a data frame.
 
     Returns
     -------
@@ -235,7 +237,8 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
 
     Notes
     -----
-    p'ₖ ∝ pₖ·targetₖ/trainₖ: valid where only the class mix differs, not the cases within a class.
+    p'ₖ ∝ pₖ·targetₖ/trainₖ. This is valid if only the class shares differ, and the distribution within each class is
+    the same.
 
     References
     ----------
@@ -263,23 +266,25 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
     total = shifted.sum(axis=1, keepdims=True)
     if not total.all():
         without = check.count_and_first(total[:, 0] == 0, "rows without")
-        raise ScoreError("proba", expected="a probability above 0 of a class that can occur", got=without)
+        raise ScoreError(
+            "proba", expected="a positive probability of some class with a positive target share", got=without
+        )
     return shifted / total
 
 
 def _refuse_rewarded_errors(matrix: Array, classes: tuple[Hashable, ...]) -> None:
     right = np.diag(matrix)
     for actual, predicted in np.argwhere(matrix < right[:, np.newaxis]):
-        hint = "benefits go to CostMatrix.from_benefits; allow_rewarded_errors=True accepts it"
+        hint = "for benefits use CostMatrix.from_benefits; allow_rewarded_errors=True accepts this matrix"
         if (matrix >= right).all():
-            hint = "it fits the other way round: check rows="
+            hint = "the transposed matrix is valid: check rows="
         got = f"{matrix[actual, predicted]:g} for a case of {classes[actual]!r} predicted as {classes[predicted]!r}"
-        got += f", but {right[actual]:g} predicted right"
-        raise InputError("cost", expected="no error to cost less than the right prediction", got=got, hint=hint)
+        got += f", but {right[actual]:g} predicted correctly"
+        raise InputError("cost", expected="no error with a lower cost than the correct prediction", got=got, hint=hint)
 
 
 def _exact_total(cost: Array, counts: Array) -> Fraction:
-    # Costs are read as the decimals that are written, so that 0.1 counts as 1/10.
+    # Costs are read as decimals, so that 0.1 is exactly 1/10.
     cells = zip(cost.ravel().tolist(), counts.ravel().tolist(), strict=True)
     return sum((Fraction(repr(price)) * Fraction(count) for price, count in cells), Fraction(0))
 
@@ -290,15 +295,15 @@ def _exact_total(cost: Array, counts: Array) -> Fraction:
 class RejectCurve(Curve):
     """Cost per case (y) by the cost of rejecting a case (x), with the share rejected.
 
-    Made by `rocscope.multiclass.reject_curve`. Between points the curve is straight; where a case changes from
-    undecided to decided it jumps, and has two points of one x.
+    Made by `rocscope.multiclass.reject_curve`. The curve is linear between points. It jumps where a case changes from
+    undecided to decided, with two points at the same x.
 
     Attributes
     ----------
     rejected : array
         Share of cases left undecided, at each point.
     decided_cost : array
-        Mean cost of the cases that are decided; NaN where none is.
+        Mean cost of the decided cases; NaN if no case is decided.
     """
 
     title = "cost of decisions with a reject option"
@@ -310,7 +315,7 @@ class RejectCurve(Curve):
         self.rejected, self.decided_cost = check.read_only(rejected), check.read_only(decided_cost)
 
     def at(self, x: Any) -> Any:
-        """Return the cost per case at a reject cost; above all risks every case is decided."""
+        """Return the cost per case at a reject cost; above the largest expected cost, every case is decided."""
         x = np.asarray(x, dtype=np.float64)
         inside = super().at(x.clip(self.x[0], self.x[-1]))
         value = np.where(x < self.x[0], x, inside)
@@ -322,11 +327,11 @@ class RejectCurve(Curve):
         return 1.0 if after == 0 else float(self.rejected[after - 1])
 
     def columns(self) -> dict[str, Array]:
-        """Return one row per point."""
+        """Return the columns of a table with one row per point."""
         return {self.x_name: self.x, self.y_name: self.y, "rejected": self.rejected, "decided_cost": self.decided_cost}
 
     def area(self) -> float:
-        raise InputError("a cost curve over reject costs has no area that means anything")
+        raise InputError("no area is defined for a cost curve over reject costs")
 
 
 @contract
@@ -345,8 +350,8 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
 
     Notes
     -----
-    Each case gets the class of lowest expected cost, or is rejected if that cost is above the reject cost (Chow). The
-    curve is exact, with a point for every case at which the rule changes. O(n log n).
+    Each case gets the class of lowest expected cost, or is rejected if this cost exceeds the reject cost (Chow). The
+    curve is exact, with a point for every case at which the decisions change. The running time is O(n log n).
 
     References
     ----------
@@ -371,7 +376,7 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
     paid = np.bincount(place, weight * cost.of_rows(predictions.y_true, decided))
     below = np.append(0.0, np.cumsum(at_level))
     total = np.append(0.0, np.cumsum(paid))
-    # Each level twice: before its cases are decided, and after.
+    # Each level occurs twice: before and after its cases are decided.
     state = (np.arange(2 * levels.size) + 1) // 2
     x = np.repeat(levels, 2)
     if levels[0] > 0:
@@ -404,15 +409,15 @@ def compare_multiclass_costs(
     predictions : MulticlassPredictions
     cost : CostMatrix
     decide : bool
-        Decide each row by the least expected cost; otherwise by the most probable class. Models that predict labels
-        only keep those.
+        If True, predict the class of lowest expected cost for each row; if False, the most probable class. Models that
+        only predict labels keep these labels.
     reject_cost : float, optional
-        Cost of leaving a case undecided, with `decide`.
+        Cost of leaving a case undecided; only with `decide`.
     groups : array of n labels, optional
-        Group of each row, such as its patient: groups are then the independent units. By default the groups of the
-        predictions; False takes every row as independent.
+        Group of each row, such as the patient; groups are then the independent units. By default the groups of the
+        predictions; with False, all rows are independent.
     alternative, level, adjust : see `rocscope.compare`
-        "less" is what a cheaper second model would show.
+        ``alternative="less"`` tests whether the second model is cheaper.
 
     Returns
     -------
@@ -427,12 +432,12 @@ def compare_multiclass_costs(
     Warns
     -----
     RocscopeWarning
-        If all rows have the same cost: the interval then allows for rows that were not seen.
+        If all rows have the same cost; the interval then allows for unseen rows with the largest possible cost.
 
     Notes
     -----
-    Paired t intervals of the mean of the rows' differences in cost, and the t test that they belong to; rows, or groups
-    of rows, are the units.
+    The intervals are paired t intervals of the mean difference in cost between rows, with the corresponding t test. The
+    units are rows, or groups of rows.
 
     Examples
     --------
@@ -458,13 +463,13 @@ def compare_multiclass_costs(
     paid = paid[design.rows]
 
     def mean(values: Array, possible_cost: float) -> tuple[inference.Estimate, float]:
-        """Return the mean of a column and its df; if it does not vary, allow for unseen rows of the largest cost."""
+        """Return the mean of a column and its df; a constant column allows for unseen rows with the largest cost."""
         estimate, df = design.mean_and_df(values, level)
         if np.ptp(values) > 0:
             return estimate, df
-        warn("all rows cost the same, so that nothing varies; the interval is Wilson's for rows not seen")
+        warn("all rows have the same cost; the interval is Wilson's for unseen rows")
         unseen = 1 - float(binomial_limits(design.effective, design.effective, "wilson", level)[0])
-        error, method = possible_cost * unseen / normal_quantile(level), "Wilson for rows not seen"
+        error, method = possible_cost * unseen / normal_quantile(level), "Wilson for unseen rows"
         return replace(hypothesis.wald(estimate.value, error, design.n, method), reason=design.reason), inf
 
     spread = float(np.ptp([*cost.cost.ravel(), *([] if reject_cost is None else [reject_cost])]))

@@ -1,10 +1,10 @@
-"""Figures of several classes by name, with confidence intervals, and conditions on them.
+"""Metrics of several classes by name, with confidence intervals, and conditions on them.
 
-One table serves every place that takes a figure by name: `multiclass_figure`, `multiclass_conditions`, and the metrics
-of `rocscope.evaluation`. A name is one of
+`multiclass_figure`, `multiclass_conditions` and `rocscope.evaluation` accept the same names of metrics. A name is one
+of
 
 - a statistic of the confusion matrix, such as "accuracy" or "quadratic_kappa"; or the macro, micro or weighted average
-  of a metric of each class, such as "macro_recall" or, as scikit-learn writes it, "recall_macro";
+  of a metric over classes, such as "macro_recall" (or "recall_macro", as in scikit-learn);
 - an average AUC: a variant of `multiclass_auc`, or "micro" for the micro-average;
 - "macro_average_precision", "micro_average_precision" and "weighted_average_precision";
 - a mean score of the probabilities: "brier", "log_loss" or "rps"; or "top_2_accuracy" with any number.
@@ -30,8 +30,8 @@ from rocscope.inference.variance import RowLevels
 from rocscope.multiclass import areas, calibration, confusion
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 
-# Other names of averages of the AUC, most of them scikit-learn's. AUNU and AUNP average the AUC of each class against
-# the rest, with equal weights or with the shares of the classes (Ferri et al. 2009).
+# Other names of average AUCs, mostly from scikit-learn. AUNU and AUNP average the AUC of each class against all others,
+# with equal weights or with the class shares as weights (Ferri et al. 2009).
 NAMES_OF_AVERAGED_AUC = {
     "roc_auc": "auc",
     "roc_auc_ovr": "aunu",
@@ -46,14 +46,14 @@ _TOP = re.compile(r"top_?(\d+)(?:_accuracy)?")
 
 @dataclass(frozen=True)
 class ClassFigure:
-    """A figure of the predictions of one model.
+    """A metric of the predictions of one model.
 
     Attributes
     ----------
     name : str
     kind : {"table", "area", "precision", "score", "top"}
     of : str
-        The variant of an area, the averaging of average precision, or the number of a top-k accuracy.
+        Variant of an area, averaging of average precision, or k of a top-k accuracy.
     sign : int
         −1 if a small value is good.
     """
@@ -65,11 +65,11 @@ class ClassFigure:
 
     @property
     def mean_of_rows(self) -> bool:
-        """Whether it is a mean over rows."""
+        """True if the metric is a mean over rows."""
         return self.kind == "score" or self.name in ("accuracy", "error")
 
     def value(self, preds: MulticlassPredictions, model: str | None = None) -> float:
-        """Return the value."""
+        """Return the value of the metric."""
         if self.kind == "table":
             return float(confusion.statistic(preds.confusion(model).counts, self.name))
         if self.kind == "area":
@@ -77,7 +77,7 @@ class ClassFigure:
         return self.interval(preds, model).value
 
     def interval(self, preds: MulticlassPredictions, model: str | None = None, level: float = 0.95) -> Estimate:
-        """Return the value with its interval."""
+        """Return the value of the metric with its interval."""
         if self.kind == "table":
             return preds.confusion(model).interval(self.name, level=level)
         if self.kind == "area":
@@ -85,7 +85,7 @@ class ClassFigure:
         if self.kind == "score":
             return calibration.multiclass_score(preds, rule=self.name, model=model, level=level)  # type: ignore[arg-type]
         if self.kind == "top":
-            # Whether the class is among the k is a decision between two, whose accuracy has the interval of any table.
+            # "The class is among the top k" is a binary outcome; its share has the interval of an accuracy.
             missed = 1 - preds.in_top(self.of, model)
             table = confusion.ConfusionMatrix.from_index(np.zeros_like(missed), missed, (True, False), preds.design())
             return table.interval("accuracy", level=level)
@@ -95,7 +95,7 @@ class ClassFigure:
 
 
 def class_figure(name: Any, subject: str = "figure", hint: str = "") -> ClassFigure:
-    """Return the figure with a name, in any case; raise InputError for an unknown one.
+    """Return the metric with this name, in upper or lower case; raise InputError for an unknown name.
 
     Examples
     --------
@@ -127,10 +127,10 @@ def class_figure(name: Any, subject: str = "figure", hint: str = "") -> ClassFig
 
 
 def _mean_average_precision(preds: MulticlassPredictions, model: str | None, averaging: str, level: float) -> Estimate:
-    """Return the mean over classes of the average precision of each against the rest.
+    """Return the mean over classes of the average precision of each class against all others.
 
-    A row moves the mean by the sum of its influences on all classes; with weights by the shares of the classes also by
-    what its own class has more than the mean.
+    The influence of a row on the mean is the sum of its influences on all classes. If classes are weighted by their
+    shares, the difference between its own class and the mean is added.
     """
     design = preds.design()
     y, proba = preds.y_true[design.rows], preds.probabilities(model)[design.rows]
@@ -161,36 +161,38 @@ def _mean_average_precision(preds: MulticlassPredictions, model: str | None, ave
 def multiclass_figure(
     y_true: Any, proba: Any = None, measure: str = "accuracy", *, model: str | None = None, level: float = 0.95
 ) -> Estimate:
-    """Estimate a figure of several classes by name, with its confidence interval.
+    """Estimate a metric of several classes by name, with its confidence interval.
 
     Parameters
     ----------
     y_true : MulticlassPredictions, or array of n labels
     proba : n × k array or data frame
+        Predicted probabilities of the classes, if `y_true` are labels.
     measure : str
-        A statistic of the confusion matrix ("accuracy", "balanced_accuracy", "kappa", "quadratic_kappa", "mcc" …); the
-        macro, micro or weighted average of a metric ("macro_f1", "weighted_precision" …) or of "average_precision"; an
-        average AUC ("hand_till", "aunu", "aunp", "au1p", "ovo_weighted", or "micro"); "brier", "log_loss", "rps"; or
-        "top_2_accuracy" with any number.
+        A statistic of the confusion matrix: "accuracy", "balanced_accuracy", "kappa", "quadratic_kappa", "mcc" and
+        others. A macro, micro or weighted average of a metric, such as "macro_f1", "weighted_precision" or
+        "micro_average_precision". An average AUC: "hand_till", "aunu", "aunp", "au1p", "ovo_weighted" or "micro". A
+        score of the probabilities: "brier", "log_loss" or "rps". "top_2_accuracy", with any number.
     model : str, optional
-        Which model of the predictions; may be omitted if there is only one.
+        Name of a model of the predictions; may be omitted if there is only one.
     level : float
         Confidence level.
 
     Returns
     -------
     Estimate
-        Its interval allows for weights, groups and repeats of the rows.
+        The metric; its interval allows for weights, groups and repeats of the rows.
 
     Raises
     ------
     InputError
-        If the name is not known.
+        If the name is unknown.
 
     Notes
     -----
-    "macro_average_precision" and "weighted_average_precision" take each class against the rest. Micro-averages of the
-    AUC and of average precision are those of all n·k pairs of a row and a class; the k pairs of a row are one group.
+    "macro_average_precision" and "weighted_average_precision" average over classes, each against all others.
+    Micro-averages of the AUC and of average precision are computed from all n·k pairs of a row and a class; the k pairs
+    of a row are one group.
 
     Examples
     --------
@@ -199,12 +201,12 @@ def multiclass_figure(
     (0.6666666666666666, 0.3333333333333333)
     """
     preds = predictions_of(y_true, proba, name="y_true")
-    require_kinds("a figure of several classes", preds)
+    require_kinds("a metric of several classes", preds)
     return class_figure(measure, "measure").interval(preds, model, check.check_level(level))
 
 
 class JudgedCondition(NamedTuple):
-    """A condition on a figure, the figure of the rows, and whether the condition holds."""
+    """A condition on a metric, the estimate of the metric, and the result."""
 
     condition: Condition
     estimate: Estimate
@@ -215,26 +217,27 @@ class JudgedCondition(NamedTuple):
 def multiclass_conditions(
     predictions: MulticlassPredictions, conditions: str, *, model: str | None = None
 ) -> list[JudgedCondition]:
-    """Judge conditions on figures of several classes, such as a release gate.
+    """Check conditions on metrics of several classes, such as a release gate.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
     conditions : str
-        Such as ``"macro_f1 >= 0.8 at 95% and brier < 0.3"``, with any figure of `multiclass_figure`. With a level, the
-        whole confidence interval has to satisfy the bound; without one, the estimate.
+        Conditions such as ``"macro_f1 >= 0.8 at 95% and brier < 0.3"``, with any metric of `multiclass_figure`. With a
+        level, both limits of the confidence interval must satisfy the bound; without a level, the estimate must.
     model : str, optional
-        The model of conditions that name none; they may name one, as in ``"accuracy(b) > 0.9"``.
+        Model for conditions that do not name a model. A condition can name one, as in ``"accuracy(b) > 0.9"``.
 
     Returns
     -------
     list of JudgedCondition
-        For each condition: ``condition``, ``estimate`` and ``holds``. A figure that is undefined holds no condition.
+        One entry per condition, with ``condition``, ``estimate`` and ``holds``. A condition on an undefined metric does
+        not hold.
 
     Raises
     ------
     InputError
-        If a figure is not known, or a condition compares two models (see `compare_multiclass_auc`).
+        If a metric is unknown, or a condition compares two models (see `compare_multiclass_auc`).
 
     Examples
     --------
@@ -246,8 +249,8 @@ def multiclass_conditions(
     judged = []
     for condition in Condition.read(conditions, "conditions", "macro_f1 >= 0.8 at 95%"):
         if condition.minus is not None:
-            hint = "compare_multiclass_auc and compare_multiclass_costs compare models"
-            raise InputError("conditions", expected="a figure of one model", got=f"{condition}", hint=hint)
+            hint = "to compare models use compare_multiclass_auc or compare_multiclass_costs"
+            raise InputError("conditions", expected="a metric of one model", got=f"{condition}", hint=hint)
         estimate = multiclass_figure(
             preds, measure=condition.quantity, model=condition.model or model, level=condition.level or 0.95
         )

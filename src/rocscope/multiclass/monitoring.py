@@ -1,9 +1,9 @@
-"""Monitor class weights in use: the confusion matrix of each batch of rows, with limits that are tested at every look.
+"""Monitor class weights in use: confusion matrices of batches of rows, with limits that are tested at every update.
 
-Bets and intervals are those of a decision of two classes (`rocscope.decisions.confidence_sequence`). They take a mean
-over the four cells tp, fp, fn and tn; here it is a mean over the k² cells of the confusion matrix. The cost per case is
-the mean of the cost matrix over all cells. A share of one class counts the cells of that class against the rest: its
-recall is a mean over the cells of its row.
+Tests and intervals are those of a decision between two classes (`rocscope.decisions.confidence_sequence`). There, they
+apply to a mean over the four cells tp, fp, fn and tn; here, to a mean over the k² cells of the confusion matrix. The
+cost per case is the mean of the cost matrix over all cells. A share of one class counts the cells of this class against
+all others: its recall is a mean over the cells of its row.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -27,12 +27,12 @@ from rocscope.multiclass.predictions import predictions_of
 
 _EXAMPLE = "recall(cat) < .8"
 _OVER_CLASSES = ("cost", "error", "accuracy")
-"""Figures of all classes together; others need a class."""
+"""Metrics of all classes together; other metrics need a class."""
 
 
 @held_to_contract
 class ClassMonitor(CellMonitor):
-    """The state of class weights in use; otherwise as `Monitor`.
+    """State of monitored class weights; otherwise as `Monitor`.
 
     Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
 
@@ -56,7 +56,7 @@ class ClassMonitor(CellMonitor):
         if not isinstance(plan, ClassWeights):
             raise InputError("what", expected="a Decision, ClassWeights, 'auc' or 'calibration'", got=check.shown(plan))
         if target_prevalence is not None:
-            hint = "limits on recalls hold whatever the class mix"
+            hint = "limits on recalls do not depend on the class shares"
             raise InputError("target_prevalence", expected="none with several classes", got="one", hint=hint)
         if plan.cost is not None and np.abs(plan.cost.cost).max() > LARGEST_COST:
             raise InputError("costs", expected=f"numbers up to {LARGEST_COST:g}", got="a larger one")
@@ -67,7 +67,7 @@ class ClassMonitor(CellMonitor):
         self._means = class_means(plan, [*shown, *(limit.quantity for limit in self.limits)])
         k = len(plan.classes)
         self._chosen_on = plan.confusion.counts.ravel()
-        # An alarm may come from the share of a class among the cases, or from its recall.
+        # An alarm may be caused by the share of a class among the cases, or by its recall.
         cells = np.arange(k * k).reshape(k, k)
         shares = []
         for index, cls in enumerate(plan.classes):
@@ -78,13 +78,13 @@ class ClassMonitor(CellMonitor):
 
     @property
     def promised(self) -> dict[str, float]:
-        """The value of each quantity on the rows that the weights were chosen on."""
+        """Value of each quantity on the rows that the weights were chosen on."""
         cells = self.plan.confusion.counts.ravel()
         return {name: mean.of(cells)[0] for name, mean in self._means.items()}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before trusting an alarm, such as a class mix that varies more than by chance."""
+        """Notes on the validity of alarms, such as class shares that vary more than by chance."""
         k = len(self.plan.classes)
         by_class = np.array([block.cells for block in self._blocks]).reshape(-1, k, k).sum(axis=2)
         note = sequence.varying_prevalence(by_class, "recalls")
@@ -129,7 +129,8 @@ def class_means(plan: ClassWeights, names: Iterable[str]) -> dict[str, sequence.
             assert plan.cost is not None
             values, used = plan.cost.cost.ravel().astype(np.float64), np.ones(k * k)
         else:
-            # The place of each cell among tp, fp, fn and tn of the class; of all classes, a right one counts as tp.
+            # Index of each cell among tp, fp, fn and tn of the class; for all classes together, a correct prediction
+            # counts as tp.
             kind = np.where(actual == predicted, 0, 1)
             if of:
                 kind = 2 * (predicted != classes[of]) + (actual != classes[of])
@@ -143,7 +144,7 @@ def _limit(text: str, plan: ClassWeights) -> Condition:
     limit, *more = Condition.read(text, "fail_if", _EXAMPLE)
     if more or limit.level is not None or limit.minus is not None:
         expected = f"one condition without a level, such as 'error > .1' or '{_EXAMPLE}'"
-        raise InputError("fail_if", expected=expected, got=repr(text), hint="pass each limit by itself")
+        raise InputError("fail_if", expected=expected, got=repr(text), hint="pass each limit separately")
 
     def suits(figure: Figure) -> bool:
         if limit.model is None:
@@ -151,7 +152,7 @@ def _limit(text: str, plan: ClassWeights) -> Condition:
         return figure.unit == "share" and figure.parts is not None and set(figure.parts[0]) == {0, 1}
 
     expected = "a mean over cases"
-    hint = f"the error, the cost of weights chosen for a cost matrix, or a share of a class, such as '{_EXAMPLE}'"
+    hint = f"the error, the cost (for weights from a cost matrix), or a share of a class, such as '{_EXAMPLE}'"
     figure = figure_named(limit.quantity, "fail_if", expected=expected, suits=suits, hint=hint)
     if limit.model is None:
         return Condition(figure.name, limit.relation, limit.bound)

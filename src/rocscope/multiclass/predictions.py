@@ -1,7 +1,7 @@
 """Labels of several classes and the predictions of one or more models, row by row.
 
-`MulticlassPredictions` is the container that all functions of this package take. Classes are stored as indices, and
-probabilities as n × k arrays whose columns are in the order of `classes`. `predictions_of` makes one of labels and
+All functions of `rocscope.multiclass` take `MulticlassPredictions`. Classes are stored as indices, and probabilities as
+n × k arrays with columns in the order of `classes`. `predictions_of` makes such a container from labels and
 probabilities.
 """
 
@@ -29,24 +29,26 @@ class MulticlassPredictions(Rows):
     Parameters
     ----------
     y_true : array of n labels
-    proba : n × k array, array of n labels, data frame with a column a class, or mapping from model name to these
-        Probabilities of the classes, or predicted labels. An array or a frame alone is one model named "score".
+        True classes.
+    proba : n × k array, array of n labels, data frame with one column per class, or mapping from model name to these
+        Probabilities of the classes, or predicted labels. A single array or frame is one model named "score".
     decisions : array of n labels, or mapping from model name to array, optional
-        Labels that models predict: in addition to probabilities, or alone. An array alone is of the only model with
-        probabilities, or else of one named "label".
+        Labels that the models predict, with or without probabilities. A single array belongs to the only model with
+        probabilities, or otherwise to a model named "label".
     classes : sequence of k labels, optional
-        The class of each column, in this order; columns of data frames are matched by name. When left out: the
-        names of a frame's columns; for arrays the
-        labels that occur, sorted, as scikit-learn orders them, or ordered categories of labels (pandas, Polars Enum).
+        Class of each column; columns of data frames are matched by name. By default the column names of a frame. For
+        arrays, by default the order of categorical labels (pandas, Polars Enum), or otherwise the sorted labels, as in
+        scikit-learn.
     sample_weight : array of n weights, optional
+        Weights of the rows.
     weights : {"auto", "frequency", "sampling"}
         Meaning of a weight, see `Predictions`; "auto" means "sampling".
     fold, segment, repeat, row : array of n labels, optional
-        See `Predictions`.
+        Columns of the rows; see `Predictions`.
     normalize : bool
-        Divide each row of non-negative numbers by its sum.
+        If True, divide each row of non-negative numbers by its sum.
     source : Provenance, optional
-        Source of the rows; `rocscope.read` fills it in.
+        Source of the rows; set by `rocscope.read`.
 
     Raises
     ------
@@ -109,7 +111,7 @@ class MulticlassPredictions(Rows):
 
     @property
     def support(self) -> Array:
-        """Cases of each class (sums of weights)."""
+        """Number of cases of each class (sums of weights)."""
         total = np.bincount(self.y_true, self.sample_weight, len(self.classes))
         whole = self.sample_weight is None or self.sample_weight.dtype.kind == "i"
         return total.astype(np.int64) if whole else total
@@ -128,7 +130,7 @@ class MulticlassPredictions(Rows):
         Raises
         ------
         ScoreError
-            If the model predicts labels only.
+            If the model only predicts labels.
         """
         name = model_name(self.models, model)
         if name not in self.proba:
@@ -136,7 +138,8 @@ class MulticlassPredictions(Rows):
         return self.proba[name]
 
     def predicted(self, model: str | None = None) -> Array:
-        """Return the index of a model's predicted class: its own decision, or the most probable class."""
+        """Return the index of the class that a model predicts for each row: its decision, or the most probable
+        class."""
         name = model_name(self.models, model)
         return self.decisions[name] if name in self.decisions else self.proba[name].argmax(axis=1)
 
@@ -145,7 +148,7 @@ class MulticlassPredictions(Rows):
         return ConfusionMatrix.from_index(self.y_true, self.predicted(model), self.classes, self.design())
 
     def design(self, groups: Any = None) -> RowDesign:
-        """Return the weights of the rows, and which of them are independent."""
+        """Return the weights and groups of the rows."""
         return RowDesign.of(len(self), self.sample_weight, independent_units(self, groups), self.weights)
 
     def top_k_accuracy(self, k: int, model: str | None = None) -> float:
@@ -159,7 +162,7 @@ class MulticlassPredictions(Rows):
         return float(np.average(self.in_top(k, model), weights=self.sample_weight))
 
     def in_top(self, k: int, model: str | None = None) -> Array:
-        """Return whether the class of each row is among the k most probable; ties are broken by class order."""
+        """Return a mask of the rows whose class is among the k most probable; ties are broken by class order."""
         if not isinstance(k, int | np.integer) or not 1 <= k <= len(self.classes):
             raise InputError("k", expected=f"a whole number from 1 to {len(self.classes)}", got=repr(k))
         proba = self.probabilities(model)
@@ -168,7 +171,7 @@ class MulticlassPredictions(Rows):
         return ((proba > own) | ((proba == own) & earlier)).sum(axis=1) < k
 
     def binary(self, cls: Any) -> Predictions:
-        """Return one class against the rest, with its probability (or 1/0 for predicted labels) as score."""
+        """Return predictions of one class against all others, with its probability (or 1/0 labels) as score."""
         index = class_names.position(cls, self.classes)
         decisions = {model: column == index for model, column in self.decisions.items()}
         scores = {model: column.astype(np.int8) for model, column in decisions.items()}
@@ -177,9 +180,9 @@ class MulticlassPredictions(Rows):
         return Predictions(self.y_true == index, scores, decisions=decisions, **self.row_columns())
 
     def pooled(self, groups: Any = None) -> Predictions:
-        """Return all classes against the rest as one sample of n·k rows, whose figures are micro-averages.
+        """Return one sample of n·k rows, each a class against all others; metrics of this sample are micro-averages.
 
-        The k rows of a case, and all rows of a group of cases, belong together.
+        The k rows of a case, and all rows of a group of cases, form one group.
 
         Examples
         --------
@@ -197,7 +200,7 @@ class MulticlassPredictions(Rows):
     def pair(self, a: Any, b: Any) -> Predictions:
         """Return the rows of two classes, with `a` positive and its probability as score.
 
-        Its AUC is Hand & Till's A(a|b), which `pair(b, a)` need not equal.
+        The AUC of these rows is Hand & Till's A(a|b), which may differ from that of `pair(b, a)`.
         """
         first, second = class_names.position(a, self.classes), class_names.position(b, self.classes)
         rows = (self.y_true == first) | (self.y_true == second)
@@ -218,7 +221,7 @@ class MulticlassPredictions(Rows):
         return picked
 
     def with_probabilities(self, proba: Mapping[str, Array]) -> "MulticlassPredictions":
-        """Return the same rows with n × k probabilities of other models."""
+        """Return these rows with the n × k probabilities of different models."""
         new = self.select(models=[])
         new.models = list(proba)
         for name, values in proba.items():
@@ -238,16 +241,16 @@ class MulticlassPredictions(Rows):
 def predictions_of(
     y_true: Any, proba: Any = None, *, name: str = "predictions", classes: Any = None, sample_weight: Any = None
 ) -> MulticlassPredictions:
-    """Return predictions unchanged, or make them of labels and probabilities; raise for anything else."""
+    """Return predictions unchanged, or make them from labels and probabilities; raise an error for other input."""
     columns = {"proba": proba, "classes": classes, "sample_weight": sample_weight}
     if isinstance(y_true, MulticlassPredictions):
         for argument, column in columns.items():
             if column is not None:
-                hint = "they hold it already; leave it out"
-                raise InputError(argument, expected="none beside MulticlassPredictions", got="one", hint=hint)
+                hint = "omit it; the predictions contain it"
+                raise InputError(argument, expected="none together with MulticlassPredictions", got="one", hint=hint)
         return y_true
     if proba is None:
-        hint = "of labels and probabilities make rocscope.multiclass.MulticlassPredictions(y_true, proba)"
+        hint = "pass rocscope.multiclass.MulticlassPredictions(y_true, proba)"
         hint = SEGMENTS if is_segmented(y_true) else hint
         raise InputError(name, expected="MulticlassPredictions", got=kind_of(y_true), hint=hint)
     return MulticlassPredictions(y_true, proba, classes=classes, sample_weight=sample_weight)
@@ -263,9 +266,11 @@ def _models(proba: Any, decisions: Any, actual: Array) -> tuple[dict[str, Any], 
             probabilities[name] = values
             continue
         if values.dtype.kind == "f" and not np.isin(values, actual).all() and (values % 1 != 0).any():
-            hint = "one score of two classes: rocscope.Predictions; of several classes, pass a column for each"
+            hint = (
+                "for one score of two classes use rocscope.Predictions; for several classes pass one column per class"
+            )
             raise ShapeError(
-                f"proba[{name!r}]", expected="a column per class, or labels", got="one score a row", hint=hint
+                f"proba[{name!r}]", expected="a column per class, or labels", got="one score per row", hint=hint
             )
         labels[name] = given
     decided = _by_text("decisions", decisions, list(probabilities) if len(probabilities) == 1 else ("label",))
@@ -288,12 +293,12 @@ def _by_text(what: str, values: Any, alone: Sequence[str]) -> dict[str, Any]:
 def _classes(
     classes: Any, given: dict[str, Any], labels: dict[str, Any], y_true: Any, columns: list[Array]
 ) -> tuple[Hashable, ...]:
-    """Return the given classes, or those in columns and labels."""
+    """Return the given classes, or the classes in the columns and labels."""
     frame = next((values for values in given.values() if check.is_frame(values)), None)
     as_given = (y_true, *labels.values())
     if frame is None or classes is not None or class_names.ordered_categories(*as_given):
         return class_names.classes_of(classes, as_given, columns)
-    # Columns are named by text: a label whose text is the same keeps its type.
+    # Column names are text; a label with the same text keeps its type.
     by_text = {str(label): label for label in class_names.distinct_labels(*columns)}
     named = [by_text.get(str(name), str(name)) for name in check.frame_columns(frame)]
     return class_names.check_classes(named, "columns")

@@ -1,4 +1,4 @@
-"""Outcomes that are not observed for every row: censored follow-up, experiments and missing labels."""
+"""Evaluate with outcomes that are not observed for every row: censored follow-up, experiments and missing labels."""
 
 from rocscope._base.public_names import attach
 

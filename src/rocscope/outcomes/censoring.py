@@ -1,13 +1,13 @@
-"""Weights for censoring: the Kaplan–Meier estimate, Cox's model or given probabilities, and a test of dependence.
+"""Weights for censoring by the Kaplan–Meier estimate, Cox's model or given probabilities, and a test of dependence.
 
-Here the "event" of the models is being censored. Only censorings by the horizon t are used; what happens later is not
-needed for the weights, and may follow another law. A row with an event at u ≤ t has weight 1/G(u−), a row still at risk
-after t has 1/G(t). Without covariates G is the Kaplan–Meier estimate. With covariates x, G(u|x) = exp(−Λ(u)·exp(βx)),
+In these models the "event" is censoring. Only censorings by the horizon t are used; the weights do not depend on later
+ones. A row with an event at u ≤ t has weight 1/G(u−); a row still at risk after t has weight 1/G(t). Without
+covariates, G is the Kaplan–Meier estimate of remaining uncensored. With covariates x, G(u|x) = exp(−Λ(u)·exp(βx)),
 where β maximises the partial likelihood, and Λ is Breslow's estimate.
 
-G is estimated, so a row also moves figures through the weights of others; `CensoringWeights.through_weights` has the
-formula. `AtRisk` has the rows at risk of being censored, the partial likelihood and its residuals; `ScoreTest` applies
-them to the scores.
+G is estimated from the rows, so each row also influences a metric through the weights of other rows; the formula is in
+`CensoringWeights.through_weights`. `AtRisk` contains the rows at risk of being censored, the partial likelihood and its
+residuals. `ScoreTest` applies the residuals to the scores.
 
 References
 ----------
@@ -30,18 +30,18 @@ from rocscope.inference.variance import EstimatedWeights, stratum_of_moves
 from rocscope.kernels import SMALL
 from rocscope.kernels.samples import find_places
 
-_PIECE = 1 << 20  # rows that a thread takes at a time
-_CELLS = 2  # for each distinct time, in which times are looked up: with 1 it takes a third longer, with 4 no less
-_MOST_STEPS = 50  # of Newton's method; from 0 some 5 are usual
-_LAST_GAIN = 1e-12  # gain in log-likelihood per unit of weight below which the next step changes no digit
-_DEPENDENT = 0.05  # p-value below which censoring is taken to depend on a score
+_PIECE = 1 << 20  # rows per task of a thread
+_CELLS = 2  # cells of the lookup table per distinct time: 1 takes a third longer, 4 is not faster
+_MOST_STEPS = 50  # steps of Newton's method; about 5 are usual from a start of 0
+_LAST_GAIN = 1e-12  # gain in log-likelihood per unit of weight below which the next step does not change any digit
+_DEPENDENT = 0.05  # p-value below which censoring counts as dependent on a score
 
 
 def _count_below(ascending: Array, values: Array) -> Indices:
-    """Return how many of some distinct numbers are below each value."""
+    """Return the number of entries of `ascending` (distinct, sorted) below each value."""
     if values.size < SMALL or ascending.size < 2:
         return np.searchsorted(ascending, values)
-    # A table of equally wide cells says where in `ascending` to look, which is faster than bisection.
+    # A table of equally wide cells gives the position in `ascending`, which is faster than bisection.
     cells = _CELLS * ascending.size
     scale = cells / (ascending[-1] - ascending[0])
     if not np.isfinite(scale):
@@ -58,7 +58,7 @@ def _count_below(ascending: Array, values: Array) -> Indices:
 
 
 class PartialLikelihood(NamedTuple):
-    """Cox's partial likelihood at some coefficients, with k censoring times and p covariates, which may be 0.
+    """Cox's partial likelihood at given coefficients, with k censoring times and p covariates (p may be 0).
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class PartialLikelihood(NamedTuple):
     risk : array of N
         exp(βx) of each row.
     hazard, at_risk : arrays of k
-        Breslow's steps of Λ, and the weighted sum S₀ of `risk` over the rows at risk.
+        Breslow's steps of Λ, and the weighted sums S₀ of `risk` over the rows at risk.
     mean : array of k × p
         Mean covariates of the rows at risk, weighted by `risk`.
     """
@@ -88,14 +88,14 @@ class PartialLikelihood(NamedTuple):
 class AtRisk:
     """Rows at risk of being censored at each of the k distinct censoring times by a horizon.
 
-    At tied times events come before censorings: a row with an event at u is not at risk of being censored at u.
+    At tied times, events come before censorings: a row with an event at u is not at risk of being censored at u.
 
     Attributes
     ----------
     reached : array of N
-        Number of censoring times at which a row is at risk, which are the first ones.
+        Number of censoring times at which each row is at risk; a row is at risk from the first time on.
     censored : array of N
-        Whether a row is censored by the horizon, at the last of these times.
+        True for a row that is censored by the horizon, at the last time at which it is at risk.
     time : array of k
     """
 
@@ -105,7 +105,7 @@ class AtRisk:
 
     @classmethod
     def of(cls, time: Array, event: Array, horizon: float) -> "AtRisk":
-        """Return who is at risk, given times and kinds of events (0: censored)."""
+        """Return the rows at risk, given times and kinds of events (0: censored)."""
         censored = (event == 0) & (time <= horizon)
         distinct = np.unique(time[censored])
         reached = np.full(time.size, distinct.size)
@@ -114,14 +114,14 @@ class AtRisk:
         return cls(reached, censored, distinct)
 
     def until(self, horizon: float) -> "AtRisk":
-        """Return the same until an earlier horizon."""
+        """Return the rows at risk until an earlier horizon."""
         last = int(np.searchsorted(self.time, horizon, side="right"))
         if last == self.time.size:
             return self
         return AtRisk(np.minimum(self.reached, last), self.censored & (self.reached <= last), self.time[:last])
 
     def hazard(self, weight: Array | None) -> Array:
-        """Return the hazard of being censored at each time, without covariates; by default rows count once."""
+        """Return the hazard of being censored at each time, without covariates; by default every row has weight 1."""
         at_risk = np.bincount(self.reached, weight, 1 + self.time.size)[::-1].cumsum()[-2::-1]
         n_censored = np.bincount(
             self.reached[self.censored], None if weight is None else weight[self.censored], 1 + self.time.size
@@ -129,19 +129,19 @@ class AtRisk:
         return np.divide(n_censored, at_risk, out=np.zeros(self.time.size), where=at_risk > 0)
 
     def likelihood(self, covariates: Array, coefficients: Array, weight: Array) -> PartialLikelihood:
-        """Return the partial likelihood, in which tied censorings count as Breslow has them."""
+        """Return the partial likelihood with Breslow's treatment of tied censorings."""
         linear = covariates @ coefficients
         risk = np.exp(linear)
         with_ones = np.column_stack([np.ones(risk.size), covariates])
         sums = self.sum_at_risk((weight * risk)[:, None] * with_ones)
         at_risk, mean = sums[:, 0], sums[:, 1:]
-        occupied = at_risk > 0  # not all times are in a sample of a bootstrap
+        occupied = at_risk > 0  # a bootstrap sample may lack some of the times
         mean[occupied] /= at_risk[occupied, None]
         ended = np.where(self.censored, weight, 0.0)
         n_censored = np.bincount(self.reached, ended, 1 + self.time.size)[1:]
         hazard = np.divide(n_censored, at_risk, out=np.zeros(self.time.size), where=occupied)
         log_at_risk = np.log(at_risk, out=np.zeros(self.time.size), where=occupied)
-        # The sum over times of mean squares of the rows at risk, summed by rows, which needs no matrix for each time.
+        # Sum over times of the mean squares of the rows at risk. Summing by rows avoids a matrix for each time.
         squares = (covariates.T * (weight * risk * self.cumulative(hazard))) @ covariates
         return PartialLikelihood(
             coefficients,
@@ -158,13 +158,13 @@ class AtRisk:
         """Return the largest partial likelihood, by Newton's method from coefficients of 0."""
         current = self.likelihood(covariates, np.zeros(covariates.shape[1]), weight)
         for _ in range(_MOST_STEPS if covariates.size else 0):
-            # A pseudo-inverse, as covariates may be collinear in a sample of a bootstrap.
+            # Use a pseudo-inverse, because covariates may be collinear in a bootstrap sample.
             step = np.linalg.pinv(current.information, hermitian=True) @ current.score
             gain = current.score @ step
             following = self.likelihood(covariates, current.coefficients + step, weight)
             if gain <= _LAST_GAIN * weight.sum():
                 return following
-            while following.value < current.value:  # the likelihood is concave: a shorter step gains
+            while following.value < current.value:  # the likelihood is concave, so a shorter step increases it
                 step = step / 2
                 following = self.likelihood(covariates, current.coefficients + step, weight)
             current = following
@@ -182,14 +182,14 @@ class AtRisk:
     def residuals(self, fitted: PartialLikelihood, values: Array) -> Array:
         """Return Σ_k values_k·dM(k) of each row, for `values` of k × m.
 
-        The martingale of a row moves by dM(k) = 1{censored at k} − 1{at risk at k}·exp(βx)·hazard_k.
+        The martingale of a row has the increments dM(k) = 1{censored at k} − 1{at risk at k}·exp(βx)·hazard_k.
         """
         result = -fitted.risk[:, None] * self.cumulative(values * fitted.hazard[:, None])
         result[self.censored] += values[self.reached[self.censored] - 1]
         return result
 
     def score_residuals(self, fitted: PartialLikelihood, covariates: Array) -> Array:
-        """Return s = Σ_k (x − x̄_k)·dM(k) of each row (N × p), whose weighted sum is the score."""
+        """Return s = Σ_k (x − x̄_k)·dM(k) of each row (N × p); their weighted sum is the score of the likelihood."""
         martingale = self.residuals(fitted, np.ones((self.time.size, 1)))
         return covariates * martingale - self.residuals(fitted, fitted.mean)
 
@@ -202,20 +202,21 @@ class CensoringWeights(EstimatedWeights):
     ----------
     horizon : float
     parts : tuple of pairs
-        The rows of each stratum, and which of them are at risk.
+        For each stratum: its rows, and the rows at risk.
     covariates : array of N × p
         p is 0 for the Kaplan–Meier estimate.
     known : array of N
-        Whether the outcome of a row is known and counts; other rows have weight 0.
+        True for rows with a known outcome that counts; other rows have weight 0.
     max_weight : float
-        Larger weights are cut to this one.
+        Larger weights are reduced to this value.
 
     Notes
     -----
-    Let mᵢ be the moves of rows, rᵢ = exp(βxᵢ), h(k) the hazard and S₀(k) = Σ r over the rows at risk at censoring time
-    k. With B(k) = Σ mᵢ·rᵢ over the rows that outlived k, D = Σᵢ mᵢ·∂log wᵢ/∂β and the information I, row j moves the
-    estimate through the weights by Σ_k B(k)/S₀(k)·dMⱼ(k) + D′I⁻¹sⱼ, as log wᵢ = Λ(uᵢ)·rᵢ. For the Kaplan–Meier
-    estimate log wᵢ = −Σ log(1 − h(k)), so that B(k) is divided by 1 − h(k) as well, and the second term is absent.
+    Let mᵢ be the influence of row i with fixed weights, rᵢ = exp(βxᵢ), h(k) the hazard, and S₀(k) = Σ r over the rows
+    at risk at censoring time k. Let B(k) = Σ mᵢ·rᵢ over the rows that outlived k, D = Σᵢ mᵢ·∂log wᵢ/∂β, and I the
+    information. Because log wᵢ = Λ(uᵢ)·rᵢ, the influence of row j through the weights is Σ_k B(k)/S₀(k)·dMⱼ(k) +
+    D′I⁻¹sⱼ. For the Kaplan–Meier estimate log wᵢ = −Σ log(1 − h(k)); then B(k) is also divided by 1 − h(k), and the
+    second term is absent.
     """
 
     horizon: float
@@ -225,7 +226,7 @@ class CensoringWeights(EstimatedWeights):
     max_weight: float = np.inf
 
     def estimate(self, frequency: Array | None) -> Array:
-        """Return 1/G where the outcome is known, for given row multiplicities."""
+        """Return 1/G for rows with a known outcome (0 for other rows), for given row multiplicities."""
         weight = np.empty(self.size)
         for rows, at_risk in self.parts:
             if self.covariates.shape[1]:
@@ -242,7 +243,7 @@ class CensoringWeights(EstimatedWeights):
         """Return the influence of each row through the weights of others."""
         through = np.empty(moves.shape)
         weight = self.estimate(self.base)
-        depends = (weight > 0) & (weight < self.max_weight)  # weights that are cut depend on no row
+        depends = (weight > 0) & (weight < self.max_weight)  # reduced weights are constant, so no row influences them
         for rows, at_risk in self.parts:
             x, fitted = self.covariates[rows], self._fit(rows, at_risk, self.base)
             moved = (depends[rows] * fitted.risk)[:, None] * moves[rows]
@@ -262,7 +263,7 @@ class CensoringWeights(EstimatedWeights):
 
 
 def inverse_probability(hazard: Array) -> Array:
-    """Return 1/G after none, one, … of the censoring times; 0 once nobody is at risk."""
+    """Return 1/G after 0, 1, … censoring times; 0 if nobody is at risk any more."""
     with np.errstate(divide="ignore"):
         inverse = 1 / np.concatenate([[1.0], np.cumprod(1 - hazard)])
     inverse[~np.isfinite(inverse)] = 0
@@ -271,14 +272,15 @@ def inverse_probability(hazard: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GivenWeights(EstimatedWeights):
-    """Weights from given probabilities of remaining uncensored, which no row moves.
+    """Weights from given probabilities of remaining uncensored; they do not depend on the sample.
 
     Attributes
     ----------
     horizon : float
     given : array of N
+        Weight of each row: 1/probability if its outcome is known, otherwise 0.
     max_weight : float
-        Larger weights are cut to this one.
+        Larger weights are reduced to this value.
     """
 
     horizon: float
@@ -286,7 +288,7 @@ class GivenWeights(EstimatedWeights):
     max_weight: float = np.inf
 
     def estimate(self, frequency: Array | None) -> Array:  # noqa: ARG002
-        """Return the weights, whatever the row multiplicities."""
+        """Return the weights; they do not depend on the row multiplicities."""
         return np.minimum(self.given, self.max_weight)
 
     def through_weights(self, moves: Array) -> Array:
@@ -298,9 +300,9 @@ class GivenWeights(EstimatedWeights):
 class ScoreTest:
     """Test whether censoring by a horizon depends on a score, within strata or given covariates.
 
-    The score test of Cox's model of censoring: of the coefficient of the score's rank, which is 0 if censoring does not
-    depend on it. Its variance is computed from sums over independent units. With several models the smallest p-value
-    counts, multiplied by their number (Bonferroni).
+    This is the score test of Cox's model of censoring for the coefficient of the score's rank. The coefficient is 0 if
+    censoring does not depend on the score. The variance is computed from sums over independent units. With several
+    models, the smallest p-value is multiplied by the number of models (Bonferroni).
 
     Attributes
     ----------
@@ -313,7 +315,7 @@ class ScoreTest:
 
     @cached_property
     def p_value(self) -> float:
-        """The p-value of no dependence; computed once."""
+        """P-value of the test of no dependence; computed once."""
         n, m = len(self.rows), len(self.rows.models)
         p = self.weights.covariates.shape[1]
         ranks = [levels_of_rows(score)[1] / n for score in self.rows.scores.values()]
@@ -321,7 +323,7 @@ class ScoreTest:
         weight = np.ones(n) if self.weights.base is None else self.weights.base.astype(np.float64)
         frequency = None if self.rows.frequency is None else weight
         if frequency is None:
-            weight = weight / weight.max()  # so that squares of extreme weights stay within floats
+            weight = weight / weight.max()  # so that squares of extreme weights do not overflow
         moves = np.empty((n, m))
         for part, at_risk in self.weights.parts:
             x, w = columns[part], weight[part]
@@ -329,7 +331,7 @@ class ScoreTest:
             coefficients = np.append(given, np.zeros(m))
             fitted = at_risk.likelihood(x, coefficients, w)
             residuals = at_risk.score_residuals(fitted, x)
-            # The part of the score that estimating the other coefficients leaves.
+            # Part of the score that remains after estimating the other coefficients.
             explained = np.linalg.pinv(fitted.information[:p, :p], hermitian=True) @ fitted.information[:p, p:]
             moves[part] = w[:, None] * (residuals[:, p:] - residuals[:, :p] @ explained)
         units = stratum_of_moves(moves, independent_units(self.rows), frequency)
@@ -339,8 +341,8 @@ class ScoreTest:
 
     @property
     def reason(self) -> str:
-        """Why intervals are not reliable: that censoring depends on the score; empty if it may not."""
+        """Reason for unreliable intervals if censoring depends on the score; empty if the test does not reject."""
         if self.p_value >= _DEPENDENT:
             return ""
         cause = f"censoring depends on the score (p = {self.p_value:.2g})"
-        return f"{cause}: pass what it depends on as censoring= or strata="
+        return f"{cause}: pass the variables that it depends on as censoring= or strata="

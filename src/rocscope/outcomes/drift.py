@@ -1,13 +1,15 @@
-"""Drift: whether scores are distributed as in a reference, and what a change means for the model.
+"""Drift: compare the distribution of scores with a reference, and estimate the effect of a change on performance.
 
-Distances need no labels. With F and G the shares of reference and current rows at or below a score, the
-Kolmogorov–Smirnov distance is max |F − G|, the Wasserstein distance ∫ |F − G|. The population stability index (PSI)
-sums (q − p)·ln(q/p) over bins that end at quantiles of the reference, with p and q the shares of both samples.
+Distances do not need labels. Let F and G be the shares of reference and current rows at or below a score. The
+Kolmogorov–Smirnov distance is the largest absolute difference of F and G, the Wasserstein distance the integral of the
+absolute difference. The population stability index (PSI) sums (q − p)·ln(q/p) over bins that end at quantiles of the
+reference, where p and q are the shares of the bin in the reference and in the current sample.
 
-Without drift each way to divide the pooled rows into the two samples is equally likely, so every p-value is one of
-permutation: exact for the Kolmogorov–Smirnov distance of up to 10,000 rows, else from simulated divisions.
+Without drift, all ways to divide the pooled rows into the two samples are equally likely, so every p-value comes from a
+permutation test. It is exact for the Kolmogorov–Smirnov distance of up to 10,000 rows; otherwise divisions are
+simulated.
 
-What a change means for figures is said by `rocscope.expected`. Once there are labels, its two assumptions are tested.
+`rocscope.expected` estimates the effect of a change on metrics. With labels, its two assumptions are tested.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -36,29 +38,32 @@ from rocscope.ranges.binned import BinnedCounts, Bounds, rounded
 from rocscope.sample import BySegment, Sample, kind_of, samples_of
 from rocscope.segments.by_segment import array_of
 
-_MOST_ROWS = 2**31  # of a sample; products of larger numbers do not fit 64 bits
-_EXACT_ROWS = 10_000  # of both samples; the exact p-value takes a tenth of a second there, and grows with their square
-_SIMULATED_ROWS = 10**9  # of both samples; NumPy draws from no more
-_SIMULATED_LEVELS = 1_000  # groups of neighbouring scores in simulated divisions, 999 of which take .2 s
-_EXPECTED_ROWS = 10**6  # of the current sample, for which figures are expected within some seconds
-_TIE = 1e-12  # divisions whose PSI is equal up to rounding count as equal
+_MOST_ROWS = 2**31  # rows of a sample; products of larger numbers do not fit into 64 bits
+_EXACT_ROWS = (
+    10_000  # rows of both samples; the exact p-value then takes 0.1 s, and its time grows with the square of the rows
+)
+_SIMULATED_ROWS = 10**9  # rows of both samples; the largest number that NumPy can draw from
+_SIMULATED_LEVELS = 1_000  # groups of neighbouring scores in simulated divisions; 999 divisions take .2 s
+_EXPECTED_ROWS = 10**6  # rows of the current sample for which expected metrics take a few seconds
+_TIE = 1e-12  # divisions with a PSI that is equal up to rounding count as equal
 _COLUMNS = ("ks", "ks_p", "psi", "psi_p", "wasserstein", "ks_pos", "ks_neg", "auc_difference", "prevalence_difference")
 _AT_THRESHOLD = ("tpr", "fpr", "precision", "accuracy")
 
 
 @dataclass(frozen=True)
 class FigureDrift(Result):
-    """A figure of the reference, of the current rows as expected, and of their labels.
+    """A metric in the reference, its expected value for the current rows, and its observed value with labels.
 
     Made by `rocscope.drift`.
 
     Attributes
     ----------
     reference : Estimate
+        Value in the reference.
     expected : Estimate
-        Figure of the current rows if the risk at each score has not changed; see `rocscope.expected`.
+        Value for the current rows if the risk at each score has not changed; see `rocscope.expected`.
     observed : Estimate or None
-        None without labels.
+        Value from the labels of the current rows; None without labels.
 
     Examples
     --------
@@ -83,29 +88,30 @@ class Drift(Result):
     Attributes
     ----------
     ks : Bounds
-        Kolmogorov–Smirnov distance of the scores: the largest difference of the two shares of cases at or above a
-        threshold.
+        Kolmogorov–Smirnov distance of the scores: the largest difference between the samples in the share of cases at
+        or above a threshold.
     ks_p, psi_p : float
-        p-values of no drift; NaN if bins leave them open, or without `replicates`.
+        P-values of no drift. NaN if binned counts do not determine them, or if `replicates` is 0.
     psi, wasserstein : float
-        Population stability index, and the mean distance between the two distributions in units of the scores; NaN if
-        bins leave them open.
+        Population stability index, and Wasserstein distance in units of the scores. NaN if binned counts do not
+        determine them.
     bin_ends : array of at most b − 1 scores
-        Highest score in each bin of the PSI but the last.
-    reference_share, current_share : arrays of the share of each bin
-        None, like `bin_ends`, if bins of the score leave levels open.
+        Highest score in each bin of the PSI, except the last bin.
+    reference_share, current_share : arrays of b shares
+        Share of the rows in each bin. None, like `bin_ends`, if binned counts do not contain the single scores.
     ks_pos, ks_neg : Bounds or None
-        Kolmogorov–Smirnov distance among positives and among negatives; None where a sample has none, or no labels.
+        Kolmogorov–Smirnov distance among positives and among negatives. None if a sample lacks the class or the labels.
     auc_difference : Bounds or None
-        AUC of the current sample less that of the reference; None where a sample holds one class only.
+        AUC of the current sample minus AUC of the reference; None if a sample lacks a class.
     prevalence_difference : float
-        NaN without labels.
+        Prevalence of the current sample minus prevalence of the reference; NaN without labels.
     risk_p : float
-        p-value of "same risk at each score"; NaN without labels.
+        P-value of "same risk at each score"; NaN without labels.
     classes_p : float
-        p-value of "same scores within each class": twice the smaller one of the KS distances of both classes. NaN
-        without labels.
+        P-value of "same scores within each class": twice the smaller p-value of the KS distances of the two classes.
+        NaN without labels.
     figures : dict from name to FigureDrift
+        Reference, expected and observed value of each metric.
 
     Examples
     --------
@@ -141,7 +147,7 @@ class Drift(Result):
         return html_table(self.facts().items())
 
     def facts(self) -> dict[str, str]:
-        """Return what is known, by name and in words."""
+        """Return the results as text, by name."""
         facts = {"ks": _in_words(self.ks) + _p_in_words(self.ks_p)}
         if not isnan(self.psi):
             facts["psi"] = f"{self.psi:.4g}" + _p_in_words(self.psi_p)
@@ -162,7 +168,7 @@ class Drift(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentDrift(Result):
-    """Drift of each of the k segments that both samples have.
+    """Drift in each of the k segments that occur in both samples.
 
     Made by `rocscope.drift`.
 
@@ -172,7 +178,8 @@ class SegmentDrift(Result):
     parts : tuple of k Drift
     adjusted_ks_p, adjusted_psi_p : arrays of k p-values
         Adjusted for the number of segments.
-    only_reference, only_current : arrays of the segments that one sample has
+    only_reference, only_current : arrays of segments
+        Segments that occur in one sample only.
 
     Examples
     --------
@@ -244,48 +251,51 @@ def drift(
     Parameters
     ----------
     reference, model : labelled data of one model
-        Predictions, ThresholdCounts, bins or a sketch; see `rocscope.sample`.
-    current : data of the same model, or array of m scores, or mapping from the model's name to them
-        Data have labels; scores alone have none.
+        Predictions, ThresholdCounts, bins or a sketch; see `rocscope.sample`. If they contain several models, pass the
+        name of one as `model`.
+    current : data of the same model, or array of m scores, or mapping from the model's name to an array
+        Predictions or counts with labels, or an array of scores without labels.
     by : {"segment"}, optional
         Compare each segment of Predictions, or of a mapping from segment to data or scores. Two `SegmentedCounts` are
-        always compared by segment; one alone is taken for all its rows.
+        always compared by segment; if only one of the samples is `SegmentedCounts`, all its rows are used together.
     bins : int
-        Bins of the PSI, which end at quantiles of the reference.
+        Number of bins of the PSI; they end at quantiles of the reference.
     figures : list of str
-        Names of figures that are expected of the current rows, such as ``"auc"``; see `rocscope.expected`.
+        Names of metrics whose expected value for the current rows is estimated, such as ``"auc"``; see
+        `rocscope.expected`.
     threshold : float, optional
-        Adds tpr, fpr, precision and accuracy at this threshold to the figures.
+        Adds tpr, fpr, precision and accuracy at this threshold to the metrics.
     adjust : {"holm", "bh", "none"}
         Adjustment of p-values for the number of segments.
     replicates : int
-        Simulated divisions for p-values; with 0 there are no p-values and no expected figures.
+        Number of simulated divisions for p-values. With 0, p-values and expected metrics are omitted.
     random_state : int, Generator, RandomState or None
+        Seed of the simulation.
 
     Returns
     -------
     Drift
-        Bounds of a quantity are equal if counts are exact, but for the rounding of the last bit. By segment a
-        `SegmentDrift`.
+        Lower and upper bounds of a quantity are equal, up to rounding, if counts are exact.
+    SegmentDrift
+        With ``by="segment"``, or for two `SegmentedCounts`.
 
     Raises
     ------
     ScoreError
-        If the scores of both samples are of different types.
+        If the scores of the two samples have different types.
 
     Notes
     -----
-    A bin of the PSI is (q₋, q], from one quantile of the reference to the next; equal scores are never split. A bin
-    without rows of a sample counts as half a row of it. The usual limits of .1 and .25 ignore the sample sizes:
-    without drift, PSI is about (1/n + 1/m)·χ² with one degree of freedom less than there are bins.
+    A bin of the PSI is (q₋, q], from one quantile of the reference to the next; equal scores are never split. If a
+    sample has no rows in a bin, half a row is counted. The usual limits of .1 and .25 ignore the sample sizes:
+    without drift, PSI is about (1/n + 1/m)·χ², with one degree of freedom less than the number of bins.
 
-    p-values need exact counts of independent rows, and weights that are numbers of equal rows. Above 10,000 rows they
-    come from `replicates` divisions of the pooled rows, with scores gathered in 1,000 groups, so that none is below
-    1/(replicates + 1).
+    P-values need exact counts of independent rows, and frequency weights. Above 10,000 rows they come from `replicates`
+    divisions of the pooled rows, with scores merged into 1,000 groups. These p-values are at least 1/(replicates + 1).
 
-    "Same risk at each score" is tested by Cox's intercept and slope of the current labels, given the probabilities of
-    the reference: a score test with two degrees of freedom, whose variance includes the error of the probabilities.
-    Figures are expected, and this is tested, for up to a million current rows.
+    "Same risk at each score" is tested with Cox's calibration intercept and slope: the current labels are compared with
+    the probabilities that the reference gives. It is a score test with two degrees of freedom; its variance includes
+    the error of the probabilities. This test and the expected metrics are computed for up to a million current rows.
 
     References
     ----------
@@ -294,7 +304,7 @@ def drift(
 
     Examples
     --------
-    Of ten cases each, 3, 3 and 4 had the scores .9, .5 and .1 on Monday, and 2, 5 and 3 on Tuesday:
+    Ten cases on each of two days: 3, 3 and 4 had the scores .9, .5 and .1 on Monday, and 2, 5 and 3 on Tuesday:
 
     >>> from rocscope import ThresholdCounts
     >>> monday = ThresholdCounts([0.9, 0.5, 0.1], pos=[3, 2, 0], neg=[0, 1, 4])
@@ -320,7 +330,7 @@ def drift(
 
 
 def _current_sample(current: Any, known: Sample) -> tuple[Sample, bool]:
-    """Return the current sample, and whether it has labels; without them all rows are negative."""
+    """Return the current sample, and True if it has labels; without labels, all rows are coded as negative."""
     if isinstance(current, ExpectedPredictions):
         current = current.unlabelled_scores
     parts: list[Any] = list(current.values()) if isinstance(current, Mapping) else [current]
@@ -338,7 +348,7 @@ def _current_sample(current: Any, known: Sample) -> tuple[Sample, bool]:
 
 @dataclass(frozen=True)
 class _Tests:
-    """How samples are compared: bins of the PSI, and simulated divisions for p-values."""
+    """Settings of the comparison: bins of the PSI, and simulated divisions for p-values."""
 
     bins: int
     replicates: int
@@ -350,7 +360,7 @@ class _Tests:
             got = f"{reference.low.dtype} and {current.low.dtype}"
             raise ScoreError("samples", expected="scores of one type", got=got)
         if self.replicates and not {reference.weights, current.weights} <= {"cases", "frequency"}:
-            # Weights of another kind do not tell how many rows could be divided otherwise: no p-values.
+            # With weights that are not frequencies the number of rows is unknown, so there are no p-values.
             return replace(self, replicates=0).of(reference, current, labelled)
         ks = _distance(reference, current, reference.pos + reference.neg, current.pos + current.neg)
         assert ks is not None
@@ -375,7 +385,7 @@ class _Tests:
         )
 
     def _of_classes(self, reference: BinnedCounts, current: BinnedCounts, levels: Array | None) -> dict[str, Any]:
-        """Return the distances within each class, with one p-value for both."""
+        """Return the distances within each class, with one p-value for both classes."""
         of_pos = _distance(reference, current, reference.pos, current.pos)
         of_neg = _distance(reference, current, reference.neg, current.neg)
         facts: dict[str, Any] = {"ks_pos": of_pos, "ks_neg": of_neg}
@@ -398,9 +408,9 @@ class _Tests:
         return self.simulated_p_value(_gap, first, second)
 
     def simulated_p_value(self, statistic: Callable[[Array, Array], Array], first: Array, second: Array) -> float:
-        """Return the share of divisions of the pooled rows whose statistic is at least that of the samples.
+        """Return the share of divisions of the pooled rows with a statistic at least as large as that of the samples.
 
-        The samples are one of the divisions, so that p is never 0 and the test holds its level.
+        The samples count as one of the divisions, so p is never 0 and the test keeps its level.
         """
         pooled = first + second
         if not self.replicates or pooled.sum() > _SIMULATED_ROWS:
@@ -409,7 +419,7 @@ class _Tests:
         first = np.diff(first.cumsum()[last], prepend=0)
         second = np.diff(second.cumsum()[last], prepend=0)
         pooled = first + second
-        # Drawing row by row is faster where few rows are equal.
+        # Drawing row by row is faster if few rows are equal.
         method = "count" if pooled.sum() < 20 * pooled.size else "marginals"
         rng = np.random.default_rng(self.seed)
         drawn = rng.multivariate_hypergeometric(pooled, first.sum(), size=self.replicates, method=method)
@@ -421,21 +431,21 @@ _GROUP_ENDS = np.arange(1, _SIMULATED_LEVELS + 1) / _SIMULATED_LEVELS * (1 - 1e-
 
 
 def _common_levels(reference: BinnedCounts, current: BinnedCounts) -> Array | None:
-    """Return all scores of both samples in increasing order; None if bins leave them open."""
+    """Return all scores of both samples in increasing order; None if binned counts do not contain single scores."""
     if not (np.array_equal(reference.low, reference.high) and np.array_equal(current.low, current.high)):
         return None
     return np.union1d(reference.low, current.low)
 
 
 def _rows_at(levels: Array, counts: BinnedCounts, kind: Literal["all", "pos", "neg"]) -> Array:
-    """Return the rows of a sample, or those of one class, at each level."""
+    """Return the number of rows of a sample, or of one of its classes, at each level."""
     rows = np.zeros(levels.size, np.int64)
     rows[np.searchsorted(levels, counts.low)] = counts.pos + counts.neg if kind == "all" else getattr(counts, kind)
     return rows
 
 
 def _gap(first: Array, second: Array) -> Array:
-    """Return the Kolmogorov–Smirnov distance times both sample sizes, a whole number."""
+    """Return the Kolmogorov–Smirnov distance multiplied by both sample sizes, which is a whole number."""
     n, m = first.sum(axis=-1, keepdims=True), second.sum(axis=-1, keepdims=True)
     return abs(first.cumsum(axis=-1) * m - second.cumsum(axis=-1) * n).max(axis=-1)
 
@@ -449,12 +459,12 @@ def exact_ks_p_value(first: Array, second: Array) -> float:
 
     Notes
     -----
-    Rows are divided one after the other. `chance[i]` is the probability that i of them are of the first sample and that
-    the distance was below the one of the samples at the end of each level so far.
+    Rows are assigned to the two samples one after the other. `chance[i]` is the probability that i of them belong to
+    the first sample and that, at the end of each level so far, the distance was smaller than that of the given samples.
 
     Examples
     --------
-    Of the 6 ways to choose two rows of four, 2 separate the samples as well as the first two rows do:
+    There are 6 ways to choose two rows of four. In 2 of them the samples are completely separated, as here:
 
     >>> round(exact_ks_p_value(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 1])), 6)
     0.333333
@@ -485,9 +495,9 @@ def exact_ks_p_value(first: Array, second: Array) -> float:
 
 
 def rows_in_bins(first: Array, second: Array, bins: int) -> tuple[Array, Array, Array]:
-    """Return the last level of each bin, and the rows of both samples in it; axes before the last are separate samples.
+    """Return the last level of each bin, and the rows of both samples in each bin; leading axes hold separate samples.
 
-    Bins end at quantiles of the first sample, at the first level up to which it has k/bins of its rows.
+    Bin k ends at a quantile of the first sample: the first level at or below which it has k/bins of its rows.
 
     Examples
     --------
@@ -514,7 +524,8 @@ def stability_index(first: Array, second: Array, bins: int) -> Array:
     0.4159
     """
     _, rows, other_rows = rows_in_bins(first, second, bins)
-    # A bin without rows of one sample counts as half a row; one without any is no bin, as quantiles coincide.
+    # If one sample has no rows in a bin, count half a row. Bins without rows of both samples, from equal quantiles, are
+    # skipped.
     share = np.maximum(rows, 0.5) / rows.sum(axis=-1, keepdims=True)
     other_share = np.maximum(other_rows, 0.5) / other_rows.sum(axis=-1, keepdims=True)
     parts = (other_share - share) * np.log(other_share / share)
@@ -528,14 +539,14 @@ def _area_bounds(binned: BinnedCounts) -> tuple[Fraction, Fraction]:
 
 
 def _distance(one: BinnedCounts, other: BinnedCounts, rows: Array, other_rows: Array) -> Bounds | None:
-    """Return bounds of the largest difference of shares at or above a threshold, attained at ends of bins."""
+    """Return bounds of the largest difference of shares at or above a threshold; they are attained at ends of bins."""
     total, other_total = int(rows.sum()), int(other_rows.sum())
     if not (total and other_total):
         return None
     at = np.unique(np.concatenate([encode(end) for end in (one.low, one.high, other.low, other.high)]))
 
-    # Rows at or above each end of a bin, those of the whole bin being sure above its low end and possible up to its
-    # high end; multiplied by the other total, so that shares are compared as whole numbers.
+    # Rows at or above each end of a bin: the rows of the bin are certainly above its low end and possibly above its
+    # high end. Counts are multiplied by the total of the other sample, so that shares are compared as whole numbers.
     def reached(binned: BinnedCounts, count: Array, factor: int) -> tuple[Array, Array]:
         summed = np.append(0, np.cumsum(count))
         if max(total, other_total) >= _MOST_ROWS:
@@ -557,13 +568,13 @@ def _outward(low: Fraction, high: Fraction) -> Bounds:
     return Bounds(rounded(low, -inf), rounded(high, inf))
 
 
-# Figures, and the test of the same risk at each score
+# Expected metrics, and the test of the same risk at each score
 
 
 def _with_figures(
     compared: Drift, known: Sample, new: Sample, labelled: bool, named: dict[str, Any], seed: int
 ) -> Drift:
-    """Add expected and observed figures, and with labels the test of the same risk at each score."""
+    """Add expected and observed metrics and, with labels, the test of the same risk at each score."""
     counts = new.counts
     of_classes = np.column_stack([counts.pos, counts.neg]).astype(np.int64)
     scores = np.repeat(counts.threshold, of_classes.sum(axis=1))
@@ -585,7 +596,7 @@ def _risk_p_value(cases: ExpectedPredictions, positive: Array) -> float:
     """Return the p-value of the probabilities of the cases, given their labels; see the notes of `drift`."""
     weighting = cases.weighting
     chance = weighting.chance
-    # Without a limit, a probability near 0 or 1 would decide alone.
+    # Without this limit, a single probability near 0 or 1 could determine the result.
     least = 0.5 / chance.size
     logit = special.logit(chance.clip(least, 1 - least))
     design = np.column_stack([np.ones(chance.size), logit - logit.mean()])
@@ -603,11 +614,11 @@ def _risk_p_value(cases: ExpectedPredictions, positive: Array) -> float:
 def _by_segment(
     reference: Any, current: Any, model: str | None, adjust: inference.PValueAdjust, tests: _Tests
 ) -> SegmentDrift:
-    """Compare each segment that both samples have."""
+    """Compare the samples in each segment that occurs in both."""
     known, new = _parts(reference, "reference"), _parts(current, "current")
     names = [name for name in known if name in new]
     if not names:
-        raise InputError("segments", expected="some that both samples have", got="none")
+        raise InputError("segments", expected="at least one segment in both samples", got="none")
     parts: list[Drift] = []
     for name in names:
         one = samples_of(known[name], name="reference").one(model)

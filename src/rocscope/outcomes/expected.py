@@ -1,14 +1,15 @@
-"""Cases before their labels come: what curves, figures and decisions are to be expected of them.
+"""Expected curves, metrics and decisions for cases whose labels are not yet known.
 
 The calibration of a labelled reference gives each new case a probability p of being positive. Vuk & Curk (2006, §6)
-show that calibration and the distribution of scores contain ROC curve, lift chart and accuracy; so each case becomes
-two rows, a positive of weight p and a negative of weight 1 − p, and everything that takes Predictions takes them.
+show that the ROC curve, the lift chart and the accuracy follow from calibration and the distribution of scores. Each
+case therefore becomes two rows, a positive of weight p and a negative of weight 1 − p. Every function that takes
+Predictions accepts these rows.
 
-`ExpectedWeights` are these weights. A figure θ moves with the case i by pᵢ·mᵢ⁺ + (1 − pᵢ)·mᵢ⁻, where mᵢ⁺ and mᵢ⁻ are
-its influences as a positive and as a negative, and with its probability by gᵢ = mᵢ⁺ − mᵢ⁻. The error of the
-probabilities comes from bootstrap replicates of the reference, in each of which the recalibrator is fitted again: the
-replicate b moves θ by Σᵢ gᵢ·(pᵢ*ᵇ − p̄ᵢ*). For the logistic spline, errors agree with its influence function within the
-noise of the replicates; the bootstrap serves every recalibrator, and groups of rows.
+`ExpectedWeights` are these weights. Case i influences a metric θ by pᵢ·mᵢ⁺ + (1 − pᵢ)·mᵢ⁻, where mᵢ⁺ and mᵢ⁻ are its
+influences as a positive and as a negative. A change of its probability changes θ by gᵢ = mᵢ⁺ − mᵢ⁻ per unit. The error
+of the probabilities comes from bootstrap replicates of the reference, in each of which the recalibrator is fitted
+again: replicate b changes θ by Σᵢ gᵢ·(pᵢ*ᵇ − p̄ᵢ*). For the logistic spline, these errors agree with its influence
+function within the noise of the replicates. The bootstrap works for every recalibrator, and for groups of rows.
 """
 
 from collections.abc import Callable
@@ -39,16 +40,16 @@ Assumption = Literal["risk", "classes"]
 Estimand = Literal["population", "cases"]
 
 ASSUMPTIONS = {"risk": "same risk at each score", "classes": "same scores within each class"}
-"""By name, what is assumed to be equal for the reference and the new cases."""
+"""Assumptions about the reference and the new cases, by name."""
 
-# Groups of neighbouring scores in which replicates of the probabilities are kept: within 1 of 200, a curve that is
-# smooth enough to be estimated at all is straight.
+# Number of groups of neighbouring scores for which replicates of the probabilities are stored. Within 1 of 200 groups,
+# a curve that is smooth enough to be estimated is nearly straight.
 _CELLS = 200
-# Up to so many distinct scores, such as those of a small tree, each has a share of positives of its own.
+# Up to this number of distinct scores, such as those of a small tree, each score has its own share of positives.
 _FEW_LEVELS = 10
-# A probability of 0 would take a row away, and with it the effect of an error of that probability.
+# A probability of 0 would remove a row, and with it the effect of an error of this probability.
 _CERTAIN = 1e-9
-# Halvings of the range of a prevalence: to the last digit of a double.
+# Bisection steps for a prevalence: enough for the precision of a double.
 _HALVINGS = 52
 
 
@@ -56,22 +57,22 @@ _HALVINGS = 52
 class ExpectedWeights(EstimatedWeights):
     """Weights p and 1 − p of each case as a positive and as a negative.
 
-    The sample behind the weights are the m cases as positives, then the same cases as negatives.
+    The weighted sample consists of the m cases as positives, followed by the same cases as negatives.
 
     Attributes
     ----------
     chance : array of m
-        p of each case.
+        Probability p of each case.
     cell : array of m codes
-        The group of neighbouring scores that a case is in.
+        Group of neighbouring scores that contains the case.
     replicates : array of b × k
-        Distance of a bootstrap replicate of p from their mean, in each group.
+        Bootstrap replicates of p minus their mean, in each group.
     prevalence_moves : array of m, optional
-        Influence of each case on the estimated prevalence, and with it on all p.
+        Influence of each case on the estimated prevalence, and through it on all p.
     prevalence_slope : array of m, optional
-        Derivative of p by that prevalence.
+        Derivative of p with respect to the prevalence.
     estimand : {"population", "cases"}
-        Target of the figures: all cases like these, or these cases once they are labelled.
+        Target of the intervals: the population of the cases, or these cases once they are labelled.
     """
 
     chance: Array
@@ -84,18 +85,19 @@ class ExpectedWeights(EstimatedWeights):
 
     @property
     def drawn_units(self) -> Indices:
-        """The case of each row: its two rows are drawn together."""
+        """Index of the case of each row; the two rows of a case are drawn together."""
         return self._places % self.chance.size
 
     def moves(self, moves: Array) -> Array:
-        """Return the moves of each case, then of each replicate of the probabilities."""
+        """Return the influence of each case, followed by the influence of each replicate of the probabilities."""
         m, replicates = self.chance.size, len(self.replicates)
         positive, negative = np.split(sum_by(self._places, moves, 2 * m), 2)
         chance = self.chance[:, None]
         slope = positive / chance - negative / (1 - chance)
         of_cases = positive + negative
         if self.estimand == "cases":
-            # Which cases there are is given; of their labels, a positive moves by (1 − p)·g and a negative by −p·g.
+            # The cases are fixed and only their labels vary: a positive label has influence (1 − p)·g, a negative one
+            # −p·g.
             of_cases = np.sqrt(chance * (1 - chance)) * slope
         elif self.prevalence_moves is not None and self.prevalence_slope is not None:
             of_cases = of_cases + np.outer(self.prevalence_moves, self.prevalence_slope @ slope)
@@ -103,7 +105,7 @@ class ExpectedWeights(EstimatedWeights):
         return np.concatenate([of_cases, of_replicates / np.sqrt(replicates)])
 
     def units(self, unit: Indices | None) -> Indices | None:
-        """Return the unit of each case and replicate, given the units of the rows."""
+        """Return the independent unit of each case and replicate, given the units of the rows."""
         if unit is None:
             return None
         m = self.chance.size
@@ -112,12 +114,13 @@ class ExpectedWeights(EstimatedWeights):
         return np.unique(units, return_inverse=True)[1]
 
     def reestimated(self, weight: Array, frequency: bool) -> Callable[[Array], Array]:  # noqa: ARG002
-        """Return a function from how often cases are drawn to weights from a replicate of the reference."""
+        """Return a function from multiplicities of the cases to weights from one replicate of the reference."""
         positive, case = self._places < self.chance.size, self.drawn_units
         chance, deviation = self.chance[case], self.replicates[:, self.cell[case]]
 
         def weights(drawn: Array) -> Array:
-            # Any number that depends on the draws of cases alone picks an independent replicate of the reference.
+            # A number computed from the draws of cases picks the replicate of the reference, which is independent of
+            # them.
             number = drawn.astype(np.int64) @ np.arange(case.size) % len(deviation)
             moved = (chance + deviation[number]).clip(0, 1)
             return np.where(positive, moved, 1 - moved)
@@ -135,9 +138,9 @@ class ExpectedPredictions(Predictions):
     assumption : str
         ``"same risk at each score"`` or ``"same scores within each class"``.
     recalibrator : Recalibrator
-        Fitted to the reference.
+        Recalibrator fitted to the reference.
     below, above : float
-        Shares of the cases with scores below, and above, every reference score.
+        Share of the cases with scores below the lowest, and above the highest, reference score.
 
     Examples
     --------
@@ -163,19 +166,20 @@ class ExpectedPredictions(Predictions):
         return self.below + self.above
 
     def bounds(self, figure: str | Callable[[ThresholdCounts], float]) -> Bounds:
-        """Return the lowest and highest value of a figure if probabilities are anywhere within their limits.
+        """Return the lowest and highest value of a metric over all probabilities within their limits.
 
         Parameters
         ----------
         figure : str, or function of ThresholdCounts
-            Name of a figure, such as ``"auc"``, or one of `rocscope.inference.statistics`.
+            Name of a metric, such as ``"auc"``, or a statistic of `rocscope.inference.statistics`.
 
         Notes
         -----
-        A case with a score above every reference score may have any probability from the highest calibrated one to 1; a
-        case below, any from 0 to the lowest. With ``method="venn-abers"`` every case has the limits of
-        `VennAbersRecalibrator.predict_interval`. All four combinations of limits of the lower and upper half of the
-        scores are tried. Sampling errors are not included.
+        A case with a score above every reference score may have any probability from the highest calibrated probability
+        to 1. A case with a score below every reference score may have any probability from 0 to the lowest one. With
+        ``method="venn-abers"``, every case has the limits of `VennAbersRecalibrator.predict_interval`. All four
+        combinations of lower and upper limits for the lower and upper half of the scores are tried. Sampling errors are
+        not included.
 
         Examples
         --------
@@ -218,44 +222,48 @@ def expected(
     replicates: int = 200,
     random_state: Any = 0,
 ) -> ExpectedPredictions:
-    """Return unlabelled cases with the labels that the calibration of a labelled reference lets expect.
+    """Return unlabelled cases with expected labels, from the calibration of a labelled reference.
 
     Parameters
     ----------
     reference, model : labelled data of one model
-        Predictions or ThresholdCounts; see `rocscope.sample`.
-    scores : array of m scores of the new cases, or mapping from the model's name to them
-        By the same model, on the same scale.
+        Predictions or ThresholdCounts; see `rocscope.sample`. If they contain several models, pass the name of one as
+        `model`.
+    scores : array of m, or mapping from the model's name to array
+        Scores of the new cases, by the same model and on the same scale.
     assume : {"risk", "classes"}
-        Property that the new cases share with the reference. "risk": cases of one score have the same risk, while
-        scores may be distributed otherwise (covariate shift). "classes": the scores of each class have the same
-        distribution, while the prevalence may be another one, which is estimated from the scores (prior shift).
+        Property that the new cases share with the reference. "risk": cases with equal scores have the same risk, but
+        the distribution of the scores may differ (covariate shift). "classes": the scores of each class have the same
+        distribution, but the prevalence may differ (prior shift); it is estimated from the scores.
     method : str
-        Name of a recalibrator. "auto" is "spline"; for at most 10 distinct scores "isotonic".
+        Name of a recalibrator. "auto" is "isotonic" for at most 10 distinct scores, otherwise "spline".
     estimand : {"population", "cases"}
-        Target of intervals: all cases like these, or these cases once they are labelled.
+        Target of intervals: the population of the cases, or these cases once they are labelled.
     segment, groups, columns : see `rocscope.Predictions`
-        Of the new cases.
+        Segments, groups and further columns of the new cases.
     replicates : int
-        Bootstrap replicates of the reference, for the uncertainty of its calibration.
+        Number of bootstrap replicates of the reference, for the uncertainty of its calibration.
     random_state : int, Generator, RandomState or None
+        Seed of the bootstrap.
 
     Returns
     -------
     ExpectedPredictions
-        Pass it to any function of Predictions. Intervals contain the uncertainty of the calibration and of the cases.
+        Pass the result to any function that takes Predictions. Intervals include the uncertainty of the calibration and
+        of the cases.
 
     Raises
     ------
     InputError
-        If the reference itself has no labels, or the scores are of another model. OneClassError if its labels are of
-        one class.
+        If the reference has no labels, or the scores belong to a different model.
+    OneClassError
+        If the reference has labels of one class only.
 
     Notes
     -----
-    Isotonic regression, as any map that is fitted to be the best monotone one, makes a ranking look better than it is:
-    its probabilities belong to the hull of the ROC curve. In simulations the expected AUC was too high by .3 to .7 of
-    its standard error; the logistic spline was off by less than .2 of it.
+    Isotonic regression is too optimistic about a ranking, because its probabilities correspond to the convex hull of
+    the ROC curve. In simulations the expected AUC was too high by .3 to .7 standard errors; with the logistic spline,
+    its error was below .2 standard errors.
 
     References
     ----------
@@ -264,7 +272,7 @@ def expected(
 
     Examples
     --------
-    At the scores 0 and 1, the risks of the reference are 1/4 and 3/4. Among the new cases a score of 1 is rarer:
+    In the reference, the risks at the scores 0 and 1 are 1/4 and 3/4. Among the new cases a score of 1 is rarer:
 
     >>> reference = Predictions([0, 0, 0, 1, 0, 1, 1, 1] * 10, [0, 0, 0, 0, 1, 1, 1, 1] * 10)
     >>> cases = expected(reference, [0] * 30 + [1] * 10)
@@ -286,7 +294,7 @@ def expected(
         method = "isotonic" if len(counts) <= _FEW_LEVELS else "spline"
     fitted = recalibrator(method).fit_counts(counts)  # pyright: ignore[reportArgumentType]
 
-    # Replicates of the fit, at the mean score of each cell of neighbouring new scores.
+    # Replicates of the fit, at the mean score of each group of neighbouring new scores.
     levels, level, times = np.unique(new, return_inverse=True, return_counts=True)
     pooled = Outcomes(levels.astype(np.float64), np.zeros(levels.size), times.astype(np.float64))
     starts = pooled.starts(_CELLS)
@@ -327,18 +335,19 @@ def expected(
 
 
 def prevalences(chance: Array, before: Array, weight: Array) -> Array:
-    """Return the share of positives that makes each row of probabilities most likely, if only the share has changed.
+    """Return the maximum-likelihood prevalence for each row of probabilities, if only the prevalence has changed.
 
     Parameters
     ----------
     chance : array of b × k
         Probabilities at a prevalence of `before` (array of b).
     weight : array of k
-        Cases of each.
+        Number of cases with each probability.
 
     Notes
     -----
-    The root of the derivative of the log-likelihood of `rocscope.decisions.estimate_prevalence`, of all rows at once.
+    The prevalence is the root of the derivative of the log-likelihood, found for all rows at once; see
+    `rocscope.decisions.estimate_prevalence`.
 
     Examples
     --------
@@ -356,9 +365,9 @@ def prevalences(chance: Array, before: Array, weight: Array) -> Array:
 
 
 def _effect_of_prevalence(chance: Array, prevalence: float) -> tuple[Array, Array]:
-    """Return how far each case moves the estimated prevalence π, and the derivative of its probability by π.
+    """Return the influence of each case on the estimated prevalence π, and the derivative of its probability by π.
 
-    The score of case i is uᵢ = (pᵢ − π)/(π(1 − π)), which moves π by uᵢ/Σu²; dp/dπ = p(1 − p)/(π(1 − π)).
+    The score of case i is uᵢ = (pᵢ − π)/(π(1 − π)), and its influence is uᵢ/Σu²; dp/dπ = p(1 − p)/(π(1 − π)).
     """
     variance = prevalence * (1 - prevalence)
     score = (chance - prevalence) / variance
@@ -368,10 +377,10 @@ def _effect_of_prevalence(chance: Array, prevalence: float) -> tuple[Array, Arra
 
 
 def _refitted(known: Sample, fitted: Recalibrator, replicates: int, seed: int) -> list[Recalibrator]:
-    """Return the recalibrator fitted to bootstrap replicates of the reference, its groups drawn as wholes.
+    """Return recalibrators fitted to bootstrap replicates of the reference; groups are resampled as units.
 
-    Scores of the reference are merged to 200 levels first, which changes the spread of the fits by far less than their
-    number does.
+    Scores of the reference are first merged to 200 levels. This changes the variance of the fits much less than their
+    limited number does.
     """
     counts = known.counts
     levels = Outcomes.of(counts)
@@ -409,14 +418,14 @@ def scores_of_model(scores: Any, name: str) -> tuple[str, Array]:
     if len(columns) == 1 and name == "score":
         name = next(iter(columns))
     if name not in columns:
-        raise ScoreError("scores", expected=f"those of the reference's model {name!r}", got=check.shown(list(columns)))
+        raise ScoreError("scores", expected=f"scores of the reference's model {name!r}", got=check.shown(list(columns)))
     return name, check.check_scores(columns[name])
 
 
 def _as_rows(
     score: Array, chance: Array, name: str, weighting: ExpectedWeights | None = None, **columns: Any
 ) -> ExpectedPredictions:
-    """Return each case as a positive row of weight p and a negative one of weight 1 − p, positives first."""
+    """Return each case as a positive row of weight p and a negative row of weight 1 − p, positives first."""
     labels = np.repeat([True, False], score.size)
     weight = np.concatenate([chance, 1 - chance])
     doubled = {key: _doubled(column, key, score.size) for key, column in columns.items()}
@@ -426,7 +435,7 @@ def _as_rows(
 
 
 def _doubled(column: Any, name: str, n: int) -> Any:
-    """Return a column, or several by name, for both rows of each case."""
+    """Return a column, or a mapping of columns, for both rows of each case."""
     if column is None:
         return None
     if name == "columns":

@@ -1,16 +1,17 @@
-"""Uplift from controlled experiments: who responds because of the contact, as curves and in money.
+"""Uplift from controlled experiments: additional responses caused by the contact, as curves and in money.
 
-In an experiment some rows are treated (contacted) at random and others are not. Nobody is seen both ways, so uplift is
-estimated from groups: among the n_t treated and n_c controls down to a score, with responses y_t and y_c,
+In an experiment, some rows are treated (contacted) at random and others are not. No case is observed under both
+conditions, so uplift is estimated from groups. Let n_t treated rows and n_c controls have at least a given score, with
+responses y_t and y_c:
 
-- the Qini curve is y_t − y_c·n_t/n_c, additional responses of the treated;
-- the uplift curve is (y_t/n_t − y_c/n_c)·(n_t + n_c), additional responses if all were treated.
+- the Qini curve is y_t − y_c·n_t/n_c, the additional responses of the treated rows;
+- the uplift curve is (y_t/n_t − y_c/n_c)·(n_t + n_c), the additional responses if all these rows were treated.
 
-Areas are taken over the straight line from the origin to the end of the curve, which is contacting at random.
+Areas are measured above the straight line from the origin to the end of the curve, which is contacting at random.
 
-`from_experiment` returns an `Experiment`; its methods give curves, comparisons, a table by deciles, the plan of a
-campaign, and Predictions whose weights are amounts of money, for `rocscope.choose`. If the treated share is estimated,
-it influences every figure through the weights (`ShareWeights`), and intervals include that.
+`from_experiment` returns an `Experiment`. Its methods return curves, comparisons, a table by deciles, the plan of a
+campaign, and Predictions weighted by amounts of money, for `rocscope.choose`. If the treated share is estimated, it
+influences every metric through the weights (`ShareWeights`), and intervals allow for this.
 """
 
 from collections.abc import Mapping
@@ -63,7 +64,7 @@ from rocscope.outcomes.verification import ShareWeights
 UpliftKind = Literal["qini", "uplift"]
 
 _BAND_DEPTHS = [step / 50 for step in range(1, 51)]
-"""Depths at which a band is computed; between them it is drawn straight, finer than a plot shows."""
+"""Depths at which a band is computed; straight lines connect them, which a plot cannot distinguish from the curve."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,24 +76,25 @@ class UpliftCurve(Result):
     kind : {"qini", "uplift"}
     model : str
     contacted : array of k + 1
-        Rows (sum of their weights) with a score of at least each distinct one; 0 first.
+        Number of rows (sum of weights) with a score at or above each distinct score; the first entry is 0.
     gained : array of k + 1
-        Responses added among them.
+        Additional responses of the contacted rows.
     area : Estimate
-        Area between the curve and the straight line to its end, divided by n²: what the ranking adds per case, in the
-        mean over all depths, to contacting the same number at random.
+        Area between the curve and the straight line to its end, divided by n². It is the mean gain per case of the
+        ranking over contacting the same number at random, averaged over all depths.
     coefficient : Estimate
-        That area divided by the one of a perfect ranking: scikit-uplift's `qini_auc_score` and `uplift_auc_score`. NaN
-        for responses other than 0 and 1.
+        The area divided by the area of a perfect ranking, as `qini_auc_score` and `uplift_auc_score` in scikit-uplift.
+        NaN for responses other than 0 and 1.
     effect : Estimate
-        Gain per case from contacting everybody: the average treatment effect.
+        Gain per case from contacting all cases: the average treatment effect.
 
     Notes
     -----
-    With the treated and controls n_t, n_c among those contacted and their responses y_t, y_c: the Qini curve is
-    y_t − y_c·n_t/n_c, responses of the treated only; the uplift curve (y_t/n_t − y_c/n_c)·(n_t + n_c), of all. The
-    whole area under a curve, per case, is `area` + `effect`/2 (of the Qini curve with what its end is per case);
-    divided by the end of the uplift curve per case it is causalml's normalised `auuc_score`, but for 1/n.
+    The contacted rows contain n_t treated rows and n_c controls with responses y_t and y_c. The Qini curve is y_t −
+    y_c·n_t/n_c, for the treated rows only. The uplift curve is (y_t/n_t − y_c/n_c)·(n_t + n_c), for all contacted rows.
+    The total area under the uplift curve, per case, is `area` + `effect`/2; for the Qini curve, replace `effect` by the
+    end of the curve per case. The total area divided by the end of the uplift curve per case is causalml's normalised
+    `auuc_score`, up to a term of 1/n.
 
     Examples
     --------
@@ -119,16 +121,16 @@ class UpliftCurve(Result):
         return self.contacted / self.contacted[-1]
 
     def at(self, depth: float) -> float:
-        """Return the additional responses at a share contacted, by linear interpolation."""
+        """Return the additional responses if this share of the rows is contacted, by linear interpolation."""
         return float(np.interp(depth, self.depth, self.gained))
 
     def band(self, level: float = 0.95) -> Band:
-        """Return pointwise intervals of the responses gained, at 50 depths.
+        """Return pointwise intervals of the additional responses, at 50 depths.
 
         Notes
         -----
-        At each depth, the interval of the uplift among the rows contacted (see `Experiment.uplift_at`), multiplied by
-        their number; by the number of treated ones for a Qini curve.
+        At each depth, the interval of `Experiment.uplift_at` is multiplied by the number of contacted rows; for a Qini
+        curve, by the number of treated rows among them.
 
         Examples
         --------
@@ -145,7 +147,7 @@ class UpliftCurve(Result):
         return reach("plotting").plot_uplift(self, ax, level=level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the points as a table."""
+        """Return the points as a data frame."""
         return check.frame_of({"contacted": self.contacted, "depth": self.depth, "gained": self.gained}, backend)
 
     def __repr__(self) -> str:
@@ -154,28 +156,28 @@ class UpliftCurve(Result):
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Responses and treatments with row weights, for cumulation along a ranking."""
+    """Responses, treatments and row weights, for cumulative sums along a ranking."""
 
     response: Array
     treated: Booleans
     weight: Array
 
     def area_and_moves(self, score: Array, kind: UpliftKind) -> tuple[Array, Array]:
-        """Return the area under the curve and its end, per case, with the influence of each row (n × 2).
+        """Return the area under the curve and the height of its end, per case, with the influence of each row (n × 2).
 
         Notes
         -----
-        A = Σ_k (V_k + V_{k−1})(N_k − N_{k−1})/2. Its derivative with respect to a row's addition to the four running
-        sums is the sum of the derivatives at all later levels, with ∂A/∂V_k = (N_{k+1} − N_{k−1})/2 and ∂A/∂N_k =
-        (V_{k−1} − V_{k+1})/2.
+        A = Σ_k (V_k + V_{k−1})(N_k − N_{k−1})/2. A row adds to the four running sums at its own level and all later
+        ones. The derivative of A is therefore a sum over these levels, with ∂A/∂V_k = (N_{k+1} − N_{k−1})/2 and ∂A/∂N_k
+        = (V_{k−1} − V_{k+1})/2.
         """
         contacted, gained, ranked, slopes = self.cumulated(score, kind)
         n, total = contacted[-1], gained[-1]
         area = float(((gained[1:] + gained[:-1]) * np.diff(contacted)).sum()) / 2
 
         def moves_of(by_gained: Array, by_contacted: Array) -> Array:
-            """Return the move of each row on a figure with these derivatives by V and N at each level."""
-            # What a row adds to a running sum remains in it at all later levels.
+            """Return the influence of each row on a metric, given its derivatives by V and N at each level."""
+            # A row's contribution to a running sum remains in the sum at all later levels.
             by_sum = []
             for slope, counts_rows in zip(slopes, (0, 0, 1, 1), strict=True):
                 at_level = by_gained * slope + by_contacted * counts_rows
@@ -190,7 +192,7 @@ class Trial:
         is_last = np.zeros(gained.size - 1)
         is_last[-1] = 1
         of_end = moves_of(is_last, np.zeros(is_last.size))
-        # Per case: A/n² and V/n, whose denominators grow with every row.
+        # Per case: A/n² and V/n; the denominators also depend on every row.
         values = np.array([area / n**2, total / n])
         moves = np.column_stack([of_area / n**2, of_end / n])
         return values, moves - (self.weight / n)[:, None] * values * [2, 1]
@@ -198,14 +200,14 @@ class Trial:
     def cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[Array]]:
         """Return N contacted and V gained, the rows' levels, and the derivatives of V by y_t, y_c, n_t and n_c.
 
-        N (a sum of weights) and V have one entry more than there are levels: they start at (0, 0), with nobody
-        contacted. No row moves that point, so it has no derivatives.
+        N (a sum of weights) and V have one entry more than the number of levels, because they start at (0, 0), with
+        nobody contacted. This point does not depend on any row, so it has no derivatives.
         """
         ranked = RowLevels.of(self.treated, score)
-        # Sums over the treated come first: they are the positives of `ranked`.
+        # Sums over treated rows come first: treated rows are the positives of `ranked`.
         y_t, y_c = (np.cumsum(count) for count in ranked.counts(self.weight * self.response))
         n_t, n_c = (np.cumsum(count) for count in ranked.counts(self.weight))
-        # An arm without rows so far adds nothing: its 1/n is taken as 0.
+        # An arm without rows so far contributes 0: set its 1/n to 0.
         inverse_t = np.divide(1, n_t, out=np.zeros(n_t.size), where=n_t > 0)
         inverse_c = np.divide(1, n_c, out=np.zeros(n_c.size), where=n_c > 0)
         n = n_t + n_c
@@ -223,7 +225,7 @@ class Trial:
         response, treated = self.response == 1, self.treated
         if kind == "qini":
             return np.where(response, np.where(treated, 1, -1), 0)
-        # Treated responders and silent controls first. Of the others, the kind with fewer rows comes last.
+        # Treated responders and controls without response come first. Of the two other kinds, the rarer one comes last.
         control_responders = self.weight[response & ~treated].sum()
         treated_silent = self.weight[~response & treated].sum()
         second = response if control_responders > treated_silent else treated
@@ -232,7 +234,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class UpliftPart(Result):
-    """Mean responses of control and treated rows in a part of the ranking, and their difference.
+    """Mean responses of control and treated rows in a part of the ranking, and their difference (the uplift).
 
     `n` is the number of rows. Means are weighted as in `Experiment.uplift`.
 
@@ -251,7 +253,7 @@ class UpliftPart(Result):
 
 @dataclass(frozen=True, repr=False)
 class UpliftTable(Result):
-    """Parts of a ranking, from the top.
+    """Uplift in parts of a ranking, from the top.
 
     Examples
     --------
@@ -263,7 +265,7 @@ class UpliftTable(Result):
     parts: tuple[UpliftPart, ...]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a table with one row per part."""
+        """Return a data frame with one row per part."""
         columns: dict[str, Any] = {"part": list(range(1, len(self.parts) + 1))}
         for name in ("n", "control", "treated"):
             columns[name] = [getattr(part, name) for part in self.parts]
@@ -282,17 +284,17 @@ class UpliftTable(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Experiment(Result):
-    """Responses, treatments and scores of the same rows.
+    """Responses, treatments and scores of the rows of an experiment.
 
     Attributes
     ----------
     n : int
-        Number of rows with a weight above 0; a row with a frequency counts as that number of equal rows.
+        Number of rows with a weight above 0; a row with a frequency weight counts as this number of equal rows.
     response : array of n
     treated : array of n
     scores : mapping from model name to array of n
     share : array of n, or None
-        The known probability of treatment; None where the share of each stratum is observed.
+        Known probability of treatment; None if the treated share is estimated in each stratum.
     stratum : array of n codes
     benefit, cost : float
         Benefit of a response and cost of a contact, for `in_money`.
@@ -333,17 +335,17 @@ class Experiment(Result):
         return int(self.treated.sum())
 
     def qini(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
-        """Return a model's Qini curve: additional responses among the treated; see `UpliftCurve`."""
+        """Return a model's Qini curve: additional responses of the treated rows; see `UpliftCurve`."""
         return self._curve("qini", model, level)
 
     def uplift(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
-        """Return a model's uplift curve: additional responses from treating everybody down to a score."""
+        """Return a model's uplift curve: additional responses if all rows at or above a score are treated."""
         return self._curve("uplift", model, level)
 
     def compare(
         self, kind: UpliftKind = "qini", *, normalized: bool = False, level: float = 0.95, adjust: Adjust = "holm"
     ) -> Comparisons:
-        """Compare all models' areas over random on the same rows; if normalized, their coefficients.
+        """Compare the models' areas over random on the same rows; with `normalized`, their coefficients.
 
         Examples
         --------
@@ -363,33 +365,33 @@ class Experiment(Result):
         return compare_values(sample, quantity, Hypothesis(level=level), adjust, PLAIN)
 
     def by_decile(self, model: str | None = None, *, parts: int = 10, level: float = 0.95) -> "UpliftTable":
-        """Return the responses of both arms and the uplift with its interval, in parts of the ranking from the top.
+        """Return the responses of both arms and the uplift with its interval, for parts of the ranking from the top.
 
-        Rows of one score stay together. See `uplift_at` for the estimate and its interval.
+        Rows with equal scores stay together. See `uplift_at` for the estimate and its interval.
 
         Examples
         --------
-        One in four of stratum "a" is treated and half of "b", and in neither is there an effect. Plain means of both
-        arms would differ by 1/2 − 1/3:
+        One in four rows of stratum "a" is treated and half of stratum "b", without any effect. Unweighted means of the
+        two arms would differ by 1/2 − 1/3:
 
         >>> response, treated = [0, 0, 0, 0, 1, 0, 1, 0], [1, 0, 0, 0, 1, 1, 0, 0]
         >>> from_experiment(response, treated, [1] * 8, strata=list("aaaabbbb")).by_decile().parts[0].uplift.value
         0.0
         """
         above, level_weight, tie = self._ranking(model)
-        # A tie belongs to the part that its middle falls into; parts without rows are skipped.
+        # A tie belongs to the part that contains its middle; parts without rows are skipped.
         depth = (above + level_weight / 2)[tie] / level_weight.sum()
         part = np.unique((depth * check.check_whole(parts, "parts")).astype(int), return_inverse=True)[1]
         level = check.check_level(level)
         return UpliftTable(tuple(self._uplift_part(part == i, level) for i in range(int(part.max()) + 1)))
 
     def uplift_at(self, k: float, model: str | None = None, *, level: float = 0.95) -> Estimate:
-        """Return the uplift among the best-scored share k of the rows: additional responses per case contacted.
+        """Return the uplift among the top share k of the rows: additional responses per contacted case.
 
         Parameters
         ----------
         k : float
-            Share of the rows (of their weight), above 0 and up to 1. A tie in which it ends counts in part.
+            Share of the rows (of their weight), above 0 and up to 1. A tie at the limit counts in part.
         model, level : see `qini`
 
         Returns
@@ -403,11 +405,12 @@ class Experiment(Result):
 
         Notes
         -----
-        The difference of the mean responses of treated and controls. With sampling weights, or where shares differ
-        between rows, means are weighted by the weight over the share of the arm (Hájek's estimate). Responses of 0 and
-        1 of rows with equal weights have Newcombe's interval, which combines Wilson's of both arms. Any other interval
-        follows from the influence of each row, of groups where there are any, also through the observed shares; it is
-        marked where an arm has too few rows, groups or responses.
+        The uplift is the difference in mean response between treated rows and controls. With sampling weights, or if
+        treatment probabilities differ between rows, the means are weighted by weight/(probability of the row's arm)
+        (Hájek's estimate). For responses of 0 and 1 with equal weights, the interval is Newcombe's, which combines the
+        Wilson intervals of both arms. Any other interval follows from the influence of each row or group, including
+        the influence through estimated treated shares. It is marked as unreliable if an arm has too few rows, groups or
+        responses.
 
         References
         ----------
@@ -415,7 +418,7 @@ class Experiment(Result):
 
         Examples
         --------
-        Of the best half both treated responded, and one control of two:
+        In the top half, both treated rows responded, and one of two controls:
 
         >>> trial = from_experiment([1, 1, 0, 1, 0, 0, 0, 0], [1, 0, 0, 1, 1, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1])
         >>> trial.uplift_at(0.5).value
@@ -439,7 +442,7 @@ class Experiment(Result):
         return Band(depth, contacts * low, contacts * high, level, uplifts[-1].method)
 
     def in_money(self, *, benefit: float | None = None, cost: float | None = None) -> Predictions:
-        """Return rows in money: positive if contacting gains, weighted by the amount.
+        """Return rows weighted by money: positive if contacting the row is a gain, with the amount as weight.
 
         Parameters
         ----------
@@ -449,17 +452,19 @@ class Experiment(Result):
         Returns
         -------
         Predictions
-            For `choose`, `hull`, curves and all else at costs of 1 : 1, the default. The column "gain" has the amounts.
+            Input for `choose`, `hull`, curves and other functions at the default costs of 1 : 1. The column "gain"
+            contains the signed amounts.
 
         Notes
         -----
-        A row gains benefit·y·(w/p − (1 − w)/(1 − p)) − cost, with the share p treated (of its stratum): in the mean
-        what contacting a row like it gains. Its sum over all rows is n times the effect, in money, less the costs.
-        Intervals allow for the estimation of p.
+        The gain of a row is benefit·y·(w/p − (1 − w)/(1 − p)) − cost, where w is 1 for a treated row and 0 for a
+        control, and p is the treated share of its stratum. Its expectation is the gain from contacting such a row. The
+        sum over all rows is n times the effect, in money, minus the costs. Intervals allow for the estimation of p.
 
         Examples
         --------
-        Half is treated, so a response of a treated row counts twice and one of a control is taken off twice:
+        Half of the rows are treated, so a response of a treated row counts twice, and a response of a control is
+        subtracted twice:
 
         >>> experiment = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
         >>> experiment.in_money().columns["gain"].tolist()
@@ -467,7 +472,7 @@ class Experiment(Result):
         """
         gain, weighting = self._gain(benefit, cost)
         weight = np.abs(gain) * self._row_weight
-        # Scaled by a power of two to about 1, which is exact.
+        # Scale by a power of two to about 1; such scaling is exact.
         weight = np.ldexp(weight, -frexp(weight.mean())[1])
         return Predictions(
             gain > 0,
@@ -481,23 +486,24 @@ class Experiment(Result):
         )
 
     def priced(self, *, benefit: float | None = None, cost: float | None = None) -> tuple[Predictions, Context]:
-        """Return rows with their own costs, and the context that names the columns.
+        """Return rows with individual costs, and a context with the names of the cost columns.
 
         Returns
         -------
         Predictions, Context
-            For `choose` with capacities and its `Decision.interval`. Expected costs are the profit per case with its
-            sign changed.
+            Input for `choose` with capacities, and for `Decision.interval`. The expected cost is minus the profit per
+            case.
 
         Notes
         -----
-        Contacting a row costs −gain, see `in_money`; leaving it costs nothing. Intervals take the share treated as
-        known, which makes them slightly too wide where it is observed. Labels state whether acting gains: they are not
-        responses, so that `plan_campaign` and `allocate` refuse these rows. `plan` takes a campaign.
+        Contacting a row costs −gain (see `in_money`); not contacting it costs nothing. Intervals treat the treated
+        share as known, which makes them slightly too wide if it is estimated. A label is positive if contacting the row
+        is a gain. It is not a response, so `plan_campaign` and `allocate` raise an error for these rows; use `plan` for
+        a campaign.
 
         Examples
         --------
-        Of four cases the best is contacted, who brings 19:
+        Of four cases, only the best is contacted, with a gain of 19:
 
         >>> from rocscope import choose
         >>> experiment = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
@@ -513,35 +519,35 @@ class Experiment(Result):
         return Predictions(gain > 0, self.scores, weights="priced", **labels), context
 
     def plan(self, campaign: Campaign) -> Decision:
-        """Plan a campaign: the model and threshold of highest profit in its population, within its capacity.
+        """Plan a campaign: choose the model and threshold of highest profit in its population, within its capacity.
 
         Parameters
         ----------
         campaign : Campaign
-            With its cost of a contact and benefit of a response, which replace the amounts of `from_experiment`.
+            Its cost of a contact and benefit of a response replace the amounts of `from_experiment`.
 
         Returns
         -------
         Decision
-            ``decision.select(customers)`` lists whom to contact. Its profit before the fixed cost is −`total_cost`;
-            ``decision.interval()`` estimates −profit per customer for new customers, as the threshold was chosen on
-            these rows.
+            ``decision.select(customers)`` lists the customers to contact. The profit before the fixed cost is
+            −`total_cost`. ``decision.interval()`` estimates −profit per customer for new customers, and allows for the
+            choice of the threshold on these rows.
 
         Raises
         ------
         InputError
             If the campaign has a response rate, or a column as its benefit.
         OneClassError
-            If no response brings more than a contact costs.
+            If the gain from a response never exceeds the cost of a contact.
 
         Notes
         -----
-        Contacting a row gains as in `in_money`, so that a response counts only as far as controls would not have
-        responded. Nobody is contacted unless that brings more than the fixed cost.
+        The gain of a contact is defined as in `in_money`, so responses that would also occur without a contact do not
+        count. If the profit does not exceed the fixed cost, nobody is contacted.
 
         Examples
         --------
-        The treated row at the top responded and stands for two; it brings 2·10 − 1. The next row loses 1:
+        The treated row at the top responded and represents two rows; its gain is 2·10 − 1. The next row loses 1:
 
         >>> trial = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1])
         >>> decision = trial.plan(Campaign(population=1000, unit_cost=1, unit_benefit=10, capacity=300))
@@ -551,21 +557,21 @@ class Experiment(Result):
         if not isinstance(campaign, Campaign):
             raise InputError("campaign", expected="a Campaign", got=check.shown(campaign))
         if isinstance(campaign.unit_benefit, str):
-            hint = "make amounts the response: from_experiment(amounts, …), and unit_benefit=1"
+            hint = "pass the amounts as the response: from_experiment(amounts, …), and unit_benefit=1"
             raise InputError("campaign", expected="one unit_benefit for all", got=repr(campaign), hint=hint)
         if campaign.response_rate is not None:
-            hint = "leave it out: the experiment shows who responds"
+            hint = "omit it: the experiment contains the responses"
             raise InputError("campaign", expected="no response_rate", got=repr(campaign), hint=hint)
         rows, context = self.priced(benefit=campaign.unit_benefit, cost=campaign.unit_cost)
         if not rows.n_pos:
-            expected = "a response of a treated row that brings more than a contact costs"
+            expected = "a response of a treated row with a gain above the cost of a contact"
             raise OneClassError("plan", expected=expected, got="none", hint="contact nobody")
         constraints = () if campaign.capacity is None else (Constraint.capacity(campaign.capacity),)
         problem = problem_of(rows, Question(context, subject_to=constraints, population=campaign.population))
         return problem.unless_too_costly(problem.decide(), campaign)
 
     def _gain(self, benefit: float | None, cost: float | None) -> tuple[Array, ShareWeights]:
-        """Return the gain of contacting each row, and its dependence on the share treated."""
+        """Return the gain from contacting each row, and the weights through which it depends on the treated share."""
         benefit = self.benefit if benefit is None else float(check.check_number(benefit, "benefit"))
         cost = self.cost if cost is None else float(check.check_number(cost, "cost"))
         amount = benefit * self.response * np.where(self.treated, 1.0, -1.0)
@@ -585,7 +591,7 @@ class Experiment(Result):
 
     @cached_property
     def _share_of_arm(self) -> Array:
-        """The probability of each row's own arm: known, or observed in its stratum."""
+        """Return the probability of each row's own arm: known, or estimated in its stratum."""
         share = self.share
         if share is None:
             share = self._weighting(np.ones(self.n), 0.0).share(self.sample_weight)[0][self.stratum]
@@ -599,11 +605,11 @@ class Experiment(Result):
     @cached_property
     def _group(self) -> Indices | None:
         group = None if self.groups is None else check.check_groups(self.groups, "groups", self.n)
-        return None if group is None or group.max() == self.n - 1 else group  # groups of one row are rows
+        return None if group is None or group.max() == self.n - 1 else group  # groups of one row each are single rows
 
     @cached_property
     def _trial(self) -> Trial:
-        """The rows, each arm weighted to the mean share treated where shares differ between rows."""
+        """Return the rows; if treated shares differ between rows, each arm is weighted to the mean share."""
         weight = self._row_weight
         if self._is_weighted:
             share = self._share_of_arm
@@ -612,10 +618,10 @@ class Experiment(Result):
         return Trial(self.response, self.treated, weight)
 
     def _figures(self, kind: UpliftKind, score: Array) -> tuple[Array, Array]:
-        """Return area over random, coefficient and effect of a model, with the moves of each row (n × 3)."""
+        """Return area over random, coefficient and effect of a model, with the influence of each row (n × 3)."""
         trial = self._trial
         (area, end), moves = trial.area_and_moves(score, kind)
-        # The line of contacting at random encloses half of the end.
+        # The area under the line of contacting at random is half of the height of its end.
         over_random, moves_over_random = area - end / 2, moves[:, 0] - moves[:, 1] / 2
         coefficient, moves_of_coefficient = nan, np.full(self.n, nan)
         if self._is_binary:
@@ -649,7 +655,7 @@ class Experiment(Result):
         return Values(names, values, stratum, self.n, ", ".join(notes), shortage=shortage, grouped=grouped)
 
     def _shortage(self, weight: Array) -> str:
-        """Return whether an arm has too few responses; amounts count as the equal ones that would vary as much."""
+        """Return the reason if an arm has too few responses, or an effective number of amounts that is too small."""
         responses = [_effective((weight * self.response)[self.treated == arm]) for arm in (False, True)]
         return few(min(responses), FEW_EVENTS, "responses in an arm")
 
@@ -661,29 +667,30 @@ class Experiment(Result):
         sample = self._values(("area", "coefficient", "effect"), values, moves)
         area, coefficient, effect = (estimate_value(sample, i, check.check_level(level), PLAIN) for i in range(3))
         if isnan(values[1]):
-            coefficient = replace(coefficient, reason="responses other than 0 and 1 have no perfect ranking")
+            coefficient = replace(coefficient, reason="undefined for responses other than 0 and 1")
         return UpliftCurve(kind, name, contacted, gained, area, coefficient, effect, self)
 
     def _ranking(self, model: str | None) -> tuple[Array, Array, Indices]:
-        """Return the weight above each distinct score, from the top, and at it; and which of them each row has."""
+        """Return the weight above and at each distinct score, from the top, and the index of the score of each row."""
         tie = np.unique(-self.scores[model_name(self.models, model)], return_inverse=True)[1]
         weight = np.bincount(tie, self._row_weight)
         return np.cumsum(weight) - weight, weight, tie
 
     def _inside(self, share: float, model: str | None) -> Array:
-        """Return how much of each row is among a best-scored share: 0, 1, or a part of a tie."""
+        """Return the fraction of each row in the top share: 0, 1, or a fraction for a tie at the limit."""
         above, weight, tie = self._ranking(model)
-        # The share is taken as the decimal that it is written as: .7 of 10 rows are 7, without rounding.
+        # The share is read as a decimal, so that .7 of 10 rows is exactly 7.
         contacted = float(decimal(share) * Fraction(float(weight.sum())))
         return np.clip((contacted - above) / weight, 0.0, 1.0)[tie]
 
     def _uplift_part(self, inside: Array, level: float) -> UpliftPart:
-        """Return the uplift in a part of the ranking, given how much of each row is in it; see `uplift_at`.
+        """Return the uplift in a part of the ranking, given the fraction of each row in the part; see `uplift_at`.
 
         Notes
         -----
-        With shares hᵢ of the weight of its arm in the part, a row moves the mean ȳ of the arm by hᵢ(yᵢ − ȳ). The factor
-        √(u/(u − 1)) for the u units of the arm makes their variance that of a sample, s²/u for equal rows.
+        Let hᵢ be the share of row i in the weight of its arm in the part. Its influence on the mean ȳ of the arm is
+        hᵢ(yᵢ − ȳ). The factor √(u/(u − 1)), for u independent units in the arm, turns the sum of squares into the
+        sample variance, s²/u for equal rows.
         """
         n, weight = float(inside.sum()), self._trial.weight * inside
         arms = [np.flatnonzero((weight > 0) & (self.treated == arm)) for arm in (False, True)]
@@ -695,7 +702,8 @@ class Experiment(Result):
 
         is_plain = self._is_binary and self._group is None and self.sample_weight is None and not self._is_weighted
         if is_plain:
-            # A tie that counts in part makes unequal shares h: a variance of p(1 − p)·Σh², as of 1/Σh² equal rows.
+            # A tie that counts in part makes the shares h unequal: the variance is p(1 − p)·Σh², as for 1/Σh² equal
+            # rows.
             rows_of_arm = [_effective(inside[rows]) for rows in arms]
             z = normal_quantile(level)
             first, second = (
@@ -711,7 +719,7 @@ class Experiment(Result):
             group = None if self._group is None else np.unique(self._group[rows], return_inverse=True)[1]
             moves[rows] = sign * share * (self.response[rows] - mean)
             if self.share is not None or not self._is_weighted:
-                # Moves through observed shares are first-order moves, and then so are the others.
+                # The influence through estimated shares is first-order, so the direct influence is first-order too.
                 moves[rows] *= leave_one_out_factor(share, group)
             share_of_unit = share if group is None else np.bincount(group, share)
             if share_of_unit.size > 1:
@@ -743,30 +751,32 @@ def from_experiment(
     sample_weight: Any = None,
     weights: Weights = "auto",
 ) -> Any:
-    """Return an experiment with random treatment, for uplift curves and decisions.
+    """Return a randomised experiment, for uplift curves and decisions.
 
     Parameters
     ----------
     response : array of n
-        0 and 1, or an amount.
+        Response of each row: 0 or 1, or an amount.
     treated : array of n of 0 and 1
-        Or, with `control`, the name of each row's arm.
+        1 for treated rows, 0 for controls; with `control`, the name of each row's arm.
     scores : array of n, or mapping from model name to array
-        By which contacts would be ranked; higher is contacted first.
+        Scores that rank the contacts; rows with higher scores are contacted first.
     share : float or array of n, optional
-        The known probability of treatment. By default the share observed in each stratum, which varies less.
+        Known probability of treatment. By default it is estimated by the treated share of each stratum, which gives a
+        smaller variance.
     strata : array of n labels, optional
-        Parts in which treatment was drawn separately, perhaps with other shares.
+        Parts of the data in which treatment was randomised separately, possibly with different probabilities.
     control : label, optional
-        The arm that was left alone, where there are several others; each is then compared with it.
+        Name of the control arm, for experiments with several treatments; each treatment is compared with it.
     benefit, cost : float
         Benefit of a response and cost of a contact, for `Experiment.in_money`.
     groups, segment : array of n labels, optional
-        Rows that belong together, and parts of the data that decisions treat separately.
+        Groups of dependent rows, and segments that decisions treat separately.
     sample_weight : array of n weights, optional
-        Non-negative; rows of weight 0 are left out.
+        Non-negative weights; rows of weight 0 are omitted.
     weights : {"auto", "frequency", "sampling"}
-        Meaning of a weight; see `rocscope.Predictions`. A row with a frequency becomes that number of equal rows.
+        Meaning of a weight; see `rocscope.Predictions`. A row with a frequency weight becomes this number of equal
+        rows.
 
     Returns
     -------
@@ -779,8 +789,9 @@ def from_experiment(
 
     Notes
     -----
-    Contact must have been given at random within strata. If shares differ between rows, each arm is weighted to the
-    mean share. Intervals follow from how each row moves a figure, also through the observed shares.
+    Treatment must have been randomised within strata. If treatment probabilities differ between rows, each arm is
+    weighted to the mean probability. Intervals follow from the influence of each row on a metric, including the
+    influence through estimated shares.
 
     References
     ----------
@@ -798,7 +809,7 @@ def from_experiment(
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     if control is not None:
         if share is not None:
-            hint = "shares are then observed, in each stratum"
+            hint = "the shares are then estimated in each stratum"
             raise InputError("share", expected="none with several arms", hint=hint)
         labels = {"strata": strata, "groups": groups, "segment": segment, "sample_weight": sample_weight}
         return _by_arm(amounts, arm, scores, control, labels, benefit=benefit, cost=cost, weights=weights)
@@ -818,7 +829,7 @@ def from_experiment(
     amounts, arm, share = amounts[place], arm[place], take(share, place)
     code = np.unique(code[place], return_inverse=True)[1]
     if not np.isin(arm, (0, 1)).all() or np.unique(arm).size < 2:
-        hint = "name the arm that was left alone: control="
+        hint = "pass the name of the control arm: control="
         raise InputError("treated", expected="0 and 1, both of them", got=check.shown(treated), hint=hint)
     if share is None:
         n_treated = np.bincount(code, arm == 1)
@@ -843,14 +854,14 @@ def from_experiment(
 
 
 def _effective(weight: Array) -> float:
-    """Return Kish's effective number (Σw)²/Σw² of weights: for 0 and 1, the number of ones."""
+    """Return Kish's effective number (Σw)²/Σw² of weights; for weights 0 and 1 it is the number of ones."""
     return float(weight.sum()) ** 2 / float(weight @ weight or 1)
 
 
 def _by_arm(
     response: Array, arm: Array, scores: Any, control: Any, labels: Mapping[str, Any], **options: Any
 ) -> dict[Any, Experiment]:
-    """Return an experiment of each treatment arm against the control."""
+    """Return one experiment for each treatment arm, compared with the control arm."""
     names = np.unique(arm).tolist()
     if check.check_label(control, "control") not in names:
         raise InputError("control", expected=f"one of the arms {check.listing(names)}", got=repr(control))

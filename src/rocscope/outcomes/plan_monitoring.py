@@ -1,12 +1,13 @@
-"""Monitor any plan in use: campaign plans, allocations of one action or several, reviews and randomised rules.
+"""Monitor plans in use: campaign plans, allocations with one or several actions, reviews and randomised rules.
 
-A plan treats each case in one of a few ways (`Treatment`): it acts, leaves or reviews, at costs that may differ between
-segments and actions. Rows are counted by treatment and class, and the bets of `rocscope.decisions.confidence_sequence`
-take means over these cells, as they take means over tp, fp, fn and tn of a decision.
+A plan has a few treatments (`Treatment`): act, do not act, or review. Their costs may differ between segments and
+actions. Rows are counted by treatment and class. `rocscope.decisions.confidence_sequence` computes means over these
+cells, in the same way as means over tp, fp, fn and tn of a decision.
 
-Every case is treated by itself: by the plan's thresholds, and within a tie or between two thresholds by the hash of its
-identifier. So the rows of a batch do not depend on each other, which the bets require, and batches may be small.
-`Plan.select` acts on the planned number instead; where scores drift, both differ, and `Monitor.volume` shows it.
+The treatment of a case depends only on the case: on the plan's thresholds and, within a tie or between two thresholds,
+on the hash of its identifier. The rows of a batch are therefore independent, as the confidence sequence requires, and
+batches may be small. `Plan.select` acts on the planned number of cases instead. If scores drift, the two numbers
+differ, and `Monitor.volume` shows the difference.
 """
 
 from collections.abc import Sequence
@@ -31,20 +32,20 @@ from rocscope.decisions.monitoring import CellMonitor, Monitor
 from rocscope.errors import InputError
 from rocscope.figures.registry import known
 
-# Places of a positive and of a negative among tp, fp, fn and tn. A reviewed case is treated correctly.
+# Index of a positive and of a negative among tp, fp, fn and tn. A reviewed case counts as treated correctly.
 _ACTED, _LEFT, _REVIEWED = (0, 1), (2, 3), (0, 3)
 
 
 @dataclass(frozen=True)
 class Treatment:
-    """A way in which a plan treats cases.
+    """A treatment of a plan, with its costs.
 
     Attributes
     ----------
     cells : tuple of 2 int
-        Which of tp, fp, fn and tn a positive and a negative is.
+        Index of a positive and of a negative among tp, fp, fn and tn.
     costs : tuple of 2 float
-        Costs of a positive and of a negative; 0 where the amounts of rows decide.
+        Costs of a positive and of a negative; 0 if the costs depend on amounts of the rows.
     """
 
     cells: tuple[int, int]
@@ -53,7 +54,7 @@ class Treatment:
 
 @held_to_contract
 class PlanMonitor(CellMonitor):
-    """The state of a plan in use; otherwise as `Monitor`.
+    """State of a monitored plan; otherwise as `Monitor`.
 
     Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
 
@@ -80,17 +81,20 @@ class PlanMonitor(CellMonitor):
         quantities = [limit.quantity for limit in self.limits]
         names = dict.fromkeys((*(() if plan.columns else ("cost",)), *sequence.SHOWN, *quantities))
         if isinstance(plan, Decision) and plan.review is not None and not plan.review.review.is_perfect:
-            # What the reader decided about a case is not among the rows, only what such a case costs on average.
+            # The rows do not contain the reviewer's decision about a case, only the average cost of such cases is
+            # known.
             names = {"cost": None}
             if others := [quantity for quantity in quantities if quantity != "cost"]:
-                raise InputError("fail_if", expected="cost, where a reader may be wrong", got=", ".join(others))
+                raise InputError("fail_if", expected="cost, if a reviewer may be wrong", got=", ".join(others))
         cells = np.array([treatment.cells for treatment in self._treatments]).ravel()
         costs = np.array([treatment.costs for treatment in self._treatments]).ravel()
         self._means = {}
         for name in names:
             if name in sequence.RANKED.values() or (name == "cost" and plan.columns):
-                expected = "a mean over cases, such as 'precision', whose values have a bound"
-                raise InputError("fail_if", expected=expected, got=name, hint="rocscope.monitor takes 'auc' itself")
+                expected = "a mean over cases with bounded values, such as 'precision'"
+                raise InputError(
+                    "fail_if", expected=expected, got=name, hint="to monitor the AUC, use rocscope.monitor('auc', …)"
+                )
             values, used = costs, np.ones(cells.size)
             if name != "cost":
                 values, used = np.array(known(name).parts)[:, cells]  # pyright: ignore[reportOptionalMemberAccess]
@@ -105,7 +109,7 @@ class PlanMonitor(CellMonitor):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before trusting an alarm, such as a class mix that varies more than by chance."""
+        """Notes on the validity of alarms, such as a class balance that varies more than by chance."""
         by_class = np.array([block.cells.reshape(-1, 2).sum(axis=0) for block in self._blocks]).reshape(-1, 2)
         note = sequence.varying_prevalence(by_class)
         return (note,) if note else ()
@@ -131,8 +135,9 @@ class PlanMonitor(CellMonitor):
         ----------
         y_true, y_score, **options : see `Monitor.update`
         ids : array of n identifiers, optional
-            Their hashes break ties as in `Plan.select`; by default the numbers of the rows.
-        segment : array of n segments, for an allocation
+            Identifiers of the rows; their hashes break ties, as in `Plan.select`. By default the row numbers.
+        segment : array of n segments
+            Segment of each row, if the plan is an allocation.
         """
         if isinstance(y_true, Predictions):
             segment = y_true.segment if segment is None else segment
@@ -142,11 +147,11 @@ class PlanMonitor(CellMonitor):
         return self
 
     def update_unlabelled(self, y_score: Any, *, when: Any = None, ids: Any = None, segment: Any = None) -> "Monitor":
-        """Add cases whose labels are not known yet; see `Monitor.update_unlabelled` and `update`."""
+        """Add cases without labels; see `Monitor.update_unlabelled` and `update`."""
         return super().update_unlabelled(self._treated(y_score, ids, segment), when=when)
 
     def _treated(self, scores: Any, ids: Any, segment: Any) -> Array:
-        """Return the scores that the plan needs and, as the last column, the treatment of each case."""
+        """Return the scores that the plan uses and, as the last column, the treatment of each case."""
         places = _places(self.plan, scores, ids, segment)
         index = self._index[places]
         columns = scores_of(list(self.plan.needs), scores).values() if self.plan.needs else ()
@@ -170,7 +175,7 @@ class PlanMonitor(CellMonitor):
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "PlanMonitor":
-        """Return the monitor of a stored state, which holds the text of the plan's file."""
+        """Return the monitor of a stored state, which contains the text of the plan's file."""
         text = StoredText(fields.inner("rule", "a plan").text("plan"), "plan")
         plan = fields.make("rule", load_plan, text)
         monitor = fields.make("limits", cls, plan, fields.texts("limits"), fields.number("level"))
@@ -179,15 +184,15 @@ class PlanMonitor(CellMonitor):
 
 
 def monitor_plan(plan: Any, limits: Sequence[str], level: float, target_prevalence: Any) -> PlanMonitor:
-    """Return a monitor of a plan without rows yet; see `rocscope.monitor`."""
+    """Return a new monitor of a plan, without rows; see `rocscope.monitor`."""
     if target_prevalence is not None:
-        expected = "none but with the decision of one threshold"
+        expected = "none, except for a decision with one threshold"
         raise InputError("target_prevalence", expected=expected, got=repr(target_prevalence))
     return PlanMonitor(plan, limits, level)
 
 
 def _treatments_of(plan: Any) -> tuple[list[Treatment], Indices]:
-    """Return the treatments of a plan, and the index of that of each place (see `_places`)."""
+    """Return the treatments of a plan, and the index of the treatment for each result of `_places`."""
     if isinstance(plan, Allocation | ActionAllocation):
         by_place = _costs_by_segment(plan)
     else:
@@ -205,14 +210,14 @@ def _treatments_of(plan: Any) -> tuple[list[Treatment], Indices]:
 
 
 def _costs_by_segment(plan: Allocation | ActionAllocation) -> list[list[Treatment]]:
-    """Return the treatments of each segment: left, and each action in rising order of stakes."""
+    """Return the treatments of each segment: no action, then each action in increasing order of stakes."""
     by_segment = []
     for segment in range(plan.names.size):
         first = plan.allocations[0].terms.of(segment)
         cost_pos, cost_neg = first.miss, first.rest
         treatments = [Treatment(_LEFT, (float(cost_pos), float(cost_neg)))]
         for place in plan.allocations:
-            # The changes of costs by this action relative to the one before.
+            # Changes of the costs by this action, relative to the previous action.
             unit = place.terms.of(segment)
             cost_pos, cost_neg = cost_pos - unit.hit, cost_neg + unit.alarm
             treatments.append(Treatment(_ACTED, (float(cost_pos), float(cost_neg))))
@@ -221,11 +226,11 @@ def _costs_by_segment(plan: Allocation | ActionAllocation) -> list[list[Treatmen
 
 
 def _places(plan: Any, scores: Any, ids: Any, segment: Any) -> Any:
-    """Return 0 for each case that is left, 1 and more for actions and reviews; with the segments of an allocation."""
+    """Return 0 for each case without action and 1, 2, … for actions and reviews, and the segments of an allocation."""
     if isinstance(plan, CampaignPlan):
         return plan.rule.predict(scores, ids).astype(int) if plan.worthwhile else np.zeros(size_of(scores), int)
     if isinstance(plan, Decision):
-        # Without numbers of cases that are drawn together, each case is decided by itself.
+        # Without planned numbers of cases, each case is decided separately.
         if plan.review is not None:
             plan = replace(plan, review=replace(plan.review, share=None))
         if plan.lot is not None:

@@ -1,15 +1,16 @@
-"""Outcomes at a time horizon from censored follow-up: weights, figures over time, and the concordance index.
+"""Outcomes at a time horizon from censored follow-up: weights, metrics over time, and the concordance index.
 
 A row that is censored before the horizon t has an unknown outcome. Inverse-probability-of-censoring weights let the
-others stand for it: a row with an event at u ≤ t has weight 1/G(u−), a row still at risk after t has 1/G(t), where G is
-the Kaplan–Meier estimate of remaining uncensored. At equal times events come before censorings. If censoring depends on
-covariates, `rocscope.outcomes.censoring` provides weights from Cox's model or from given probabilities.
+remaining rows represent it. A row with an event at u ≤ t has weight 1/G(u−); a row still at risk after t has weight
+1/G(t). G is the Kaplan–Meier estimate of remaining uncensored. At equal times, events come before censorings. If
+censoring depends on covariates, `rocscope.outcomes.censoring` provides weights from Cox's model or from given
+probabilities.
 
-G is estimated, so a row also moves every figure through the weights of others; `CensoringWeights.through_weights` has
-the formula, and intervals and tests include it.
+G is estimated from the rows, so each row also influences every metric through the weights of other rows. The formula is
+in `CensoringWeights.through_weights`; intervals and tests include this influence.
 
-Order of the file: the estimate of G in one stratum; the weights; `at_horizon`, which returns weighted Predictions;
-`over_time`, any figure at several horizons and its time average; `concordance`, Uno's index.
+Order of the file: `at_horizon`, which returns weighted Predictions; the weights; `over_time`, a metric at several
+horizons and its time average; `concordance`, Uno's index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,8 +37,8 @@ RowNumbers = Indices
 Competing = Literal["negative", "exclude"]
 
 _NOTE = "weighted for censoring"
-_SAY_EVENT_CODES = "say which value is which: event_codes=[1, 2] for 1 censored and 2 the event, as in R"
-_EXTREME = 20.0  # above this weight fewer than 5% remain under observation, and a few of their rows decide
+_SAY_EVENT_CODES = "pass the codes, such as event_codes=[1, 2] for 1 = censored and 2 = event, as in R"
+_EXTREME = 20.0  # above this weight, fewer than 5% remain under observation, and a few rows determine the result
 
 
 @contract
@@ -59,67 +60,68 @@ def at_horizon(
     fold: Any = None,
     columns: Any = None,
 ) -> Any:
-    """Return rows with the outcome "event by the horizon", weighted for censoring.
+    """Return Predictions with the outcome "event by the horizon", weighted for censoring.
 
     Parameters
     ----------
     time : array of n times
-        Until the event or the end of observation, from 0.
+        Time from 0 until the event or the end of observation.
     event : array of n whole numbers, or of booleans
-        0 censored, 1 the event of interest, 2 and above competing events. If all are 1, all are events.
+        0 for censored rows, 1 for the event of interest, 2 and above for competing events. Without a 0, no row is
+        censored.
     event_codes : sequence, optional
-        Codes of `event` if other than 0, 1, 2, …: first for censored rows, then for the event and each competing event,
-        such as ``[1, 2]`` as in R or ``["alive", "dead"]``.
+        Values of `event` if they are not 0, 1, 2, …: the value for censored rows, then for the event, then for each
+        competing event. Examples are ``[1, 2]`` as in R, or ``["alive", "dead"]``.
     scores : array of n, or mapping from model name to array
-        Risk by the horizon, or any score that is higher where the event comes earlier. With several horizons an array
-        may have a column for each of them.
+        Risk by the horizon, or any score with higher values for earlier events. With several horizons, an array may
+        have one column per horizon.
     horizon : float, or sequence of float
-        The time by which the event is predicted.
+        Time by which the event is predicted.
     competing : {"negative", "exclude"}
-        Whether a competing event by the horizon is a negative, or is omitted.
+        Treatment of rows with a competing event by the horizon: "negative" counts them as negatives, "exclude" omits
+        them.
     strata : array of n labels, optional
-        Parts of the rows in which censoring may differ; it is estimated in each of them.
+        Parts of the data in which censoring may differ; it is estimated in each stratum.
     censoring : mapping from name to array of n, data frame, or array of n probabilities; optional
-        Determinants of censoring: covariates (numbers) of Cox's model of censoring, by name or in a frame; or for each
-        row the known probability that it is not censored before its own time, or before the horizon if that is earlier.
-        With several horizons probabilities may have a column for each of them.
+        Numeric covariates of Cox's model of censoring, by name or in a data frame. Alternatively the known probability
+        of each row to remain uncensored until its own time, or until the horizon if that is earlier. With several
+        horizons, the probabilities may have one column per horizon.
     max_weight : float, optional
-        Cut larger weights to this one, which biases figures but lowers their variance. Results and a warning state
+        Reduce larger weights to this value, which biases metrics but lowers their variance. A warning and a note state
         this.
     sample_weight, weights, groups, segment, fold, columns : see `rocscope.Predictions`
-        Weights are multiplied by the censoring weights.
+        Properties of the rows. Weights are multiplied by the censoring weights.
 
     Returns
     -------
     Predictions, or dict from horizon to Predictions
-        The result can be used wherever Predictions are accepted. Rows that are censored by the horizon have weight 0.
-        Without such rows the weights are the user's own.
+        Rows that are censored by the horizon have weight 0. Without such rows, the weights are `sample_weight`.
 
     Raises
     ------
     InputError
-        If times or events are invalid, or nobody is observed after the horizon; the message names the last usable
+        If times or events are invalid, or no row is observed until the horizon; the message states the last usable
         horizon.
 
     Warns
     -----
     RocscopeWarning
-        If weights are above 20, or were cut to `max_weight`.
+        If weights are above 20, or were reduced to `max_weight`.
 
     Notes
     -----
-    A row with an event at u ≤ t has weight 1/G(u−), a row still at risk after t has 1/G(t), with the Kaplan–Meier
-    estimate G of remaining uncensored; at equal times events come before censorings. The weighted ROC curve is then
-    the cumulative/dynamic one at t, and every other weighted figure is its version for censored data. Without
+    A row with an event at u ≤ t has weight 1/G(u−); a row still at risk after t has weight 1/G(t). G is the
+    Kaplan–Meier estimate of remaining uncensored; at equal times, events come before censorings. The weighted ROC curve
+    is the cumulative/dynamic ROC curve at t. Every other weighted metric is its version for censored data. Without
     `strata` the weights add up to n, so weighted means are sums divided by n, as in Graf's Brier score.
 
-    With covariates x, G(u|x) = exp(−Λ(u)·exp(βx)) by Cox's model of the censorings until t, with Breslow's Λ. These
-    weights add up to n on average only; weighted means are divided by their sum.
+    With covariates x, G(u|x) = exp(−Λ(u)·exp(βx)) from Cox's model of the censorings until t, with Breslow's Λ. These
+    weights add up to n only on average; weighted means are divided by their sum.
 
-    Censoring must not depend on the event given the strata or covariates. Intervals and tests allow for the estimation
-    of G: see `rocscope.inference.variance.EstimatedWeights`; the bootstrap estimates it again in each draw. They are
-    marked as not reliable if censoring depends on a score in addition to strata and covariates, by a test at 5% (until
-    the last of several horizons); given probabilities are not tested.
+    Given the strata or covariates, censoring must be independent of the event. Intervals and tests allow for the
+    estimation of G (see `rocscope.inference.variance.EstimatedWeights`); the bootstrap estimates G again in each
+    replicate. They are marked as unreliable if censoring depends on a score in addition to the strata and covariates,
+    according to a test at 5% (until the last of several horizons). Given probabilities are not tested.
 
     References
     ----------
@@ -128,7 +130,7 @@ def at_horizon(
 
     Examples
     --------
-    Of five patients one is censored at 2, when four are at risk, so that the three after her count 4/3 each:
+    One of five patients is censored at time 2, when four are at risk. The three later patients have weight 4/3 each:
 
     >>> preds = at_horizon([1, 2, 3, 4, 5], [1, 0, 1, 2, 0], [0.9, 0.5, 0.6, 0.3, 0.2], horizon=4)
     >>> preds.y_true.tolist(), (3 * preds.sample_weight).round(9).tolist()
@@ -136,7 +138,7 @@ def at_horizon(
     >>> preds.prevalence
     0.466...
 
-    If two in three like her are known to remain uncensored, she counts 3/2 in place of 4/3:
+    If the probability of remaining uncensored is known to be 2/3 for a patient, her weight is 3/2 instead of 4/3:
 
     >>> chance = [1, 1, 2 / 3, 0.75, 0.75]
     >>> at_horizon([1, 2, 3, 4, 5], [1, 0, 1, 2, 0], [0.9, 0.5, 0.6, 0.3, 0.2], 4, censoring=chance).sample_weight[2]
@@ -175,7 +177,7 @@ def at_horizon(
             weighting = CensoringWeights(n, note, base, horizon=until, **estimated)
         if weighting is not None:
             weight, weighting = _weights(weighting, until, max_weight)
-        else:  # the user's own
+        else:  # the user's own weights
             weight = base if known.all() else np.where(known, 1 if base is None else base, 0)
         scores_then = _column_at("scores", scores, column, len(horizons))
         event_by_then = ~after & (kinds == 1)
@@ -184,7 +186,7 @@ def at_horizon(
             event_by_then, scores_then, sample_weight=weight, weighting=weighting, source=source, **labels
         )
         by_horizon[until] = rows
-    # One test for all horizons, until the last of them.
+    # One test for all horizons: until the last one.
     last = by_horizon[horizons[-1]]
     test = ScoreTest(last, last.weighting)
     for rows in by_horizon.values():
@@ -194,7 +196,7 @@ def at_horizon(
 
 
 def horizons_of(horizon: Any) -> list[float]:
-    """Return one horizon or several as an ascending list of positive times."""
+    """Return one or several horizons as an ascending list of positive times."""
     given = check.check_numbers(np.atleast_1d(np.asarray(horizon)), "horizon")
     if not given.size or (given <= 0).any() or (np.diff(given) <= 0).any():
         raise InputError("horizon", expected="a time above 0, or several, each once and in order", got=repr(horizon))
@@ -227,7 +229,7 @@ def follow_up_of(time: Any, event: Any, event_codes: Sequence[Any] | None = None
     if not numbers or (kinds.dtype.kind == "f" and (kinds % 1 != 0).any()):
         expected = "0 (censored), 1 (the event), or 2 and above (competing events)"
     elif not is_event.any() or not ((kinds == 0).any() or is_event.all()):
-        # R codes 1 for censored and 2 for the event; taken for an event and a competing one, all would seem observed.
+        # R codes 1 for censored and 2 for the event. Read as event and competing event, no row would be censored.
         expected = "0 (censored) and 1 (the event) among its values"
     else:
         return times, kinds
@@ -235,11 +237,11 @@ def follow_up_of(time: Any, event: Any, event_codes: Sequence[Any] | None = None
 
 
 def _decoded_events(event: Array, event_codes: Sequence[Any]) -> Array:
-    """Return the place of each row's value in the codes: 0 for censored, 1 for the event, and so on."""
+    """Return the index of each row's value in the codes: 0 for censored, 1 for the event, and so on."""
     codes = check.check_column(event_codes, "event_codes")
     known = check.listing(codes.tolist())
     if codes.size < 2 or len(check.distinct(codes)) < codes.size:
-        expected = "two or more values: of censored rows, of the event, and of each competing event"
+        expected = "two or more values: for censored rows, for the event, and for each competing event"
         raise InputError("event_codes", expected=expected, got=known)
     kinds = np.full(event.size, -1)
     for kind, code in enumerate(codes):
@@ -251,7 +253,7 @@ def _decoded_events(event: Array, event_codes: Sequence[Any]) -> Array:
 
 
 def _require_follow_up(strata: list[tuple[Array, Array]], horizon: float) -> None:
-    """Raise if the last rows of a stratum were censored before the horizon: no row then stands for them."""
+    """Raise an InputError if the last rows of a stratum are censored before the horizon."""
     ends, usable = [], []
     for time, event in strata:
         end = time.max()
@@ -260,31 +262,31 @@ def _require_follow_up(strata: list[tuple[Array, Array]], horizon: float) -> Non
             usable.append(time[time < end].max(initial=0))
     if not ends:
         return
-    hint = f"the last usable one is horizon={min(usable):g}" if min(usable) else "all rows end at that time"
-    expected = f"a time at which someone is still observed, in each stratum, so below {min(ends):g}"
+    hint = f"the last usable horizon is horizon={min(usable):g}" if min(usable) else "all rows end at that time"
+    expected = f"a time at which rows of every stratum are still observed, so below {min(ends):g}"
     raise InputError("horizon", expected=expected, got=f"{horizon:g}", hint=hint)
 
 
 def _covariates_of(censoring: Any, n: int) -> Array:
-    """Return covariates as a matrix of columns with mean 0 and variance 1, in which Newton's method starts near."""
+    """Return standardised covariates (mean 0, variance 1), for which Newton's method from 0 converges in few steps."""
     columns = check.frame_columns(censoring) if check.is_frame(censoring) else censoring
     matrix = np.empty((n, len(columns)))
     for number, (name, values) in enumerate(columns.items()):
         subject = f"censoring[{name!r}]"
         column = check.check_column(values, subject, n)
         if column.dtype.kind not in "biuf":
-            hint = "give categories as 0/1 columns, one fewer than there are, or as strata="
+            hint = "pass categories as 0/1 columns, one fewer than the categories, or as strata="
             raise InputError(subject, expected="numbers", got=check.shown(values), hint=hint)
         numbers = check.check_numbers(column, subject)
         matrix[:, number] = (numbers - numbers.mean()) / (numbers.std() or 1)
     if not matrix.size or np.linalg.matrix_rank(matrix) < matrix.shape[1]:
-        expected = "covariates, of which none is constant or a sum of others"
+        expected = "covariates that are neither constant nor sums of other covariates"
         raise InputError("censoring", expected=expected, got=check.listing(list(columns)))
     return matrix
 
 
 def _inverse_of_given(probability: Any, known: Booleans) -> Array:
-    """Return 1/p where the outcome is known, and 0 elsewhere."""
+    """Return 1/p for rows with a known outcome, and 0 for other rows."""
     numbers = check.check_numbers(probability, "censoring", known.size)
     impossible = known & ~((numbers > 0) & (numbers <= 1))
     if impossible.any():
@@ -296,25 +298,25 @@ def _inverse_of_given(probability: Any, known: Booleans) -> Array:
 def _weights(
     weighting: CensoringWeights | GivenWeights, horizon: float, max_weight: float | None
 ) -> tuple[Array, CensoringWeights | GivenWeights]:
-    """Return the weights at a horizon, and how they were estimated; weights above `max_weight` are cut."""
+    """Return the weights at a horizon, limited to `max_weight`, and the record of their estimation."""
     weight = weighting.estimate(weighting.base)
     largest = weight.max()
     if max_weight is not None and largest > max_weight:
         cut = f"{int((weight > max_weight).sum()):,} weights"
-        warn(f"{cut} for censoring by {horizon:g} are above {max_weight:g} and were cut")
-        note = f"{weighting.note}, {cut} cut to {max_weight:g}"
+        warn(f"{cut} for censoring by {horizon:g} are above {max_weight:g} and were reduced to it")
+        note = f"{weighting.note}, {cut} reduced to {max_weight:g}"
         weighting = replace(weighting, note=note, max_weight=float(max_weight))
         weight = np.minimum(weight, max_weight)
     elif largest > _EXTREME:
         warn(
-            f"weights for censoring by {horizon:g} reach {largest:.3g}: a few rows decide; choose an earlier "
-            "horizon, or cut them with max_weight="
+            f"weights for censoring by {horizon:g} reach {largest:.3g}: a few rows dominate the result; choose an "
+            "earlier horizon, or limit the weights with max_weight="
         )
     return weight if weighting.base is None else weight * weighting.base, weighting
 
 
 def _column_at(name: str, values: Any, column: int, horizons: int) -> Any:
-    """Return the values for one of several horizons; an array may have a column for each."""
+    """Return the values for one of several horizons; an array may have one column per horizon."""
     if check.is_frame(values):
         return values
     if isinstance(values, Mapping):
@@ -329,13 +331,13 @@ def _column_at(name: str, values: Any, column: int, horizons: int) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OverTime(Result):
-    """A figure of each model at several horizons, and its time average.
+    """A metric of each model at several horizons, and its time average.
 
     Attributes
     ----------
     quantity : str
     at : mapping from horizon to Comparisons
-        Estimates of the models at a horizon, and the paired tests of each two.
+        Estimates of the models at a horizon, and paired tests of each pair of models.
     integrated : Comparisons
         Mean over time, by the trapezoidal rule from the first horizon to the last.
 
@@ -366,11 +368,11 @@ class OverTime(Result):
         return [comparisons.estimates[model] for comparisons in self.at.values()]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the figure of each model against time with its intervals; see `plotting.plot_over_time`."""
+        """Draw the metric of each model over time with its intervals; see `plotting.plot_over_time`."""
         return reach("plotting").plot_over_time(self, ax)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a table with one row per model and horizon."""
+        """Return a data frame with one row per model and horizon."""
         estimates = [estimate for model in self.models for estimate in self.of(model)]
         columns: dict[str, Any] = {
             "model": np.repeat(self.models, len(self.at)).tolist(),
@@ -398,18 +400,19 @@ def over_time(
     adjust: Adjust = "holm",
     **options: Any,
 ) -> OverTime:
-    """Compute a figure at several horizons with intervals, its time average, and paired tests of models.
+    """Estimate a metric at several horizons and its time average, with intervals and paired tests of models.
 
     Parameters
     ----------
     time, event, scores : see `at_horizon`
     horizons : sequence of float
-        Two or more, ascending.
+        Two or more times, ascending.
     statistic : one of `rocscope.inference.statistics`, optional
-        The AUC by default; ``statistics.brier()``, ``observed_to_expected()``, ``net_benefit_at(0.2)`` and all others.
+        Metric to estimate; by default the AUC. Any statistic is possible, such as ``statistics.brier()``,
+        ``observed_to_expected()`` or ``net_benefit_at(0.2)``.
     level, adjust : see `rocscope.compare`
     **options
-        Of `at_horizon`: event_codes, competing, strata, censoring, max_weight, sample_weight, weights, groups.
+        Options of `at_horizon`: event_codes, competing, strata, censoring, max_weight, sample_weight, weights, groups.
 
     Returns
     -------
@@ -418,12 +421,12 @@ def over_time(
     Raises
     ------
     InputError
-        If the figure has no value at a horizon, which is named.
+        If the metric is undefined at a horizon; the message states the horizon.
 
     Notes
     -----
-    The mean over time is Σ_k (θ_k + θ_{k+1})·(t_{k+1} − t_k)/2 divided by t_K − t_1; of the Brier score it is the
-    integrated Brier score. Its variance follows from the moves of the rows, which are summed over the horizons.
+    The mean over time is Σ_k (θ_k + θ_{k+1})·(t_{k+1} − t_k)/2 divided by t_K − t_1. For the Brier score it is the
+    integrated Brier score. Its variance follows from the influences of the rows, summed over the horizons.
 
     Examples
     --------
@@ -449,10 +452,10 @@ def over_time(
             raise type(error)(f"horizon {t:g}: {error}") from error
         at[t] = compare_values(at_t, f"{statistic.name} at {t:g}", hypothesis, adjust, statistic.scale)
         values.append(at_t)
-    # Trapezoidal rule: half of each step belongs to the horizons at its two ends.
+    # Trapezoidal rule: each step counts half for the horizon at either end.
     step = np.diff(times) / (times[-1] - times[0])
     weight = (np.append(step, 0) + np.insert(step, 0, 0)) / 2
-    # Rows are the same at all horizons, so that their moves on the mean are means of their moves.
+    # All horizons have the same rows, so the influence on the mean is the mean of the influences.
     first, last = values[0], values[-1].stratum
     mean = np.zeros(len(first.models))
     moves = np.zeros(last.moves.shape)
@@ -471,7 +474,7 @@ def over_time(
 def concordance(
     time: Any, event: Any, scores: Any, horizon: float, *, level: float = 0.95, adjust: Adjust = "holm", **options: Any
 ) -> Comparisons:
-    """Compute Uno's concordance index of each model up to a horizon, with intervals and paired tests.
+    """Estimate Uno's concordance index of each model up to a horizon, with intervals and paired tests.
 
     Parameters
     ----------
@@ -480,8 +483,8 @@ def concordance(
         Events up to this time count.
     level, adjust : see `rocscope.compare`
     **options
-        Of `at_horizon`: event_codes, competing, max_weight, sample_weight, weights, groups. With
-        ``competing="exclude"`` rows with a competing event count until it only.
+        Options of `at_horizon`: event_codes, competing, max_weight, sample_weight, weights, groups. With
+        ``competing="exclude"``, rows with a competing event count only until this event.
 
     Returns
     -------
@@ -489,9 +492,10 @@ def concordance(
 
     Notes
     -----
-    The share of pairs that the scores rank right, a tie counting half: of a row i with the event at Tᵢ ≤ t and a row j
-    with Tⱼ > Tᵢ, or censored at Tᵢ, weighted by 1/G(Tᵢ−)²; and, with competing="negative", of i and a row j with a
-    competing event at Tⱼ ≤ Tᵢ, weighted by 1/(G(Tᵢ−)·G(Tⱼ−)). O(n log² n).
+    The index is the weighted share of pairs that the scores rank correctly; a tie counts half. A pair consists of a row
+    i with the event at Tᵢ ≤ t and a row j with Tⱼ > Tᵢ, or censored at Tᵢ; its weight is 1/G(Tᵢ−)². With
+    ``competing="negative"``, a row i and a row j with a competing event at Tⱼ ≤ Tᵢ also form a pair, of weight
+    1/(G(Tᵢ−)·G(Tⱼ−)). The running time is O(n log² n).
 
     References
     ----------
@@ -499,8 +503,8 @@ def concordance(
 
     Examples
     --------
-    Of four pairs of known order three are ranked right. The fourth, of the event at 3, counts (3/2)² = 2.25, for one of
-    three rows at risk was censored before; 3/(3 + 2.25) is:
+    Three of four pairs of known order are ranked correctly. The fourth pair, with the event at 3, has weight (3/2)² =
+    2.25, because one of three rows at risk was censored before. The index is 3/(3 + 2.25):
 
     >>> index = concordance([1, 2, 3, 4], [1, 0, 1, 0], [0.9, 0.4, 0.2, 0.3], horizon=3)
     >>> round(index.estimates["score"].value, 4)
@@ -510,12 +514,15 @@ def concordance(
         raise InputError("horizon", expected="one time", got=f"{np.size(horizon)} of them")
     for name in ("censoring", "strata"):
         if options.get(name) is not None:
-            expected, hint = "none: two rows of a pair need weights at one time", f"over_time(…, {name}=) has AUCs"
+            expected, hint = (
+                "none: the two rows of a pair need weights at the same time",
+                f"for AUCs use over_time(…, {name}=)",
+            )
             raise InputError(name, expected=expected, got="one", hint=hint)
     (until,) = horizons_of(horizon)
     times, kinds = follow_up_of(time, event, options.get("event_codes"))
-    # Events need weights, and nobody else does. So rows that are censored at the last event or later may be taken as
-    # observed beyond the horizon, which then need not be below the end of the follow-up.
+    # Only events need weights. Rows that are censored at the last event or later may therefore count as observed after
+    # the horizon, so the horizon may exceed the end of the follow-up.
     outlived = (kinds == 0) & (times >= times[(kinds > 0) & (times <= until)].max(initial=0))
     observed = np.where(outlived, np.maximum(times, np.nextafter(until, np.inf)), times)
     preds = at_horizon(observed, event, scores, until, **options)
@@ -528,13 +535,14 @@ def concordance(
     rank = np.unique(times, return_inverse=True)[1]
     competitor = (kinds > 1) & (times <= horizon)
     as_negatives = options.get("competing", "negative") == "negative"
-    # An event at Tᵢ and a row with Tⱼ > Tᵢ weigh 1/G(Tᵢ−)², both through the weight of the event. Events come before
-    # what else happens at the same time: a row censored at Tᵢ is known to be free of the event at Tᵢ.
+    # A pair of an event at Tᵢ and a row with Tⱼ > Tᵢ has weight 1/G(Tᵢ−)²; both factors belong to the event. At equal
+    # times events come first: a row censored at Tᵢ is known to be free of the event at Tᵢ.
     free_at_event = kinds == 0 if as_negatives else kinds != 1
     pairs = [_Pairs(case * inverse, own_weight, 2 * rank + free_at_event, 2, 0)]
     if competitor.any() and as_negatives:
-        # The event and a competing one at Tⱼ ≤ Tᵢ weigh 1/(G(Tᵢ−)·G(Tⱼ−)). The key is −2·rank, and one more for
-        # competing events, so that it is larger than that of an event exactly if Tⱼ ≤ Tᵢ.
+        # A pair of the event and a competing event at Tⱼ ≤ Tᵢ has weight 1/(G(Tᵢ−)·G(Tⱼ−)). The key is −2·rank, plus 1
+        # for competing events, so that the key of a competing event is larger than the key of an event exactly if Tⱼ ≤
+        # Tᵢ.
         pairs.append(_Pairs(case, own_weight * inverse * competitor, competitor - 2 * rank, 1, 1))
     values = []
     moves = np.empty((times.size, len(preds.models)))
@@ -556,9 +564,9 @@ def concordance(
 
 
 class _Pairs(NamedTuple):
-    """Weights of rows as the first and as the second of a pair; the second has the larger key.
+    """Weights of rows as the first and as the second row of a pair; the second row has the larger key.
 
-    The powers say how often each of the two contains the censoring weight of its row.
+    The powers are the exponents of the censoring weight of a row in its two weights.
     """
 
     first: Array
@@ -573,12 +581,14 @@ def _concordance_and_moves(score: Array, kinds: list[_Pairs]) -> tuple[float, Ar
     concordant, half_of_all = [], []
     for pairs in kinds:
         concordant.append(_concordant_weight(score, pairs))
-        # With equal scores all pairs are tied, and each counts half.
+        # With equal scores all pairs are tied, and each pair counts half.
         half_of_all.append(_concordant_weight(np.zeros(score.size), pairs))
     total = 2 * sum(float(as_first.sum()) for as_first, _ in half_of_all)
     if not total:
-        got = "none: every event comes last"
-        raise InputError("horizon", expected="a pair of an event and a row that is free of it for longer", got=got)
+        got = "none: no row is free of the event for longer than another"
+        raise InputError(
+            "horizon", expected="a pair of an event and a row that is free of the event for longer", got=got
+        )
     value = sum(float(as_first.sum()) for as_first, _ in concordant) / total
     moves, by_weight = np.zeros(score.size), np.zeros(score.size)
     # The value is a ratio C/T, whose derivative is (dC − value·dT)/T.
@@ -591,11 +601,11 @@ def _concordance_and_moves(score: Array, kinds: list[_Pairs]) -> tuple[float, Ar
 
 
 def _concordant_weight(score: Array, pairs: _Pairs) -> tuple[Array, Array]:
-    """Return, for each row, the weight of concordant pairs in which it is the first, and the second one.
+    """Return, for each row, the weight of concordant pairs in which it is the first row, and the second row.
 
-    Two different keys agree in their leading binary digits down to one in which the larger key has a 1. So for each
-    digit, rows with equal leading digits form a block, in which rows with a 0 are paired with rows with a 1. Scores are
-    sorted once, and stably into blocks: O(n log² n).
+    Two different keys have equal leading binary digits, followed by a digit that is 0 in the smaller and 1 in the
+    larger key. For each digit, rows with equal leading digits form a block, in which rows with a 0 are paired with rows
+    with a 1. Scores are sorted once, and then stably into blocks, in O(n log² n).
     """
     by_score = np.argsort(score, kind="stable")
     level = np.unique(score, return_inverse=True)[1][by_score]
@@ -611,7 +621,7 @@ def _concordant_weight(score: Array, pairs: _Pairs) -> tuple[Array, Array]:
         new_block = np.diff(leading[order], prepend=-1) != 0
         tie = np.cumsum(new_block | (np.diff(level[order], prepend=-1) != 0)) - 1
         starts = np.flatnonzero(new_block)
-        # Concordant: the first of the pair, which has the event earlier, has the higher score.
+        # Concordant: the first row of the pair, which has the event earlier, has the higher score.
         as_first[order] += smaller * _weight_below(larger, starts, tie)
         smaller_in_block = np.add.reduceat(smaller, starts)[np.cumsum(new_block) - 1]
         as_second[order] += larger * (smaller_in_block - _weight_below(smaller, starts, tie))
@@ -621,7 +631,7 @@ def _concordant_weight(score: Array, pairs: _Pairs) -> tuple[Array, Array]:
 
 
 def _weight_below(weight: Array, starts: Array, tie: Array) -> Array:
-    """Return, for each row, the weight of rows of the same block with a lower score, plus half the weight of ties."""
+    """Return, for each row, the weight of rows in the same block with a lower score, plus half the weight of ties."""
     of_tie = np.bincount(tie, weight)
     lower = np.cumsum(of_tie) - of_tie
     in_earlier_blocks = lower[tie[starts]]

@@ -1,11 +1,11 @@
 """Inverse-probability weights from observed shares by stratum, and their use against verification bias.
 
-If only some rows have a verified label, and verification depends on a stratum alone, such as the result of a test, each
-verified row stands for 1/π rows, where π is the verified share of its stratum (Begg & Greenes 1983). `from_verified`
-returns such weighted rows.
+Suppose that only some rows have a verified label, and that verification depends only on a stratum, such as the result
+of a test. Each verified row then represents 1/π rows, where π is the verified share of its stratum (Begg & Greenes
+1983). `from_verified` returns rows with these weights.
 
-`ShareWeights` are the weights, and what estimating the shares adds to the influence of each row. Experiments use the
-same class with the share treated; there a row can also carry an amount of money, less a cost.
+`ShareWeights` contains the weights, and the influence of each row through the estimated shares. Experiments use the
+same class with the treated share; a row can then also have an amount of money, minus a cost.
 """
 
 from dataclasses import dataclass
@@ -23,21 +23,22 @@ from rocscope.inference.variance import EstimatedWeights
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ShareWeights(EstimatedWeights):
-    """Weights |a/q − c|, where q is the observed share of a stratum in a row's arm: p or 1 − p.
+    """Weights abs(a/q − c), where q is the share of a stratum that is in the row's arm: p or 1 − p.
 
     Attributes
     ----------
     member : array of N
-        Whether a row is in the arm of share p.
+        True for rows in the arm with share p.
     stratum : array of N codes
     amount : array of N
-        a: 1 for plain weights, what the row brings (signed) for rows in money, 0 for rows of no weight.
+        The a of the formula: 1 for plain weights, the signed amount for rows in money, 0 for rows without weight.
     cost : float
-        c, of rows in money.
+        The c of the formula, for rows in money.
 
     Notes
     -----
-    ∂log wᵢ/∂p = −sᵢ·aᵢ/q² / (aᵢ/q − c), with sᵢ = 1 in the arm and −1 out of it; row j moves p by (1{j in it} − p)/n.
+    ∂log wᵢ/∂p = −sᵢ·aᵢ/q² / (aᵢ/q − c), with sᵢ = 1 in the arm and −1 outside; the influence of row j on p is (1{j in
+    the arm} − p)/n.
     """
 
     member: Booleans
@@ -46,7 +47,7 @@ class ShareWeights(EstimatedWeights):
     cost: float = 0.0
 
     def share(self, frequency: Array | None) -> tuple[Array, Array]:
-        """Return the share of each stratum in the arm, and the number of its rows."""
+        """Return the share of each stratum that is in the arm, and the number of rows of each stratum."""
         k = int(self.stratum.max()) + 1
         times = np.ones(self.size) if frequency is None else frequency
         total = np.bincount(self.stratum, times, k)
@@ -54,7 +55,7 @@ class ShareWeights(EstimatedWeights):
         return np.divide(inside, total, out=np.zeros(k), where=total > 0), total
 
     def signed(self, frequency: Array | None) -> Array:
-        """Return a/q − c of each row; 0 if nobody of the arm was drawn."""
+        """Return a/q − c of each row; 0 if no row of the arm was drawn."""
         share = self.share(frequency)[0][self.stratum]
         share_of_arm = np.where(self.member, share, 1 - share)
         return np.divide(self.amount, share_of_arm, out=np.zeros(self.size), where=share_of_arm > 0) - self.cost
@@ -89,36 +90,37 @@ def from_verified(
     segment: Any = None,
     columns: Any = None,
 ) -> Predictions:
-    """Return partly labelled rows, with verified rows weighted for the unverified ones.
+    """Return partly labelled data as Predictions, in which verified rows are weighted to represent the unverified rows.
 
     Parameters
     ----------
     y_true : array of n labels
-        Its values in rows that are not verified are ignored.
+        Labels; values of rows that are not verified are ignored.
     verified : array of n of 0 and 1
-        Whether the label of a row is known: the patient had the reference test, or the loan was granted.
+        1 if the label of a row is known, such as for a patient with the reference test, or a granted loan.
     scores : array of n, or mapping from model name to array
     strata : array of n labels, optional
-        Variable that verification depended on, such as the test result: the verified share is observed in each stratum.
+        Variable that verification depended on, such as the test result. The verified share is estimated in each
+        stratum.
     probability : array of n, optional
-        The known probability of verification of each row, in place of `strata`.
+        Known probability of verification of each row, in place of `strata`.
     pos_label, groups, segment, columns : see `rocscope.Predictions`
 
     Returns
     -------
     Predictions
-        The result can be used wherever Predictions are accepted.
+        Weighted rows; rows that are not verified have weight 0.
 
     Raises
     ------
     InputError
-        If nobody of a stratum is verified, or a verified row had the probability 0.
+        If a stratum has no verified row, or a verified row has the probability 0.
 
     Notes
     -----
-    A verified row has weight 1/π, others 0. This assumes that verification does not depend on the label given the
-    strata (or the probability): with strata it is the correction of Begg & Greenes for all figures at once. Intervals
-    allow for the shares being observed.
+    A verified row has weight 1/π, other rows 0. This assumes that, given the strata (or the probability), verification
+    does not depend on the label. With strata, this is the correction of Begg & Greenes, for all metrics at once.
+    Intervals allow for the estimation of the shares.
 
     References
     ----------
@@ -126,7 +128,7 @@ def from_verified(
 
     Examples
     --------
-    All with a high score were verified, and one in two of the others, who therefore counts twice:
+    All rows with a high score were verified. Of the two other rows, one was verified, so it has weight 2:
 
     >>> preds = from_verified([1, 0, 0, 0], [1, 1, 1, 0], [0.9, 0.8, 0.2, 0.1], strata=["high", "high", "low", "low"])
     >>> preds.sample_weight.tolist()

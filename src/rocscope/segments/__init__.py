@@ -1,4 +1,4 @@
-"""Segments: counts of many parts of the data at once, such as users, shops or regions."""
+"""Evaluate many segments of the data at once, such as users, shops or regions."""
 
 from rocscope._base.public_names import attach
 

@@ -1,7 +1,7 @@
-"""Functions of models by segment: counting rows, and comparison of models over segments.
+"""Count rows by segment, and compare models over segments.
 
-Segments are parts of the data, and in comparisons the sampling units. `counted_by_segment` resolves what a user passes
-into counts by segment for each model.
+Segments are parts of the data; in comparisons they are the sampling units. `counted_by_segment` converts input of any
+accepted type to counts by segment for each model.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -28,12 +28,12 @@ SEGMENTED = "Predictions with segments, SegmentedCounts, or a mapping from segme
 
 
 def counted_by_segment(data: Any) -> dict[str, SegmentedCounts]:
-    """Return counts by segment of each model if data are that; otherwise an empty dict.
+    """Return the counts by segment of each model if `data` are counts by segment; otherwise an empty dict.
 
     Raises
     ------
     PairingError
-        If models have other segments, or other numbers of positives and negatives in them.
+        If segments, or their numbers of positives and negatives, differ between models.
     """
     given = {sample.NAMELESS: data} if isinstance(data, SegmentedCounts) else data
     if not isinstance(given, Mapping) or isinstance(given, Parts) or not given:
@@ -67,9 +67,9 @@ def segments_of(data: Any, name: str = "segments") -> dict[str, SegmentedCounts]
 
 
 def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, sample.Sample]]) -> SegmentedCounts:
-    """Return the counts of a model in the segments that have it."""
+    """Return the counts of a model in the segments that contain the model."""
     segments = [segment for segment, by_model in samples.items() if model in by_model]
-    # NumPy would turn names of several types into text, and tuples into rows: those stay objects.
+    # NumPy would convert names of several types to text, and tuples to rows; keep such names as objects.
     names = np.empty(len(segments), object)
     names[:] = segments
     if {type(segment) for segment in segments} in ({str}, {int}, {float}):
@@ -83,8 +83,8 @@ def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, sample.Sample
 def levels_of(data: Any, *, all_levels: bool) -> tables.SegmentLevels:
     """Return the levels of all models by segment in one table.
 
-    Without `all_levels` the levels on the hulls are enough, which score ranges with open levels may provide. Each
-    segment of a mapping may have models of its own.
+    With ``all_levels=False``, levels on the hulls are sufficient; binned counts may contain them without all levels.
+    The segments of a mapping may have different models.
     """
     if isinstance(data, Mapping) and data and not counted_by_segment(data):
         samples = {segment: sample.samples_of(rows, name=f"segments[{segment!r}]") for segment, rows in data.items()}
@@ -97,14 +97,14 @@ def levels_of(data: Any, *, all_levels: bool) -> tables.SegmentLevels:
 
 
 def _levels_of_own_models(samples: Mapping[Hashable, sample.Samples], *, all_levels: bool) -> tables.SegmentLevels:
-    """Return the levels of the models that each segment has; of a model that a segment lacks it has no level."""
+    """Return the levels of all models in each segment; a model that a segment lacks has no level there."""
     first_models = {}
     models = {}
     for segment, by_model in samples.items():
         of_the_same_rows({model: _counts_of(model, {segment: by_model}) for model in by_model})
         first_models[segment] = {sample.NAMELESS: next(iter(by_model.values()))}
         models |= dict.fromkeys(by_model)
-    # The models of a segment have the same rows, so that the first one knows the totals of all.
+    # The models of a segment have the same rows, so the totals are those of the first model.
     totals = _counts_of(sample.NAMELESS, first_models)
     levels_by_model = {}
     for model in models:
@@ -118,24 +118,24 @@ def _levels_of_own_models(samples: Mapping[Hashable, sample.Samples], *, all_lev
 
 
 def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, SegmentedCounts]:
-    """Return counts by segment; raise for segments or rows that differ from the first model's."""
+    """Return counts by segment; raise an error if segments or rows differ from those of the first model."""
     (name, first), *others = by_model.items()
     for other, counts in others:
         subject = f"{name!r} and {other!r} are not paired"
         if not np.array_equal(counts.names, first.names):
             raise PairingError(subject, expected="the same segments", got="different ones")
         if not (_alike(counts.n_pos, first.n_pos) and _alike(counts.n_neg, first.n_neg)):
-            expected = "as many positives and negatives in each segment"
+            expected = "equal numbers of positives and negatives in each segment"
             raise PairingError(subject, expected=expected, got="others")
     return by_model
 
 
 def _alike(sums: Array, others: Array) -> bool:
-    """Return whether sums are equal up to the order in which weights were added."""
+    """Return True if sums are equal up to rounding errors from the order of addition."""
     return np.allclose(sums, others, tables.SAME, 0)
 
 
-# Rows of a column that are numbered at a time: some MB, which a cache holds.
+# Rows of a column that are numbered at a time; their few MB fit into a cache.
 _ROWS_AT_ONCE = 1 << 18
 
 
@@ -167,7 +167,7 @@ def _in_folds(rows: Predictions, model: str, code: Array) -> InFolds:
 
 
 def _in_pieces(code: Array, positive: Booleans, scores: Array, segments: int) -> tuple[list[Array], list[Array]]:
-    """Return slots and scores in pieces of a few hundred thousand rows, computed in threads."""
+    """Return slots and scores in blocks of a few hundred thousand rows, computed in threads."""
     pieces = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, code.size, _ROWS_AT_ONCE)]
     slots = in_threads(lambda piece: tables.slots_of(code[piece], positive[piece], segments), pieces)
     return slots, [scores[piece] for piece in pieces]
@@ -176,7 +176,7 @@ def _in_pieces(code: Array, positive: Booleans, scores: Array, segments: int) ->
 def of_segments(
     by_segment: Mapping[Hashable, Mapping[str, Any]], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
-    """Return counts made segment by segment, in order."""
+    """Return counts by segment from separate counts of each segment, in order."""
     models = next(iter(by_segment.values()))
     names = array_of(list(by_segment))
     rows = {model: _together([counts[model] for counts in by_segment.values()]) for model in models}
@@ -184,7 +184,7 @@ def of_segments(
 
 
 def _together(segments: list[Any]) -> tables.SegmentRows:
-    """Return the counts of segments, with all levels in one table if they are in memory and of one type."""
+    """Return the counts of segments; put all levels in one table if they are in memory and of one type."""
     rankings: list[Any] = [getattr(counts, "ranking", None) for counts in segments]
     if not all(isinstance(ranking, Levels) and not ranking.weighted for ranking in rankings):
         return tables.CountedSegments(segments)
@@ -199,7 +199,7 @@ def _together(segments: list[Any]) -> tables.SegmentRows:
 
 
 def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) -> CountedModels | SegmentedCounts:
-    """Return counts from sums by segment and score: segments, scores, positives, negatives for each model."""
+    """Return counts from sums by segment and score: (segments, scores, positives, negatives) for each model."""
     rows: dict[str, tables.SegmentRows] = {}
     names: Any = None
     for model, (segment, score, pos, neg) in by_model.items():
@@ -210,7 +210,7 @@ def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) 
 
 def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array) -> tables.SegmentRows:
     """Sort sums by segment (numbered from 0) and score, and merge equal scores."""
-    # Reversed, segments increase and the scores of one decrease.
+    # After the reversal, segments increase, and scores decrease within a segment.
     order = np.lexsort((score, -segment))[::-1]
     order = order[(pos + neg)[order] > 0]
     segment, score = segment[order], score[order]
@@ -222,7 +222,7 @@ def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array)
     neg = np.add.reduceat(neg[order], first)
     if pos.dtype.kind == "i":
         return tables.SegmentLevels.of_counts(start, score, pos, neg)
-    # Sums of weights are ranked by segment: a running sum over all would round them otherwise.
+    # Sums of weights are ranked by segment, because a running sum over all segments would have other rounding errors.
     some = [slice(*ends) for ends in pairwise(start.tolist())]
     return tables.CountedSegments([ThresholdCounts.from_ranking(Levels(score[i], pos[i], neg[i])) for i in some])
 
@@ -230,7 +230,7 @@ def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array)
 def counts_of_models(
     names: Any, rows: Mapping[str, tables.SegmentRows], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
-    """Return the counts by segment of the only model, or of several models by name."""
+    """Return the counts by segment of a single model, or a mapping from model name to counts."""
     counts = {model: SegmentedCounts(names, segments, source) for model, segments in rows.items()}
     return CountedModels(counts, source) if len(counts) > 1 else next(iter(counts.values()))
 
@@ -256,49 +256,50 @@ def compare_segments(
     level: float = 0.95,
     adjust: estimate.Adjust = "holm",
 ) -> estimate.Comparisons:
-    """Compare the mean AUC over segments between models: second − first, with segments as sampling units.
+    """Compare the mean AUC over segments between models, with segments as sampling units.
 
     Parameters
     ----------
     models : Predictions with segments, or mapping from model name to SegmentedCounts
-        As `read_counts` gives them. Models of the same rows in the same segments.
+        Data of two or more models with the same rows in the same segments, such as from `read_counts`.
     weight : {"n", "n_pos", None}
-        Weight of a segment: rows (GAUC), positives (wuAUC), or equal.
+        Weight of a segment: its number of rows (GAUC), its number of positives (wuAUC), or None for equal weights.
     folds : {"pooled", "mean"}, optional
-        See `SegmentedCounts.mean_auc`.
+        Treatment of folds; see `SegmentedCounts.mean_auc`.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
     Comparisons
-        One Comparison for each pair of models.
+        One Comparison for each pair of models, second − first.
 
     Raises
     ------
     InputError
         If there are fewer than two models.
     PairingError
-        If models have other segments, or other numbers of positives and negatives in them.
+        If segments, or their numbers of positives and negatives, differ between models.
     OneClassError
         If no segment has both classes.
 
     Notes
     -----
-    A paired t-test of the differences d of k segments, which may depend within segments in any way: mean Σwd/Σw, the
-    variance of leaving out each segment (CR3), (k − 1)/k·Σ(w(d − mean)/(Σw − w))², and (Σw)²/Σw² − 1 degrees of
-    freedom. With weights None it is the field's paired t-test over users or queries. Segments without both classes are
-    omitted, and counted in the method. Marked as not reliable where segments are worth fewer than 10 of equal weight,
-    and where groups of rows cross the segments.
+    The test is a paired t-test of the differences d in k segments; rows within a segment may be dependent in any way.
+    The mean is Σwd/Σw. Its variance comes from omitting each segment (CR3): (k − 1)/k·Σ(w(d − mean)/(Σw − w))². The
+    degrees of freedom are (Σw)²/Σw² − 1. With ``weight=None`` it is the usual paired t-test over users or queries.
+    Segments without both classes are omitted; the method states their number. The result is marked as unreliable if the
+    effective number of segments is below 10, or if groups of rows cross the segments.
 
     References
     ----------
     Bell & McCaffrey 2002, Surv. Methodol. 28:169–181 (CR3);
-    Smucker, Allan & Carterette 2007, CIKM:623–632 and Urbano, Lima & Hanjalic 2019, SIGIR:505–514 (which tests hold
-    over queries: Student's t); Zhu et al. 2017, KDD, §4 (GAUC); Cochran 1977, Sampling Techniques, 3rd ed., §6.
+    Smucker, Allan & Carterette 2007, CIKM:623–632 and Urbano, Lima & Hanjalic 2019, SIGIR:505–514 (tests over
+    queries that keep their level: Student's t); Zhu et al. 2017, KDD, §4 (GAUC); Cochran 1977, Sampling Techniques, 3rd
+    ed., §6.
 
     Examples
     --------
-    Of three users, model b ranks two better than a, and one alike:
+    Model b ranks better than model a for two of three users, and equally well for one:
 
     >>> user = ["ann", "ann", "ann", "bob", "bob", "bob", "cy", "cy", "cy"]
     >>> scores = {"a": [2, 3, 1, 1, 2, 3, 3, 2, 1], "b": [3, 2, 1, 2, 1, 3, 3, 2, 1]}
@@ -317,7 +318,7 @@ def compare_segments(
     def compare(i: int, j: int) -> estimate.Comparison:
         area_differences = means.values[j] - means.values[i]
         difference = replace(means, values=area_differences[None])
-        # Equal differences have no variance; of the sums only rounding would be left.
+        # Equal differences have no variance; the sums would only contain rounding errors.
         error = difference.error(0) if np.ptp(area_differences) > 0 else 0.0
         reason = difference.doubt(error, "all segments differ equally") if area_differences.any() else ""
         method = "paired t over " + means.words

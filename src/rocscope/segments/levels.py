@@ -1,9 +1,9 @@
-"""Levels of many segments in one flat table, and the sorted rows that they are made of.
+"""Levels of many segments in one flat table, computed from sorted rows.
 
-Rows of all segments are sorted at once, the positives and the negatives of each in a slot of their own. All cores first
-bring their rows into some hundred buckets of slots. Then each bucket, which a cache holds, is sorted by score and dealt
-into its slots. This reads and writes memory twice. `SegmentLevels` holds the levels of all segments one after the
-other, with areas, figures and hulls of each.
+Rows of all segments are sorted at once. Each segment has two slots, one for its positives and one for its negatives.
+All cores first distribute their rows into a few hundred buckets of slots. Then each bucket, which fits into a cache, is
+sorted by score and distributed into its slots. Memory is read and written twice. `SegmentLevels` contains the levels of
+all segments, one segment after the other, with the areas, metrics and hulls of each segment.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -27,34 +27,41 @@ from rocscope.core.ranking import collapse, least_from, sums_from
 Piece = TypeVar("Piece")
 
 SegmentWeight = Literal["n", "n_pos"] | None
-"""Weight of a segment in a mean: its rows, its positives, or equal for all."""
+"""Weight of a segment in a mean: number of rows, number of positives, or None for equal weights."""
 
-# From here on float64 rounds some whole numbers.
+# Above this number, float64 cannot represent all whole numbers.
 _FIRST_ROUNDED = 2**53
-# Most pairs of a positive and a negative for hulls in 64 bits: the difference of two products tp·fp stays below 2^63.
+# Largest number of pairs of a positive and a negative for hulls in 64 bits: differences of two products tp·fp stay
+# below 2^63.
 _MOST_PAIRS = 2.0**62
-# Rounds of leaving out dents in NumPy, after which few are left to the loop.
+# Rounds of removing points below the hull in NumPy; a loop removes the few remaining points.
 _ROUNDS = 4
-# Bounds what a piece of the table takes beside it to some MB.
+# Limits the temporary memory for a block of the table to a few MB.
 _ROWS_AT_ONCE = 1 << 20
 _COLUMNS = ("threshold", "tp", "fp", "model")
 
 
 @dataclass(frozen=True)
 class SegmentLevels:
-    """The levels of consecutive segments; segment s starts at `start[s]`.
+    """Levels of consecutive segments; segment s starts at `start[s]`.
 
     Attributes
     ----------
-    start : array of so many segments, and one more
-    threshold : array of scores, decreasing in each segment (of each model)
-    tp, fp : arrays of counts at or above each level in its segment
-    n_pos, n_neg : arrays of counts by segment
-    counted : arrays of positives and of negatives at each level
-        None if they were not at hand: `steps` then takes differences of `tp` and `fp`.
-    names : names of the segments, if asked for by name
-    models : names of the models, if several are in the table
-    model : array of the index of the model of each level
+    start : array of k + 1 for k segments
+    threshold : array
+        Scores, decreasing within each segment (and model).
+    tp, fp : arrays
+        Counts at or above each level, within its segment.
+    n_pos, n_neg : arrays of k
+        Positives and negatives of each segment.
+    counted : two arrays, or None
+        Positives and negatives at each level; if None, `steps` takes differences of `tp` and `fp`.
+    names : array of k, optional
+        Names of the segments.
+    models : sequence, optional
+        Names of the models, if the table has several.
+    model : array, optional
+        Index of the model of each level.
     """
 
     start: NDArray[np.int64]
@@ -71,7 +78,7 @@ class SegmentLevels:
 
     @classmethod
     def of_counts(cls, start: Array, threshold: Array, pos: Array, neg: Array) -> "SegmentLevels":
-        """Return levels from positives and negatives at each, as integers."""
+        """Return levels from the positives and negatives at each level, as integers."""
         n_pos = np.add.reduceat(pos, start[:-1])
         n_neg = np.add.reduceat(neg, start[:-1])
         return cls(start, threshold, running(pos, start), running(neg, start), n_pos, n_neg, (pos, neg))
@@ -89,7 +96,7 @@ class SegmentLevels:
 
     @classmethod
     def joined(cls, pieces: Sequence["SegmentLevels"]) -> "SegmentLevels":
-        """Concatenate the levels of pieces, in order."""
+        """Concatenate the levels of several blocks, in order."""
         start = np.cumsum(np.concatenate([[0], *(np.diff(piece.start) for piece in pieces)]))
         names = ("threshold", "tp", "fp", "n_pos", "n_neg")
         columns: Any = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}
@@ -136,7 +143,7 @@ class SegmentLevels:
         return ThresholdCounts.from_ranking(Levels(self.threshold[some], self.pos[some], self.neg[some]))
 
     def take(self, segments: Array) -> "SegmentLevels":
-        """Return some segments, by index."""
+        """Return a subset of the segments, by index."""
         some, start = entries(self.start, segments)
         return SegmentLevels.of_counts(start, self.threshold[some], self.pos[some], self.neg[some])
 
@@ -147,7 +154,7 @@ class SegmentLevels:
         return ThresholdCounts.from_ranking(ranked)
 
     def in_pieces(self, function: "Callable[[SegmentLevels], Piece]") -> list[Piece]:
-        """Apply a function to consecutive segments with about a million levels at a time."""
+        """Apply a function to blocks of consecutive segments with about a million levels each."""
         return in_pieces(self.start, self.part, function)
 
     def part(self, first: int, last: int) -> "SegmentLevels":
@@ -159,23 +166,24 @@ class SegmentLevels:
         return SegmentLevels(start, **columns, **totals, counted=(self.pos[some], self.neg[some]))
 
     def kept(self, index: Indices, start: Array) -> "SegmentLevels":
-        """Return some of the levels."""
+        """Return a subset of the levels."""
         columns = {name: None if (own := getattr(self, name)) is None else own[index] for name in _COLUMNS}
         return replace(self, start=start, counted=None, **columns)
 
     def spread(self, values: Array) -> Array:
-        """Repeat a value by segment for each of its levels."""
+        """Repeat the value of each segment for all its levels."""
         return np.repeat(values, np.diff(self.start))
 
     def reduce(self, operation: np.ufunc, values: Array) -> Array:
-        """Reduce values by level in each segment with an order-independent operation."""
+        """Reduce the values of the levels in each segment with an operation that does not depend on their order."""
         return operation.reduceat(values, self.start[:-1])
 
     def sums(self, values: Array, *, upwards: bool = False) -> Array:
-        """Return the sum of values by level in each segment, rounded exactly as for the segment alone.
+        """Return the sum of the values of the levels in each segment, rounded exactly as for the segment alone.
 
-        Figures of single counts are sums over decreasing scores, or (with `upwards`) over increasing ones. The order
-        decides the last digit, so it is the same here, and segments are summed one by one: reduceat adds differently.
+        Metrics of single counts are sums over decreasing scores, or (with `upwards`) over increasing scores. The order
+        affects the last digit, so it is the same here. Segments are summed separately, because reduceat has a different
+        order of addition.
         """
         ends = (values.size - self.start[::-1] if upwards else self.start).tolist()
         values = np.ascontiguousarray(values[::-1]) if upwards else values
@@ -185,8 +193,8 @@ class SegmentLevels:
     def area(self, credit: int) -> Array:
         """Return the area under each segment's ROC curve: Σ neg·(2·(positives above) + credit·pos) / (2·n_pos·n_neg).
 
-        A tied pair counts credit/2: 0, 1 or 2 for the lower, middle or upper area. Integers must be below 2^62 pairs in
-        a segment, which `SegmentedCounts` checks, so that 2·n_pos·n_neg fits 64 bits.
+        A tied pair counts credit/2: 0, 1 or 2 for the lower, middle or upper area. With integers, a
+        segment must have fewer than 2^62 pairs, so that 2·n_pos·n_neg fits into 64 bits; `SegmentedCounts` checks this.
         """
         right = self.reduce(np.add, self.neg * (2 * (self.tp - self.pos) + credit * self.pos))
         return quotients(right, 2 * self.n_pos * self.n_neg)
@@ -208,22 +216,22 @@ class SegmentLevels:
         return self.sums(self.pos * (1 - p) ** 2 + self.neg * p**2, upwards=True) / (self.n_pos + self.n_neg)
 
     def observed_over_expected(self) -> Array:
-        """Return the positives of each segment over the sum of its probabilities."""
+        """Return the positives of each segment divided by the sum of its probabilities."""
         return ratios(self.n_pos, self.sums(self.probabilities * (self.pos + self.neg), upwards=True))
 
     @cached_property
     def upper(self) -> "SegmentLevels":
-        """Vertices of each segment's upper hull, after (0, 0), which is omitted, up to (n_neg, n_pos)."""
+        """Vertices of each segment's upper hull, up to (n_neg, n_pos); the first vertex (0, 0) is omitted."""
         return self._hull(self.tp, self.fp)
 
     @cached_property
     def lower(self) -> "SegmentLevels":
-        """Vertices of the lower hull: the upper one with exchanged axes."""
+        """Vertices of the lower hull, computed as an upper hull with exchanged axes."""
         return self._hull(self.fp, self.tp)
 
     def _hull(self, up: Array, right: Array) -> "SegmentLevels":
         if len(self.models) > 1:
-            # Points from left to right. Of equal points the hull keeps the last one, so the first model comes last.
+            # Points from left to right. Among equal points the hull keeps the last one, so the first model comes last.
             order = np.lexsort((-self.model, up, right, self.segment))
             return self.kept(order, self.start)._vertices(up[order], right[order])
         return self._vertices(up, right)
@@ -234,7 +242,7 @@ class SegmentLevels:
         if fits and up.size >= kernels.SMALL:
             size = kernels.segments.hulls(up, right, self.start, vertices, start)
             return self.kept(vertices[:size], start)
-        # Of two equal points of two models, _without_dents would drop both.
+        # _without_dents would drop both of two equal points of different models.
         some = _without_dents(up, right, self.segment) if fits and len(self.models) < 2 else np.arange(up.size)
         starts = self.segment[some].searchsorted(np.arange(self.start.size))
         size = kernels.segments.hulls.python(up[some].tolist(), right[some].tolist(), starts.tolist(), vertices, start)
@@ -242,7 +250,7 @@ class SegmentLevels:
 
 
 def _without_dents(up: Array, right: Array, segment: Array) -> Indices:
-    """Drop points of segments on or below the line of their neighbours."""
+    """Drop points on or below the line between their neighbours in the segment."""
     kept = np.arange(up.size)
     for _ in range(_ROUNDS):
         y, x, own = up[kept], right[kept], segment[kept]
@@ -255,9 +263,10 @@ def _without_dents(up: Array, right: Array, segment: Array) -> Indices:
 
 
 def of_models(names: Array, by_model: dict[str, SegmentLevels]) -> SegmentLevels:
-    """Return the levels of all models in one table; they must have ranked the same rows.
+    """Return the levels of all models in one table; the models must have scores for the same rows.
 
-    Sums of the same weights in another order differ in their last digits: totals are taken from the first model.
+    Sums of the same weights in different orders may differ in the last digits, so totals are taken from the first
+    model.
     """
     levels = list(by_model.values())
     first = levels[0]
@@ -279,29 +288,29 @@ def of_models(names: Array, by_model: dict[str, SegmentLevels]) -> SegmentLevels
 
 
 SAME = 1e-12
-"""Relative tolerance for sums of the same weights in another order."""
+"""Relative tolerance for sums of the same weights in different orders."""
 
 
 def in_pieces(begins: Array, part: Callable[[int, int], Any], function: Callable[[Any], Piece]) -> list[Piece]:
-    """Apply a function to parts of consecutive segments, which start at given rows, in threads."""
+    """Apply a function to blocks of consecutive segments in threads; `begins` are the first rows of the segments."""
     return in_threads(lambda ends: function(part(*ends)), pairwise(cuts(begins)))
 
 
 def cuts(begins: Array) -> list[int]:
-    """Return boundaries of segments that hold about a million rows each."""
+    """Return the boundaries of blocks of segments with about a million rows each."""
     steps = np.arange(_ROWS_AT_ONCE, begins[-1], _ROWS_AT_ONCE)
     return np.unique(np.concatenate([[0], begins[:-1].searchsorted(steps), [begins.size - 1]])).tolist()
 
 
 def entries(bounds: Array, parts: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the indices of the entries of parts between bounds, and the start of each part among them."""
+    """Return the indices of all entries of the selected parts, and the start of each part among them."""
     begins, sizes = bounds[parts], np.diff(bounds)[parts]
     ends = np.concatenate([[0], np.cumsum(sizes)])
     return np.repeat(begins - ends[:-1], sizes) + np.arange(ends[-1]), ends
 
 
 def together(columns: Sequence[Array]) -> Array:
-    """Concatenate columns; keep them separate if no type holds all of them."""
+    """Concatenate columns; keep them separate if no common type can represent all values."""
     several = len({column.dtype for column in columns}) > 1
     return np.concatenate([column.astype(object) for column in columns] if several else columns)
 
@@ -310,14 +319,14 @@ def quotients(numerator: Array, denominator: Array) -> Array:
     """Return correctly rounded quotients of integers; 0/0 is NaN."""
     with np.errstate(invalid="ignore"):
         quotient = (numerator / denominator).astype(np.float64)
-    # NumPy rounds such integers before it divides; Python divides them exactly and rounds once.
+    # NumPy rounds large integers before division; Python divides exactly and rounds once.
     for i in np.flatnonzero(np.maximum(abs(numerator), denominator) > _FIRST_ROUNDED).tolist():
         quotient[i] = int(numerator[i]) / int(denominator[i])
     return quotient
 
 
 def ratios(observed: Any, expected: Any) -> Array:
-    """Return quotients; NaN if nothing was expected."""
+    """Return observed/expected; NaN if the expected number is 0."""
     expected = np.asarray(expected, np.float64)
     return np.divide(observed, expected, out=np.full(expected.shape, np.nan), where=expected > 0)
 
@@ -336,26 +345,26 @@ def _steps(sums: Array, start: Array) -> Array:
 
 # Sorting the rows of all segments
 
-# Segments whose slots, two for each, 32 bits number.
+# Largest number of segments for which 32 bits can number the slots, two per segment.
 _MOST_SHORT = 2**31
-# Bits of the numbers of slots within a bucket that two bytes hold.
+# Bits of slot numbers within a bucket, which are stored in two bytes.
 _SHORT_BITS = 16
-# More buckets would be written to at a time than the processor keeps the pages of.
+# Largest number of buckets: the processor must hold the pages of all buckets that are written at the same time.
 _BUCKET_BITS = 9
-# Fewer rows are in a cache already, so that smaller buckets gain nothing.
+# Number of rows that fit into a cache; smaller buckets are not faster.
 _BUCKET_ROWS = 1 << 16
-# Number of runs that rows are split into, one a thread at a time: a few for each core, so that no core waits long.
+# Number of runs into which rows are split, processed by threads: a few per core, so that no core waits long.
 _RUNS = 48
-# Rows from which on a run is worth a thread.
+# Smallest number of rows for which a run in a thread saves time.
 _LEAST_RUN = 1 << 17
-# Rows of a slot from which on NumPy's sort is faster.
+# Number of rows of a slot above which NumPy's sort is faster.
 _LONG = 1 << 10
 
 
 def slots_of(segment: Array, positive: Booleans, segments: int, place: Array | None = None) -> Array:
-    """Return the slot of rows of segments numbered from 0: twice the number, plus 1 for negatives.
+    """Return the slot of each row: twice the number of its segment (from 0), plus 1 for negatives.
 
-    They are written to `place`, an array of uint32, if it holds them.
+    The slots are written to `place`, an array of uint32, if uint32 can represent them.
     """
     kind = np.dtype(np.uint32 if segments < _MOST_SHORT else np.int64)
     slots = np.multiply(segment, 2, out=place if kind == np.uint32 else None, dtype=kind, casting="unsafe")
@@ -364,13 +373,13 @@ def slots_of(segment: Array, positive: Booleans, segments: int, place: Array | N
 
 
 def _sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tuple[Array, NDArray[np.int64]]:
-    """Return the ordered bits of scores, increasing in each slot, and where every slot begins (and the last ends).
+    """Return the ordered bits of scores, increasing in each slot, and the bounds of the slots.
 
     Parameters
     ----------
-    slots : arrays of whole numbers below `number`
-    scores : arrays of as many scores
-        Both lists are used up.
+    slots : list of arrays of integers below `number`
+    scores : list of arrays of scores, of the same lengths
+        Both lists are emptied.
 
     Examples
     --------
@@ -386,7 +395,7 @@ def _sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tup
 
 @dataclass(frozen=True)
 class _Run:
-    """Rows in buckets of slots that share their high bits: the low bits, the scores' bits, and bounds."""
+    """Rows in buckets; slots in a bucket share their high bits. Stores low bits, bits of scores, and bounds."""
 
     rest: Array
     codes: Array
@@ -440,7 +449,7 @@ def _sorted_in_buckets(slots: list[Array], scores: list[Array], number: int) -> 
 
 
 def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
-    """Write the sorted codes of a number of slots, and return the start of each."""
+    """Write the sorted codes of consecutive slots, and return the start of each slot."""
     sizes = np.zeros(slots, np.int64)
     kernels.segments.count(slot, slot.dtype.type(0), sizes)
     begins = np.cumsum(sizes) - sizes
@@ -454,7 +463,7 @@ def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
 
 
 def _runs(sizes: Sequence[int], least: int) -> list[slice]:
-    """Return ranges of consecutive arrays with at least a given number of rows together."""
+    """Return ranges of consecutive arrays; each range has at least the given number of rows."""
     ends = np.cumsum(sizes)
     steps = np.arange(0, ends[-1], max(least, _LEAST_RUN))
     cuts = np.unique(ends.searchsorted(steps, side="right")).tolist()
@@ -463,7 +472,7 @@ def _runs(sizes: Sequence[int], least: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class SortedSegments:
-    """Unweighted rows as ordered bits of scores: a segment's positives, then its negatives, each increasing.
+    """Unweighted rows as ordered bits of scores: for each segment its positives, then its negatives, both increasing.
 
     Attributes
     ----------
@@ -480,7 +489,7 @@ class SortedSegments:
 
     @classmethod
     def of(cls, slots: list[Array], scores: list[Array], segments: int, dtype: np.dtype[Any]) -> "SortedSegments":
-        """Sort rows given by `slots_of` and their scores (or codes), which are consumed."""
+        """Sort rows by slot (see `slots_of`) and score (or code); the input lists are emptied."""
         return cls(*_sorted_by_slot(slots, scores, 2 * segments), dtype)
 
     @property
@@ -513,7 +522,7 @@ class SortedSegments:
         return np.diff(above)[::2], np.diff(above)[1::2]
 
     def pairs(self) -> tuple[Array, Array]:
-        """Return for each segment how many pairs have the negative below the positive, and how many not above it."""
+        """Return for each segment the number of pairs with the negative below the positive, and not above it."""
         below, not_above = np.empty((2, self.bounds.size // 2), np.int64)
 
         def count(first: int, last: int) -> None:
@@ -561,7 +570,7 @@ def _levels_of_many(codes: Array, bounds: Array) -> tuple[Array, Array, Array, A
 
 @dataclass(frozen=True)
 class WeightedSegments:
-    """Weighted rows by segment in input order; each segment is ranked on request."""
+    """Weighted rows by segment, in input order; a segment is ranked when its counts are requested."""
 
     positive: Booleans
     scores: Array
@@ -599,7 +608,7 @@ class WeightedSegments:
 
 @dataclass(frozen=True)
 class CountedSegments:
-    """Segments that were counted separately."""
+    """Segments with separate counts."""
 
     segments: Sequence[CumulativeCounts]
     at_once = False
@@ -617,7 +626,7 @@ class CountedSegments:
 
     def pooled(self) -> ThresholdCounts:
         counts = [segment.require_levels("counts of all segments") for segment in self.segments]
-        # In pairs, so that no level is copied for every segment.
+        # Pool in pairs, so that levels are not copied once per segment.
         while len(counts) > 1:
             unpaired = counts[-1:] if len(counts) % 2 else []
             counts = [*map(add, counts[:-1:2], counts[1::2]), *unpaired]
@@ -631,7 +640,7 @@ class CountedSegments:
 SegmentRows = SegmentLevels | SortedSegments | WeightedSegments | CountedSegments
 """Rows of one model in segments.
 
-Each has `totals` (positives and negatives of each segment), `counts` of a segment by index, `pooled` counts, `take` for
-some segments by index, and `in_pieces` to apply a function to the levels of consecutive segments. With `at_once`, the
-levels of many segments are available at once, in integers.
+All types have `totals` (positives and negatives of each segment), `counts` (of a segment, by index), `pooled` counts,
+`take` (a subset of segments, by index) and `in_pieces`, which applies a function to the levels of consecutive segments.
+If `at_once` is True, the levels of many segments are available at once, as integers.
 """
