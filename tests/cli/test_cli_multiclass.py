@@ -96,7 +96,7 @@ def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
     [
         (("summary", *ROWS, "--score", "p_low"), "--score: expected none with --proba or --predicted"),
         (("summary", *ROWS, "--cost-fn", "3"), "rocscope choose takes --cost-matrix"),
-        (("report", *ROWS, "--target-prevalence", "0.1"), "each class has a prevalence of its own"),
+        (("report", *ROWS, "--target-prevalence", "0.1"), "each class has its own prevalence"),
         (("choose", *ROWS, "--population", "9"), "--population"),
         (("choose", *ROWS, "--subject-to", "tpr >= 0.9"), "recall(cat) >= 0.8"),
         (("choose", *ROWS, "--subject-to", "recall(cat) >= 0.9"), "got 'cat'"),

@@ -89,10 +89,10 @@ def test_a_class_without_cases_is_named_and_leaves_no_empty_panel(plot):
     preds = rs.multiclass.MulticlassPredictions(y[y != 1], proba[y != 1], classes=range(3))
     figure = plot(preds, figure=Figure())
     assert [ax.get_title(loc="left")[0] for ax in figure.axes] == ["0", "2", "t"][: len(figure.axes)]
-    assert figure.get_supxlabel() == "No cases, or no others: 1"
+    assert figure.get_supxlabel() == "No cases, or no cases of other classes: 1"
     assert all(ax.lines for ax in figure.axes)
     alone = rs.multiclass.MulticlassPredictions(y[y == 1], proba[y == 1], classes=range(3))
-    with pytest.raises(OneClassError, match="a class with cases and others"):
+    with pytest.raises(OneClassError, match="a class with cases, and cases of other classes"):
         plot_class_rocs(alone, figure=Figure())
 
 

@@ -147,7 +147,7 @@ def test_a_class_without_cases_is_left_out_and_predicted_labels_have_no_calibrat
     )
     data = multiclass_report(preds)
     assert [part.name for part in data.slices] == ["a", "b"]
-    assert "Left out, as one class is missing: class c (no positives)." in data.warnings
+    assert "Omitted because a class is missing: class c (no positives)." in data.warnings
     assert any("segments are not shown" in warning for warning in data.warnings)
     models = {model.name: model for model in data.slices[0].models}
     assert models["tree"].calibration is None
@@ -167,7 +167,7 @@ def test_no_row_travels():
 
 
 def test_a_target_prevalence_is_refused():
-    with pytest.raises(InputError, match="each class has a prevalence of its own"):
+    with pytest.raises(InputError, match="each class has its own prevalence"):
         rs.Report(PREDS, context=rs.Context(target_prevalence=0.2))
 
 

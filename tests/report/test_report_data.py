@@ -149,7 +149,7 @@ def test_a_model_takes_at_most_8_kb_and_15_kb_with_all_that_is_said_of_it(models
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("segments", "hint"),
-    [(3, "3 segments or folds; leave out the segment column, or models"), (0, "0 segments or folds; leave out models")],
+    [(3, "3 segments or folds; omit the segment column, or models"), (0, "0 segments or folds; leave out models")],
 )
 def test_a_report_over_the_limit_is_refused_and_says_what_to_drop(monkeypatch, segments, hint):
     assert MOST_BYTES == 5_000_000
@@ -190,7 +190,7 @@ def test_a_segment_of_one_class_is_left_out_and_said_so():
     preds = rs.Predictions([1, 0, 1, 0, 1, 1], [6, 5, 4, 3, 2, 1], segment=["a"] * 4 + ["b"] * 2)
     data = report_data(preds)
     assert [part.name for part in data.slices] == ["a"]
-    assert "Left out, as one class is missing: segment b (no negatives)." in data.warnings
+    assert "Omitted because a class is missing: segment b (no negatives)." in data.warnings
 
 
 def test_small_cells_are_warned_about_wherever_they_are():
@@ -221,7 +221,7 @@ def test_of_many_segments_the_largest_are_shown_and_the_rest_as_one():
     rest = data.slices[-1].models[0]
     mask = np.isin(segment, shown[:-1])
     assert (rest.n_pos, rest.n_neg) == (int(preds.y_true[~mask].sum()), int((~preds.y_true[~mask]).sum()))
-    said = "The 39 largest segments are shown separately, all others as one (61 others)"
+    said = "The 39 largest segments are shown separately, all others are pooled (61 others)"
     assert said in data.warnings
 
 

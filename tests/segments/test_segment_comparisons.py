@@ -367,5 +367,5 @@ def test_few_segments_with_a_low_area_decide_their_mean_and_its_interval():
     reach = stats.t.ppf(0.975, 39) * even.standard_error / (even.value * (1 - even.value))
     assert (even.low, even.high) == pytest.approx(special.expit(special.logit(even.value) + reach * np.array([-1, 1])))
     one_low = mean_auc(np.r_[np.full(39, 10), 0])
-    assert one_low.reason == "only 2.2 segments tell how much the areas vary, fewer than 4"
+    assert one_low.reason == "only 2.2 segments that determine the variance, fewer than 4"
     assert one_low.low < 0.88  # with 39 degrees of freedom on the plain scale .962

@@ -37,7 +37,7 @@ def test_the_same_segments_by_one_rule(tmp_path, segments, weight):
     counted = {"score": preds.counts(by="segment")}
     of_rows, of_counts = shown(by_rows(preds, Context())), shown(by_counts(counted, Context(), lambda _: True))
     assert of_rows[0] == of_counts[0]
-    said = [text for text in of_rows[1] if "segment" in text and "one class is missing" in text]
+    said = [text for text in of_rows[1] if "segment" in text and "a class is missing" in text]
     assert len(said) == 1
     sizes = np.bincount(g, preds.sample_weight)
     names = np.unique(g)

@@ -168,7 +168,7 @@ def test_rows_split_by_many_values_show_the_largest_and_by_one_class_none():
     assert found["slices"][-1]["name"] == "others (61 segments)"
     assert "39 largest" in found["warnings"][0]
     assert len(facts(bench, "side", CancelToken())["slices"]) == 1
-    assert "one class is missing" in facts(bench, "side", CancelToken())["warnings"][0]
+    assert "a class is missing" in facts(bench, "side", CancelToken())["warnings"][0]
     counted = answer(
         bench, {"what": "counts", "by": "cell", "kind": "segment", "name": "others (61 segments)"}, CancelToken()
     )
@@ -190,7 +190,7 @@ def test_counted_rows_are_split_too_but_not_listed(parquet):
     counted = bench.counts(RowSelection("age > 40", "region", "segment", "south"), CancelToken())["new"]
     wanted = (PREDS.columns["age"] > 40) & (PREDS.segment == "south")
     assert (counted.n, counted.n_pos) == (wanted.sum(), PREDS.y_true[wanted].sum())
-    with pytest.raises(InputError, match="rows that memory holds, got a file that was only counted"):
+    with pytest.raises(InputError, match="rows in memory, got a file that was only counted"):
         asked(bench, "list", model="old", threshold=0.5)
 
 

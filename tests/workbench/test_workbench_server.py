@@ -210,7 +210,7 @@ def test_of_a_hundred_questions_at_once_the_newest_is_answered_and_no_thread_is_
 
         with ThreadPoolExecutor(100) as pool:
             found = list(pool.map(one, range(100)))
-        superseded = [each for each in found if each.get("error") == "a newer question took its place"]
+        superseded = [each for each in found if each.get("error") == "replaced by a newer request"]
         assert len(found) - len(superseded) >= 1
         assert all("models" in each for each in found if each not in superseded)
         assert "models" in one(7)
@@ -247,7 +247,7 @@ def test_a_newer_question_stops_an_endless_condition_of_its_lane(monkeypatch):
         while "page" not in serving._server._queue._newest:
             time.sleep(0.01)
         assert "models" in ask(serving, "counts", where="age > 40", lane="page")
-        assert endless.result(20)["error"] == "a newer question took its place"
+        assert endless.result(20)["error"] == "replaced by a newer request"
         pool.submit(ask, serving, "counts", where=ENDLESS, lane="last")  # is ended by the end of the server
         while "last" not in serving._server._queue._newest:
             time.sleep(0.01)

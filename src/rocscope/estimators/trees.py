@@ -335,9 +335,9 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
 
     Notes
     -----
-    For a leaf with n rows, of which n_c belong to class c of k, Laplace's estimate is (n_c + 1)/(n + k). The m-estimate
-    is (n_c + m·π_c)/(n + m), where π_c is the share of class c in the training rows. Rows are counted with their
-    weights, including class weights. Laplace's estimate does not change the most probable class of a leaf. The
+    For a leaf with n rows, n_c of them in class c (of k classes), Laplace's estimate is (n_c + 1)/(n + k). The
+    m-estimate is (n_c + m·π_c)/(n + m), where π_c is the share of class c in the training rows. Rows are counted with
+    their weights, including class weights. Laplace's estimate does not change the most probable class of a leaf. The
     m-estimate may change it; `predict` uses the smoothed probabilities.
 
     An unpruned tree with smoothing ranks better than a pruned tree (C4.4 of Provost & Domingos). Only one output is

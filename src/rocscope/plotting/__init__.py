@@ -1,7 +1,7 @@
-"""Static figures with matplotlib; nothing is computed here.
+"""Draw static figures with matplotlib from computed results.
 
-A function that draws one plot takes ``ax`` and returns it (by default a new one); one that draws several returns the
-Figure. Everything drawn is reached from there: ``ax.lines``, ``ax.get_legend()``.
+A function that draws one plot takes ``ax`` (by default a new one) and returns it. A function that draws several plots
+returns the Figure. Use ``ax.lines``, ``ax.get_legend()`` and so on to change the artists.
 """
 
 from rocscope._base.public_names import attach

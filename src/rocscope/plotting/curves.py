@@ -1,6 +1,6 @@
 """Draw single curves on Axes: the style of each kind of curve, and legends that do not cover the curves.
 
-A style holds the points that are drawn, the labels of the axes, and the reference lines of the curve.
+A style contains the points to draw, the labels of the axes, and the reference lines of a kind of curve.
 """
 
 import textwrap
@@ -24,15 +24,15 @@ from rocscope.plotting import theme
 
 Transform = Callable[[Array], Array]
 
-MOST = 2000  # points of a curve: more than a figure has pixels across
-_AT_ONCE = 200_000  # levels: of more, a thinned curve is drawn; a choice, as time grows with them
-_BEND = 1e-3  # of the plot, by which a curve may leave its chord: less than a line is wide
-_HALVINGS = 10  # of a stretch that bends: a thousandth of it is not seen
-_UNSEEN = 1e-4  # of an axis: a seventh of a pixel of a figure of five inches at 300 dots an inch
+MOST = 2000  # points of a curve: more than a figure has pixels in its width
+_AT_ONCE = 200_000  # levels above which a thinned curve is drawn: a choice, because time grows with levels
+_BEND = 1e-3  # distance of a curve from its chord, as a share of the plot: less than a line's width
+_HALVINGS = 10  # share of a curved part: a thousandth of it is invisible
+_UNSEEN = 1e-4  # share of an axis: a seventh of a pixel in a figure of five inches at 300 dpi
 
 
 class Outline(NamedTuple):
-    """Points to join by straight lines; NaN is a gap."""
+    """Points of a polyline; NaN marks a gap."""
 
     x: Array
     y: Array
@@ -44,18 +44,19 @@ def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -
     Parameters
     ----------
     curve : Curve
-        One of counts bends between its points where counts are mixed (precision–recall, lift, DET), and is drawn
-        so; any other is joined by straight lines.
+        Curve to draw. Between the points of a precision–recall, lift or DET curve, counts are interpolated, which gives
+        bent lines. Points of other curves are joined by straight lines.
     most : int
-        About how many points at most; see `rocscope.geometry.thinning.simplify`. Vertices of the ROC hull always stay.
+        Approximate maximum number of points; see `rocscope.geometry.thinning.simplify`. Vertices of the ROC hull are
+        always kept.
     scale : function, optional
-        Transformation of x and y by the axes, such as the normal deviates of a DET curve.
+        Transformation of x and y by the axes, such as normal deviates for a DET curve.
 
     Notes
     -----
-    Straight to the eye means: the middle of a piece lies within 1/1000 of the axes of what is drawn. If nothing is
-    predicted and y is 0/0, the curve begins with its limit, the value of its first point. Above 200,000 levels the
-    statistic is thinned first, to 50,000 points evenly along the ROC curve.
+    A bent line is drawn as straight pieces. The middle of each piece is within 1/1000 of the axes from the exact curve.
+    If y is 0/0 at the start, because nothing is predicted positive, the curve begins with its limit, the value of its
+    first point. Above 200,000 levels, the counts are first thinned to 50,000 points evenly along the ROC curve.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -
 
 
 def _of_counts(curve: CountCurve, most: int, scale: Transform) -> Outline:
-    """Interpolate rows of level index, true and false positives at fractional indices."""
+    """Interpolate rows of (level index, true positives, false positives) at fractional indices."""
 
     def drawn(rows: Array) -> Array:
         return np.column_stack([scale(axis) for axis in _from_limit(*curve.of(rows[:, 1], rows[:, 2]))])
@@ -99,7 +100,7 @@ def _of_counts(curve: CountCurve, most: int, scale: Transform) -> Outline:
 
 
 def _rows(counts: CumulativeCounts) -> tuple[Array, Array]:
-    """Return the candidate rows, and the indices of the ROC hull's vertices among them."""
+    """Return the candidate rows, and the indices of the vertices of the ROC hull among them."""
     attained = counts.attained
     if len(counts) > _AT_ONCE and counts.holds_levels and counts.n_pos and counts.n_neg:
         kept = _evenly(attained)
@@ -118,15 +119,15 @@ def _evenly(counts: ThresholdCounts) -> thinning.Thinned:
 
 
 def _from_limit(x: Array, y: Array) -> Outline:
-    """Start at the limit where the first y is 0/0, with the constant ratio of the first point."""
+    """If the first y is 0/0, start at the limit, which is the ratio of the first point."""
     if y.size > 1 and np.isnan(y[0]):
         y = np.concatenate([y[1:2], y[1:]])
     return Outline(x, y)
 
 
 FOLD = "rocscope-fold"
-_CROSSES = 9  # with intervals both ways: more cover each other
-_BESIDE = 1.02  # of an axis, so that lines on its ends are seen whole
+_CROSSES = 9  # points with intervals in both directions: more would overlap
+_BESIDE = 1.02  # share of an axis, so that lines at its ends are fully visible
 
 
 def average_look(curve: Any) -> dict[str, Any]:
@@ -139,7 +140,7 @@ def average_look(curve: Any) -> dict[str, Any]:
 
 
 def draw_folds(ax: Any, curve: Any, colour: Any) -> None:
-    """Draw the curve of each fold, the crosses of a threshold average, and what is drawn with the pooled curve."""
+    """Draw the curve of each fold, the crosses of a threshold average, and the additions of the pooled curve."""
     if len(curve.folds) > 1:
         strength = max(0.12, min(0.4, 4 / len(curve.folds)))
         look = {"color": colour, "alpha": strength, "linewidth": 0.9, "zorder": 2.5, "gid": FOLD}
@@ -151,7 +152,7 @@ def draw_folds(ax: Any, curve: Any, colour: Any) -> None:
         look = {"color": theme.palette().ink, "linewidth": 1.1, "zorder": 4}
         ax.hlines(y, curve.x_band.low[shown], curve.x_band.high[shown], label="intervals at some thresholds", **look)
         ax.vlines(x, curve.band.low[shown], curve.band.high[shown], **look)
-    # Counts and lift have no natural limit: their axes show all folds.
+    # Counts and lift have no natural limit, so their axes show all folds.
     for name, set_limit in ((curve.x_name, ax.set_xlim), (curve.y_name, ax.set_ylim)):
         if name in ("fp", "tp", "lift"):
             side = ax.dataLim.intervalx if name == curve.x_name else ax.dataLim.intervaly
@@ -161,18 +162,18 @@ def draw_folds(ax: Any, curve: Any, colour: Any) -> None:
         decorate_pooled(ax, curve.pooled, colour)
 
 
-_EDGE = 1e-9  # a rate's distance from 0 and 1, where the normal deviate is infinite
-_HIGHEST = 0.99  # rate that is shown: beyond it nobody sets a threshold
-_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)  # about evenly apart on the deviate scale
+_EDGE = 1e-9  # smallest distance of a rate from 0 and 1, which have infinite normal deviates
+_HIGHEST = 0.99  # smallest rate shown: thresholds with lower rates are not used in practice
+_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)  # about evenly spaced on the deviate scale
 
 
 def deviate(rate: Any) -> Any:
-    """Return normal deviates of rates, with finite values for 0 and 1 outside all limits."""
+    """Return normal deviates of rates; 0 and 1 get finite values outside all limits."""
     return ndtri(np.clip(rate, _EDGE, 1 - _EDGE))
 
 
 def set_deviate_axes(ax: Any, curve: DetCurve) -> None:
-    """Give both axes normal-deviate scales with ticks in percent, down to the resolution of the counts."""
+    """Set normal-deviate scales on both axes, with ticks in percent down to the resolution of the counts."""
     ax.set_xscale("function", functions=(deviate, ndtr))
     ax.set_yscale("function", functions=(deviate, ndtr))
     for axis in (ax.xaxis, ax.yaxis):
@@ -188,17 +189,17 @@ def _lowest(total: float) -> float:
     return min(max(0.5 / total, 5e-7), 0.02)
 
 
-_ROOM_FOR_LEGEND = 1.65  # of the highest bar: the legend stands above it
+_ROOM_FOR_LEGEND = 1.65  # share of the highest bar: space for the legend above it
 
 
 def threshold_look(curve: Any) -> dict[str, Any]:
-    """Return the histogram's label, including values outside the axis."""
+    """Return the label of the histogram, with the share of values outside the axis."""
     nobody = f"\nin {curve.nobody:.1%} nobody positive" if curve.nobody else ""
     return {"label": f"{theme.plain(curve.model)}: chosen in replicates{nobody}", "linewidth": 1.2}
 
 
 def show_thresholds(ax: Any, curve: Any) -> None:
-    """Set limits and shape of the plot for a histogram."""
+    """Set the limits and the shape of the plot for a histogram."""
     ax.set_box_aspect(0.6)
     ax.margins(x=0.03)
     ax.set_ylim(0, _ROOM_FOR_LEGEND * (curve.y.max() or 1))
@@ -224,15 +225,15 @@ def _end(value: float) -> str:
 
 
 GUIDE = "rocscope-guide"
-"""Group id of reference lines, which legends name last."""
+"""Group id of reference lines, which come last in legends."""
 
-_MOST_THRESHOLDS = 8  # written beside the hull: more cover each other
-_APART = (0.14, 0.05)  # of the axes: a threshold's text is no larger
-_EDGE_OF_TEXT = 0.15  # to the left of which a text has no room above the hull; of its height a third
+_MOST_THRESHOLDS = 8  # thresholds written next to the hull: more would overlap
+_APART = (0.14, 0.05)  # size of a threshold's text, as a share of the axes
+_EDGE_OF_TEXT = 0.15  # x below which a text does not fit above the hull; a third of the text's height
 
 
 def draw_owners(ax: Any, hull: Any, _colour: Any) -> None:
-    """Draw the curve of each model below their hull, its vertices in the colour of their owner, and thresholds."""
+    """Draw the models' curves below their hull, its vertices in the colour of their model, and thresholds."""
     colours = {}
     for number, (model, counts) in enumerate(hull.counts.items()):
         look = theme.line_look(number) | {"linewidth": 1.1, "zorder": 2.5}
@@ -252,7 +253,7 @@ def draw_owners(ax: Any, hull: Any, _colour: Any) -> None:
 
 
 def _most_often_best(hull: Any) -> list[Any]:
-    """Return vertices that are best over the widest angles of slopes, as far as their texts do not meet."""
+    """Return the vertices that are best over the widest ranges of slopes and whose texts do not overlap."""
     inner = [vertex for vertex in hull.vertices if abs(vertex.threshold) != float("inf") and vertex.has_zone]
     inner.sort(key=lambda vertex: np.arctan(vertex.slope_low) - np.arctan(vertex.slope_high))
     shown: list[Any] = []
@@ -264,7 +265,7 @@ def _most_often_best(hull: Any) -> list[Any]:
 
 
 def draw_best(ax: Any, curve: Any, colour: Any) -> None:
-    """Mark the capacity of a campaign, and what brings most within it."""
+    """Mark the capacity of a campaign, and the point of highest profit within it."""
     best, campaign, known = curve.best(), curve.campaign, ax.get_legend_handles_labels()[1]
     if campaign.capacity is not None and (label := f"capacity {about(campaign.capacity)}") not in known:
         look = {"color": theme.palette().ink, "linewidth": 0.9, "linestyle": (0, (1, 1.6)), "gid": GUIDE}
@@ -275,7 +276,7 @@ def draw_best(ax: Any, curve: Any, colour: Any) -> None:
 
 
 class Quantity(NamedTuple):
-    """Label of an axis and its natural limits; None if they depend on the data."""
+    """Label of an axis with its natural limits; limits are None if they depend on the data."""
 
     label: str
     low: float | None = None
@@ -306,7 +307,7 @@ QUANTITIES = {
 
 
 class Guide(NamedTuple):
-    """A reference line: of chance or a simple rule (dashed), or perfect (dotted)."""
+    """Reference line: chance or a simple rule (dashed), or a perfect model (dotted)."""
 
     label: str
     x: Any
@@ -325,13 +326,20 @@ class Style:
 
     Attributes
     ----------
-    guides : function from the curve to reference lines
-    label : function from the curve to what a legend says of it where no label is given
-    look : function from the curve to how its line differs from a plain one
-    scale : what the axes do to both coordinates, so far as it bends a line or cuts it off
-    prepare : called with the Axes and the first curve on it, in place of limits from the quantities
-    decorate : called with the Axes, each curve and its colour, once its line is there
-    band : whether `Curve.plot` draws the confidence band of the first two curves unasked
+    guides : function
+        Returns the reference lines of a curve.
+    label : function
+        Returns the default label of a curve in the legend.
+    look : function
+        Returns options that change the line of a curve.
+    scale : function, optional
+        Transformation of both coordinates by the axes, if it bends or crops lines.
+    prepare : function, optional
+        Called with the Axes and its first curve, to set limits in place of those of the quantities.
+    decorate : function, optional
+        Called with the Axes, each curve and its colour, after its line is drawn.
+    band : bool
+        If True, `Curve.plot` draws the confidence band of the first two curves by default.
     """
 
     guides: Callable[[Any], list[Guide]] = lambda _: []
@@ -352,7 +360,7 @@ def _auc(curve: Any) -> str:
 
 
 def _calibrated(curve: Any) -> str:
-    """Return observed over expected and the calibration slope, in words."""
+    """Return text with observed over expected and the calibration slope."""
     if not curve.counts.n_pos or not curve.counts.n_neg:
         return ""
     numbers = {"O/E": "observed_over_expected", "slope": "slope"}
@@ -373,7 +381,7 @@ def _in_ink(_: Any) -> dict[str, Any]:
 
 
 def _found(curve: Any) -> list[Guide]:
-    """Return what a random and a perfect ranking find among the first cases."""
+    """Return reference lines of a random and a perfect ranking."""
     top = curve.y[-1].item()
     return [
         Guide("chance", (0, 1), (0, top)),
@@ -387,7 +395,7 @@ def _prevalence(curve: Any) -> list[Guide]:
 
 
 def _dots(curve: Any) -> dict[str, Any]:
-    """Mark the points of bins, but not those of a smooth curve."""
+    """Mark the points of a binned curve, but not those of a smooth curve."""
     return {"marker": "o", "markersize": 5} if hasattr(curve, "edges") else {}
 
 
@@ -412,7 +420,8 @@ def _show_benefit(ax: Any, curve: Any) -> None:
 
 
 def _of_pooled(curve: Any) -> list[Guide]:
-    """Return the reference lines of the pooled folds; in counts, which differ by fold, at most that of chance."""
+    """Return the reference lines of the pooled curve; curves in counts, which differ between folds, have at most
+    chance."""
     if curve.x_name == "fp":
         return []
     if curve.y_name == "tp":
@@ -442,7 +451,7 @@ STYLES = {
     "ThresholdDistribution": Style(look=threshold_look, prepare=show_thresholds, decorate=draw_choice),
     "NetBenefitCurve": Style(_treatments, scale=_cut_off, prepare=_show_benefit),
 }
-"""By class name, so that drawing one kind of curve loads no other."""
+"""Styles by class name, so that drawing one kind of curve does not import the others."""
 
 
 def style_of(curve: Curve) -> Style:
@@ -451,18 +460,18 @@ def style_of(curve: Curve) -> Style:
 
 
 def quantity(name: str) -> Quantity:
-    """Return the quantity of a name; unknown names are their own label."""
+    """Return the quantity with this name; an unknown name is its own label."""
     return QUANTITIES.get(name) or Quantity(name.replace("_", " ").capitalize())
 
 
 BESIDE = {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0, "frameon": False}
-"""Where a legend goes beside the plot."""
+"""Position of a legend next to the plot."""
 
-_ROWS = 4  # of a shared legend at least: a choice
+_ROWS = 4  # smallest number of columns of a shared legend: a choice
 
 
 def _entries(ax: Any) -> list[tuple[str, Any]]:
-    """Return labels with their artists, reference lines last."""
+    """Return the labels with their artists; reference lines come last."""
     artists, labels = ax.get_legend_handles_labels()
     return sorted(zip(labels, artists, strict=True), key=lambda entry: entry[1].get_gid() == GUIDE)
 
@@ -479,22 +488,22 @@ def _look() -> dict[str, Any]:
 
 
 def place_legend(ax: Any, **where: Any) -> None:
-    """Place the legend where it covers least, never over a rug, unless a position is given."""
+    """Place the legend where it covers least, outside the rugs, unless a position is given."""
     if not where:
         where = {"loc": "best"}
         if theme.rugs(ax):
-            low, high = ax.get_yticks()[[0, -1]]  # the plot's own square, between the rug of either class
+            low, high = ax.get_yticks()[[0, -1]]  # the square of the plot, between the rugs of both classes
             where |= {"bbox_to_anchor": (low, low, high - low, high - low), "bbox_transform": ax.transData}
     labels, artists = zip(*_entries(ax), strict=True)
     ax.legend(artists, labels, **_look() | where)
 
 
 def make_room(ax: Any) -> None:
-    """Widen a figure by its legend, so that the plot keeps its size."""
+    """Widen a figure by the width of its legend, so that the plot keeps its size."""
     figure = ax.figure
     if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
         figure.set_figwidth(figure.get_figwidth() + ax.get_legend().get_window_extent().width / figure.dpi)
-        for _ in range(2):  # a wide legend beside square axes is in its place only at the second pass
+        for _ in range(2):  # a wide legend next to square axes gets its final position only in the second pass
             figure.draw_without_rendering()
 
 
@@ -514,7 +523,7 @@ def legend_below(ax: Any) -> None:
 
 
 def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
-    """Place one legend below, with models, marks and reference lines in separate columns."""
+    """Place one legend below the plots, with models, marks and reference lines in separate columns."""
     others = {label: artist for axes in all_axes for label, artist in _entries(axes)[models:]}
     marks = [entry for entry in others.items() if entry[1].get_gid() != GUIDE]
     guides = [entry for entry in others.items() if entry[1].get_gid() == GUIDE]
@@ -528,9 +537,9 @@ def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
     figure.legend(artists, labels, **_look() | where)
 
 
-_MARGIN = 0.02  # of an axis beyond its limits, so that lines on them are seen whole
+_MARGIN = 0.02  # share of an axis outside its limits, so that lines at the limits are fully visible
 _MOST_BANDS = 2  # more hide the curves
-_LABEL_WIDTH = 36  # characters of a legend's line: a third of a figure's width
+_LABEL_WIDTH = 36  # characters of a legend's line, a third of a figure's width
 
 
 @contract
@@ -543,12 +552,12 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     ax : Axes, optional
         Axes to draw on; by default a new pyplot figure.
     band : Band, optional
-        Drawn as a fill; the legend names its level and method. By default the confidence band of a calibration plot; if
-        bins do not determine the curve, the limits within which it is guaranteed to lie.
+        Band to draw as a filled area; the legend contains its level and method. By default, calibration plots have
+        their confidence band. If binned counts do not determine the curve, the default shows its guaranteed limits.
     **line
-        For the line, as in ``Axes.plot``. Its label is by default the AUC of a ROC curve, O/E and slope of a
-        calibration plot, contacts and profit of a campaign. Without a colour and dashes each further curve gets the
-        next colour and dash style.
+        Options for the line, as in ``Axes.plot``. The default label is the AUC of a ROC curve, O/E and slope of a
+        calibration plot, or contacts and profit of a campaign. Each further curve gets the next colour and dash style
+        by default.
 
     Returns
     -------
@@ -556,8 +565,8 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
 
     Notes
     -----
-    The data of the line are the points of the curve, thinned without visible change where they are many, and with
-    points between them where the curve is not straight (see `rocscope.plotting.styles`).
+    The data of the line are the points of the curve. Many points are thinned without a visible change. If the curve is
+    not straight between its points, points are added.
 
     Examples
     --------
@@ -567,7 +576,7 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     >>> ax.get_xlabel()
     'False-positive rate (1 − specificity)'
     """
-    theme.require("curve", curve, Curve, made_by="rocscope.roc and those like it make one")
+    theme.require("curve", curve, Curve, made_by="rocscope.roc and other curve functions make one")
     ax = theme.new_axes() if ax is None else ax
     if band is None and isinstance(curve, CountCurve):
         band = curve.envelope(most=MOST)

@@ -15,10 +15,10 @@ from rocscope.plotting import theme
 from rocscope.plotting.curves import BESIDE, make_room, place_legend
 
 _TRIVIAL = {"nobody positive": theme.palette().grid, "everybody positive": theme.palette().frame}
-_ALPHA = 0.55  # of the fields, on which thresholds are written: a choice
-_WIDE = 0.035  # of all that is shown: narrower fields have no room for their threshold
-_SEEN = 0.006  # of all that is shown: around narrower ones, borders would be all that is seen
-_MANY = 0.1  # of all cases looked at: denser hatching from there on, as the legend says
+_ALPHA = 0.55  # number of fields with a written threshold: a choice
+_WIDE = 0.035  # share of the plot: narrower fields have no space for their threshold
+_SEEN = 0.006  # share of the plot: narrower fields would be hidden by their borders
+_MANY = 0.1  # share of reviewed cases above which the hatching is denser, as in the legend
 _HATCHES = {"look closer at some": "..", "at more than 10%": "...."}
 
 
@@ -29,24 +29,24 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     Parameters
     ----------
     regions : Hull or RegionMap
-        As `rocscope.hull` or `Hull.region_map` returns it.
+        Result of `rocscope.hull` or `Hull.region_map`.
     ax : Axes, optional
         Axes to draw on; by default a new pyplot figure.
     review : Review, optional
-        A review as a third action, whose cost is in units of a miss; passed to `Hull.region_map`.
+        Review of cases as a third action, with a cost in units of a miss; passed to `Hull.region_map`.
 
     Returns
     -------
     Axes
-        Each colour is a model, each field between two lines one of its thresholds, named where there is room. Without
-        lines, thresholds are too many to be distinguished: the first and the last are named. Hatched is where some
-        cases, between two thresholds, are worth a closer look; the hatching is closer where those are more than a tenth
-        of all.
+        Each colour is a model. Each field between two lines is one of its thresholds, written if there is space. If
+        there are too many thresholds to distinguish, lines are omitted, and only the first and the last threshold are
+        written. In hatched contexts, it is best to review the cases between two thresholds; the hatching is denser if
+        these are more than a tenth of all cases.
 
     Notes
     -----
-    On a logarithmic axis of the ratio and a logistic one of the prevalence, borders are straight lines: along each the
-    slope of the iso-performance line stays the same.
+    The axis of the cost ratio is logarithmic, and the axis of the prevalence is logistic. Borders are then straight
+    lines, along which the slope of the iso-performance line is constant.
 
     References
     ----------
@@ -63,8 +63,8 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     """
     theme.require("regions", regions, Hull, RegionMap, made_by="rocscope.hull makes one")
     if review is not None and not isinstance(regions, Hull):
-        hint = "give it to region_map"
-        raise InputError("review", expected="none with a map that is made", got=repr(review), hint=hint)
+        hint = "pass it to region_map"
+        raise InputError("review", expected="none with a RegionMap", got=repr(review), hint=hint)
     drawn = regions.region_map(review=review) if isinstance(regions, Hull) else regions
     axes = theme.new_axes() if ax is None else ax
     theme.dress(axes)
@@ -101,10 +101,10 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
 
 
 def _stripe(first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]:
-    """Return the start and end of the stripe of neighbouring fields, as shares of what is shown.
+    """Return the start and end of the stripe of neighbouring fields, as shares of the plot.
 
-    With logarithms of ratio and odds on the axes a field is a stripe from corner to corner, whose width is the
-    difference between the logarithms of its slopes.
+    With logarithms of ratio and odds on the axes, a field is a diagonal stripe. Its width is the difference between the
+    logarithms of its slopes.
     """
     start, end = _corners(ratio, prevalence)
     with np.errstate(divide="ignore"):
@@ -119,7 +119,7 @@ def _corners(ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]
 
 
 def _name_field(ax: Any, first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> None:
-    """Write the threshold of a field (or fields) in its middle if it is wide enough."""
+    """Write the threshold of a field (or of neighbouring fields) in its middle, if it is wide enough."""
     low, high = _stripe(first, last, ratio, prevalence)
     if high - low < _WIDE:
         return
@@ -170,7 +170,7 @@ def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
     Returns
     -------
     Axes
-        The interval is that of `CampaignPlan.profit`, which allows for the plan's having been chosen on the same rows.
+        The interval is that of `CampaignPlan.profit`, which allows for the choice of the plan on the same rows.
 
     Raises
     ------

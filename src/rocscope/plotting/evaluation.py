@@ -1,9 +1,4 @@
-"""Plots of evaluations: critical-difference diagram, learning curves, drift, figures over time, and uplift.
-
-Learning curves: a line a model over training rows, with the spread of runs.
-
-Figures over time: a line a model over horizons. Uplift: what contacting the best-scored cases gains.
-"""
+"""Plots of evaluations: critical-difference diagram, learning curves, drift, metrics over time, and uplift."""
 
 from math import ceil, floor
 from typing import Any, Literal
@@ -26,11 +21,12 @@ _SPELLED = {"auc": "AUC", "mcc": "MCC", "npv": "NPV", "f1": "F1", "f2": "F2", "b
 
 
 def plot_over_time(found: OverTime, ax: Any = None) -> Any:
-    """Draw a figure of each model against time, with its interval at each horizon.
+    """Draw a metric of each model over time, with its interval at each horizon.
 
     Parameters
     ----------
     found : OverTime
+        Result of `rocscope.over_time`.
     ax : Axes, optional
         Axes to draw on; by default a new pyplot figure.
 
@@ -69,13 +65,15 @@ def plot_drift(drift: Drift, ax: Any = None) -> Any:
     Parameters
     ----------
     drift : Drift
+        Result of `rocscope.drift`.
     ax : Axes, optional
-        Where to draw; a new pyplot figure when left out.
+        Axes to draw on; by default a new pyplot figure.
 
     Returns
     -------
     Axes
-        Bins are labelled by their highest score; the title has the index, the Kolmogorov–Smirnov distance and p-values.
+        Bins are labelled with their highest score. The title contains the index, the Kolmogorov–Smirnov distance and
+        p-values.
 
     Examples
     --------
@@ -110,7 +108,7 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
     ----------
     curve : UpliftCurve
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure. A curve that is drawn where others are has the next colour.
+        Axes to draw on; by default a new pyplot figure. Each further curve on the same Axes has the next colour.
     level : float or None
         Confidence level of the band at each depth; None for no band.
 
@@ -139,13 +137,13 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
         band = curve.band(level)
         fill = {"color": look["color"], "alpha": 0.14, "linewidth": 0, "zorder": 2}
         axes.fill_between(band.x, band.low, band.high, label=f"_{curve.model}", **fill)
-    # Models of one experiment share the line, as all of them end where everybody is contacted.
+    # Models of one experiment share the line, because all curves end at the same point (everybody is contacted).
     random = [line for line in axes.lines if line.get_gid() == f"random-{curve.gained[-1]:.9g}"]
     if not random:
         dashed = {"color": theme.palette().muted, "linestyle": "--", "label": "at random"}
         axes.plot([0, 1], [0, curve.gained[-1]], gid=f"random-{curve.gained[-1]:.9g}", zorder=2, **dashed)
     axes.set_xlabel("Share contacted")
-    axes.set_ylabel("Responses gained" if curve.kind == "uplift" else "Responses gained among the treated")
+    axes.set_ylabel("Responses gained" if curve.kind == "uplift" else "Additional responses of the treated")
     place_legend(axes)
     return axes
 
@@ -162,7 +160,7 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     Returns
     -------
     Axes
-        Intervals that are not reliable are dotted; a part without an arm is empty.
+        Unreliable intervals are dotted; a part that lacks an arm is empty.
 
     Examples
     --------
@@ -199,12 +197,12 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     ax : Axes, optional
         Axes to draw on; by default a new pyplot figure.
     share : float or None
-        Share of the runs that lie inside the band; None for no band.
+        Share of the runs inside the band; None for no band.
 
     Returns
     -------
     Axes
-        Ticks are at the sizes that were tried, so far as there is room; geometric ones are on a logarithmic axis.
+        Ticks are at the sizes of the curve, if there is space. The axis is logarithmic for geometric sizes.
 
     Examples
     --------
@@ -242,7 +240,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
 
 
 def _set_ticks(axes: Any, curve: LearningCurve) -> None:
-    """Place ticks at the sizes, from the largest down, where their labels fit."""
+    """Place ticks at the sizes, starting with the largest, if their labels fit."""
     place = np.log(curve.size) if curve.logarithmic else curve.size.astype(np.float64)
     width = float(np.ptp(place)) or 1.0
     shown: list[int] = []
@@ -254,7 +252,7 @@ def _set_ticks(axes: Any, curve: LearningCurve) -> None:
     theme.dress(axes)
 
 
-_ROW = 0.3  # inches a model's row is high
+_ROW = 0.3  # height of a model's row in inches
 _BAR = 0.55  # rows between bars
 _WIDTH = 6.4  # inches, Matplotlib's own
 _TEXT: dict[str, Any] = {
@@ -274,15 +272,15 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     Parameters
     ----------
     result : RankComparison
-        As `rocscope.evaluation.friedman` returns it.
+        Result of `rocscope.evaluation.friedman`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure, high enough for the models.
+        Axes to draw on; by default a new pyplot figure with a height for the number of models.
 
     Returns
     -------
     Axes
-        The best model (lowest rank) is on the left. A bar joins neighbours whose distance is at most the critical
-        difference, whose length is drawn above the axis.
+        The best model (lowest rank) is on the left. Bars connect models whose ranks differ by at most the critical
+        difference. The critical difference is drawn above the axis.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Figures in one call: one or several models as ROC curves, lift charts and calibration plots.
+"""Complete figures of one or several models: ROC curves, lift charts and calibration plots.
 
-The first part draws the curves of several models on one Axes and returns the marks to label: operating points, the line
-of equal cost, and labels that do not cover each other.
+The first part draws the curves of several models on one Axes, with operating points, the iso-performance line, and
+labels that do not overlap.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,8 @@ from rocscope.plotting.curves import (
 from rocscope.sample import Labels, Models, Scores, samples_of, with_scores
 
 _OFFSETS = tuple((side, height) for height in (-4, 5, -13, 14) for side in (9, -9))
-"""Candidate label positions in points; first right of and below the mark, which lies under a good curve."""
+"""Candidate positions of labels in points. The first is to the right of and below the mark, which is below a good
+curve."""
 
 
 class Mark(NamedTuple):
@@ -53,7 +54,7 @@ class Mark(NamedTuple):
 
 
 def position(curve: Curve, point: OperatingPoint) -> tuple[float, float]:
-    """Return the position of a point on a curve, whose axes are named after its rates and counts."""
+    """Return the position of an operating point on a curve; the axes have the names of its rates and counts."""
     return getattr(point, curve.x_name), getattr(point, curve.y_name)
 
 
@@ -71,9 +72,9 @@ def _look(colour: Any, best: bool) -> dict[str, Any]:
 
 
 def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
-    """Write each mark's text next to it, inside the plot, avoiding other marks and texts.
+    """Write the text of each mark next to it, inside the plot, without covering other marks and texts.
 
-    A text without such a place is omitted.
+    A text that does not fit anywhere is omitted.
     """
     lines = [line.get_path().transformed(line.get_transform()) for line in ax.lines if len(line.get_path().vertices)]
     frame = ax.get_window_extent()
@@ -102,7 +103,7 @@ def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
 
 
 def _move(text: Any, offset: tuple[float, float]) -> Bbox:
-    """Move a text to an offset from its mark, and return the pixels that it covers."""
+    """Move a text to an offset from its mark, and return the rectangle of pixels that it covers."""
     text.set_position(offset)
     text.set_horizontalalignment("left" if offset[0] > 0 else "right")
     text.set_verticalalignment("top" if offset[1] < 0 else "bottom")
@@ -110,25 +111,25 @@ def _move(text: Any, offset: tuple[float, float]) -> Bbox:
 
 
 def _cost(offset: tuple[float, float], box: Bbox, lines: Sequence[Any]) -> float:
-    """Return the number of lines that a text would cover, plus one per line of distance."""
+    """Return the number of lines of curves that a text would cover, plus its distance in lines of text."""
     return sum(line.intersects_bbox(box, filled=False) for line in lines) + abs(offset[1]) / 12
 
 
 def _around(ax: Any, mark: Mark) -> Bbox:
-    """Return the pixels that a mark covers."""
+    """Return the rectangle of pixels that a mark covers."""
     x, y = ax.transData.transform((mark.x, mark.y))
     half = 4 * ax.figure.dpi / 72
     return Bbox.from_extents(x - half, y - half, x + half, y + half)
 
 
 HULL = "rocscope-hull"
-_MOST_HULLS = 3  # models: more hulls hide the curves
-_MOST_RUGS = 3  # models: a rug for each has no more room
-_MOST_LABELLED = 2  # models: more labels cover each other
+_MOST_HULLS = 3  # models with a hull: more hulls would hide the curves
+_MOST_RUGS = 3  # models with a rug: there is no space for more
+_MOST_LABELLED = 2  # models with labels: more labels would overlap
 
 
 class Marking(NamedTuple):
-    """Additions to the curves."""
+    """Hulls, marks and labels to add to the curves."""
 
     hull: bool = True
     context: Context | None = None
@@ -139,7 +140,7 @@ class Marking(NamedTuple):
 def draw_counts(
     ax: Any, curves: Mapping[str, RocCurve | LiftChart], labels: Sequence[str], what: Marking
 ) -> list[Mark]:
-    """Draw ROC curves or lift charts with hulls, the best point and the points of given thresholds."""
+    """Draw ROC curves or lift charts with hulls, the best point, and the points of given thresholds."""
     lines = {name: draw(curve, ax, label=label) for (name, curve), label in zip(curves.items(), labels, strict=True)}
     colours = {name: line.get_color() for name, line in lines.items()}
     if what.ties != "half":
@@ -207,8 +208,10 @@ def draw_calibration(
     *,
     limits: theme.Limits | None = None,
 ) -> None:
-    """Draw calibration plots, with a rug for each sample where there is room, as far as risks occur or as told."""
-    samples = {id(curve.counts): curve for curve in curves}  # the last of each, as a line sets limits without a rug
+    """Draw calibration plots with rugs (if there is space), within the given limits or the range of the risks."""
+    samples = {
+        id(curve.counts): curve for curve in curves
+    }  # the last line of each model, because lines without a rug set limits
     lines = [
         draw(curve, ax, band=band, label=label, decorated=False)
         for curve, label, band in zip(curves, labels, bands or [None] * len(curves), strict=True)
@@ -224,7 +227,7 @@ def draw_calibration(
 
 
 Legend = Literal["inside", "beside", "below", "none"]
-_MOST_BANDS, _MOST_FACTS = 2, 3  # models: more bands hide the curves, more facts fill the legend
+_MOST_BANDS, _MOST_FACTS = 2, 3  # models: more bands would hide the curves, and more numbers would fill the legend
 _LEGENDS: tuple[Legend, ...] = get_args(Legend)
 _TIES: tuple[Ties, ...] = get_args(Ties)
 
@@ -251,20 +254,21 @@ def plot_roc(
     predictions, y_score, pos_label, sample_weight : data of one or several models
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     models : sequence of names, optional
-        Names of curves to draw, in this order; all by default.
+        Names of the models to draw, in this order; by default all.
     hull : bool
-        Whether to draw the convex hull of each curve; for more than three models the hull of the best one.
+        If True, draw the convex hull of each curve; for more than three models, only the hull of the best model.
     context : Context, optional
-        Costs and prevalence of the iso-performance line and of the point where it touches; by default equal costs at
-        the sample's prevalence, which means accuracy.
+        Costs and prevalence of the iso-performance line and of the best point. By default both kinds of error have the
+        same cost, at the sample's prevalence; the best point then maximises accuracy.
     thresholds : sequence of float, optional
-        Points to mark on each curve; by default 0.5 where all scores lie in [0, 1], and none otherwise.
+        Thresholds to mark on each curve; by default 0.5 if all scores are in [0, 1], otherwise none.
     ties : {"half", "lower", "upper"}
-        A curve is straight through a tie, which counts half. The other two also draw the staircase below or above it,
-        on which a tied pair counts as an error or as right, and write both areas in the legend.
+        With "half", curves are straight lines through ties, and a tied pair counts half in the AUC. "lower" and "upper"
+        also draw a step curve below or above, on which a tied pair counts as an error or as correct; the legend
+        contains both areas.
     legend : {"inside", "beside", "below", "none"}, optional
-        Position of the legend; by default inside a given Axes, and outside the Axes of a new figure. Below the only
-        Axes of a figure it makes the figure higher and leaves its width, as a column of a journal needs it.
+        Position of the legend; by default inside a given Axes, and outside the Axes of a new figure. "below" increases
+        the height of a figure with a single Axes and keeps its width, as for a journal column.
     ax : Axes, optional
         Axes to draw on; by default a new pyplot figure.
 
@@ -275,9 +279,9 @@ def plot_roc(
     Raises
     ------
     OneClassError
-        If the sample holds one class only.
+        If the sample has only one class.
     ColumnError
-        If a model named is not there.
+        If `models` contains an unknown name.
 
     References
     ----------
@@ -324,8 +328,8 @@ def plot_lift_chart(
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds, ties, legend, ax : see `plot_roc`
-        With a target prevalence the best point is marked but no line drawn: the counts are the sample's. The area of
-        ``ties="lower"`` is ``LiftChart.area("step")``.
+        As in `plot_roc`. With a target prevalence the best point is marked, but no iso-performance line is drawn,
+        because the axes show counts of the sample. The area for ``ties="lower"`` is ``LiftChart.area("step")``.
 
     Returns
     -------
@@ -334,9 +338,9 @@ def plot_lift_chart(
     Raises
     ------
     OneClassError
-        If the sample holds one class only.
+        If the sample has only one class.
     ColumnError
-        If a model named is not there.
+        If `models` contains an unknown name.
 
     References
     ----------
@@ -388,27 +392,27 @@ def plot_calibration(
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw calibration plots of one or several models: observed share of positives against probability.
+    """Draw calibration plots of one or several models: observed share of positives by predicted probability.
 
-    A rug shows where the scores of positives (above) and negatives (below) lie, for up to three models.
+    For up to three models, rugs show the scores of positives (above the plot) and negatives (below).
 
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight, models, legend, ax : see `plot_roc`
     method : {"bins", "pav", "loess", "spline"} or several of them
-        Several are drawn over each other.
+        Method of the calibration curve; several curves are drawn on the same Axes.
     bins, strategy, edges, span, degree, knots, target_prevalence : see `rocscope.calibration_curve`
     band : {"confidence", "consistency", "none"}, optional
-        Uncertainty of the curve; or where the curve of a calibrated model would lie. By default the first, of up to two
-        curves.
+        "confidence" is a confidence band of the curve. "consistency" is the band in which the curve of a calibrated
+        model would lie. By default up to two curves have a confidence band.
     simultaneous : bool
-        Whether the band covers the whole curve or each of its points.
+        If True, the band covers the entire curve with probability `level`; if False, each point of the curve.
     level : float
         Confidence level of the band.
     limits : (float, float), optional
-        Range of both axes to show, such as (0, 0.3); by default the one in which risks occur.
+        Range of both axes, such as (0, 0.3); by default the range of the risks.
     statistics : bool
-        Whether the legend gives observed over expected, slope, ICI and Brier score of up to three models.
+        If True, the legend contains observed over expected, slope, ICI and Brier score of up to three models.
 
     Returns
     -------
@@ -419,8 +423,9 @@ def plot_calibration(
     ScoreError
         If a score is not a probability.
     ColumnError
-        If a model named is not there.
-    InputError If the method or the band is unknown.
+        If `models` contains an unknown name.
+    InputError
+        If the method or the band is unknown.
 
     References
     ----------
@@ -455,14 +460,14 @@ def plot_calibration(
         labels = [f"{name}, {way}" for name in names for way in ways] if len(chosen) > 1 else ways
     bands = [_band(curve, kind, simultaneous, level) for curve in curves]
     if statistics and len(chosen) <= _MOST_FACTS:
-        # Only the first curve of a model tells its facts.
+        # Only the label of a model's first curve contains its numbers.
         for model, counts in enumerate(counted.values()):
             labels[model * len(methods)] += "\n" + _facts(counts, target_prevalence)
     return _on_axes(ax, lambda axes: draw_calibration(axes, curves, labels, bands, limits=limits), legend)
 
 
 def _curves(data: Any, methods: Sequence[Method], options: dict[str, Any]) -> list[CalibrationCurve]:
-    """Return curves that share counts, so that they share a rug."""
+    """Return the curves of one model by several methods; they share counts, and therefore a rug."""
     curves = [calibration_curve(data, method=method, **options) for method in methods]
     for curve in curves[1:]:
         curve.counts = curves[0].counts
@@ -470,13 +475,13 @@ def _curves(data: Any, methods: Sequence[Method], options: dict[str, Any]) -> li
 
 
 def _rows_or_counts(predictions: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return each model's rows if available, since they have weights and groups; otherwise its counts."""
+    """Return each model's rows if available, because they contain weights and groups; otherwise its counts."""
     samples = samples_of(predictions, name="predictions")
     return {name: samples[name].counts if samples[name].rows is None else samples[name].rows for name in names}
 
 
 def _facts(counts: ThresholdCounts, target_prevalence: float | None) -> str:
-    """Return the numbers of a model that its legend gives, in two lines."""
+    """Return the numbers of a model for the legend, in two lines."""
     numbers = plotted_numbers(counts, target_prevalence)
     ratios = f"O/E {numbers['observed_over_expected']:.2f}, slope {numbers['slope']:.2f}"
     return f"{ratios}\nICI {theme.number(numbers['ici'])}, Brier {theme.number(numbers['brier'])}"
@@ -500,18 +505,18 @@ def plot_isometrics(
     lines: int | Sequence[float] = 9,
     ax: Any = None,
 ) -> Any:
-    """Draw isometrics of a metric in the ROC diagram: lines through the points where it has the same value.
+    """Draw isometrics of a metric in the ROC diagram: lines of points with equal values of the metric.
 
     Parameters
     ----------
     metric : str
-        Any figure of one threshold, such as ``"accuracy"``, ``"precision"`` or ``"f1"``.
+        A metric at one threshold, such as ``"accuracy"``, ``"precision"`` or ``"f1"``.
     target_prevalence : float, optional
-        Share of positives among the cases; one half by default.
+        Share of positives among the cases; by default one half.
     lines : int or sequence of float
-        Number of lines at most, or the values to draw lines for.
+        Maximum number of lines, or the values of the metric for which to draw lines.
     ax : Axes, optional
-        A ROC diagram to draw on; a new figure if omitted.
+        Axes to draw on, such as a ROC diagram; by default a new pyplot figure.
 
     Returns
     -------
@@ -520,7 +525,7 @@ def plot_isometrics(
     Raises
     ------
     InputError
-        If the metric is unknown or belongs to a whole ranking, or the prevalence is not between 0 and 1.
+        If the metric is unknown or threshold-free, or the prevalence is not between 0 and 1.
 
     References
     ----------
@@ -534,7 +539,7 @@ def plot_isometrics(
     'Isometrics of accuracy, 20% positive'
     """
     share = 0.5 if target_prevalence is None else check.check_share(target_prevalence, "target_prevalence")
-    expected = "a figure of one threshold"
+    expected = "a metric of one threshold"
     figure = registry.figure_named(metric, "metric", expected=expected, suits=lambda figure: figure.cells)
     assert figure.cells is not None
     axes = theme.new_axes() if ax is None else ax
@@ -544,7 +549,7 @@ def plot_isometrics(
     theme.dress(axes)
     axes.set_box_aspect(1)
     palette = theme.palette()
-    value = np.ma.masked_invalid(value)  # undefined in a corner, such as precision where nobody is positive
+    value = np.ma.masked_invalid(value)  # undefined in a corner, such as precision if nothing is predicted positive
     drawn = axes.contour(fpr, tpr, value, lines, colors=[palette.muted], linewidths=0.9, zorder=1.5)
     axes.clabel(drawn, fontsize="small", colors=[palette.ink])
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=quantity("fpr").label, ylabel=quantity("tpr").label)
@@ -575,8 +580,9 @@ def plot_three(
     predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds : see `plot_roc`
     bins, strategy : see `rocscope.calibration_curve`
     title : str
+        Title of the figure.
     figure : Figure, optional
-        An empty one to draw on; by default a new pyplot figure.
+        Empty figure to draw on; by default a new pyplot figure.
 
     Returns
     -------
@@ -585,11 +591,11 @@ def plot_three(
     Raises
     ------
     OneClassError
-        If the sample holds one class only.
+        If the sample has only one class.
     ScoreError
-        If a score is not a probability: the calibration plot needs them.
+        If a score is not a probability, which the calibration plot requires.
     ColumnError
-        If a model named is not there.
+        If `models` contains an unknown name.
 
     References
     ----------
@@ -607,7 +613,10 @@ def plot_three(
     curves = {name: roc(counts) for name, counts in chosen.items()}
     charts = {name: lift_chart(counts) for name, counts in chosen.items()}
     calibrations = [calibration_curve(counts, bins=bins, strategy=strategy) for counts in chosen.values()]
-    what, labels = Marking(hull, context, thresholds), _with_auc(curves)  # the three share a legend, so also the labels
+    what, labels = (
+        Marking(hull, context, thresholds),
+        _with_auc(curves),
+    )  # the three plots share a legend, and therefore the labels
     figure = theme.new_figure(12.6, 5.0) if figure is None else figure
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
@@ -622,7 +631,7 @@ def plot_three(
     if title:
         figure.suptitle(theme.plain(title, longest=100), x=0.01, ha="left", color=theme.palette().ink)
     shared_legend(figure, (roc_axes, lift_axes, calibration_axes), len(chosen))
-    # Texts beside marks avoid each other in pixels, so the layout comes first.
+    # Positions of texts next to marks depend on pixels, so the layout comes first.
     figure.draw_without_rendering()
     for axes, its_marks in marks.items():
         label_marks(axes, its_marks)

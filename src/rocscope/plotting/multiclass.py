@@ -1,4 +1,4 @@
-"""Figures of more than two classes: confusion matrix, pairwise AUCs, ROC and calibration by class, the simplex."""
+"""Plots for more than two classes: confusion matrix, pairwise AUCs, ROC and calibration by class, the simplex."""
 
 from collections.abc import Callable, Hashable, Sequence
 from math import ceil, floor
@@ -22,7 +22,7 @@ from rocscope.plotting.curves import draw, place_legend, shared_legend
 from rocscope.plotting.figures import draw_calibration
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-"""Corners of the simplex: where each of three classes is certain."""
+"""Corners of the simplex; at each corner one of three classes has probability 1."""
 
 
 def _to_plane(proba: Any) -> Array:
@@ -40,7 +40,7 @@ def _to_plane(proba: Any) -> Array:
 
 
 class Regions(NamedTuple):
-    """Triangles that cover the simplex: points (n × 2), corner indices (m × 3), and the class of each."""
+    """Triangles that cover the simplex: points (n × 2), corner indices (m × 3), and the class of each triangle."""
 
     points: Array
     triangles: Array
@@ -53,9 +53,9 @@ def regions(decide: Callable[[Array], Array], steps: int = 60) -> Regions:
     Parameters
     ----------
     decide : function
-        From probabilities (n × 3) to class indices.
+        Function from probabilities (n × 3) to class indices.
     steps : int
-        Triangles along a side.
+        Number of triangles along a side.
     """
     first, second = (index.ravel() for index in np.indices((steps + 1, steps + 1)))
     inside = first + second <= steps
@@ -76,9 +76,9 @@ def regions(decide: Callable[[Array], Array], steps: int = 60) -> Regions:
 Shares = Literal["row", "column", "none"]
 
 _SHADES = colors.LinearSegmentedColormap.from_list("rocscope", ["#ffffff", theme.LIGHT.hues[0]])
-_LONGEST_CLASS = 14  # characters of a class's name beside an axis: a choice
-_MOST_COLUMNS = 4  # panels side by side, each as wide as a plot needs
-_TINT = 0.16  # of a class's colour: points in the full colour are seen on it
+_LONGEST_CLASS = 14  # characters of a class name next to an axis: a choice
+_MOST_COLUMNS = 4  # panels side by side, with the width that a plot needs
+_TINT = 0.16  # opacity of a region's colour: points in the full colour are visible on it
 _BESIDE = (("top", -5), ("top", -5), ("bottom", 5))
 
 
@@ -89,9 +89,12 @@ def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any =
     Parameters
     ----------
     matrix : ConfusionMatrix
+        Confusion matrix to draw.
     shares : {"row", "column", "none"}
-        Shade by the share of the actual class (the diagonal is recall), of the predicted class (precision), or of all.
+        Shades show the share of the actual class (the diagonal is recall), the share of the predicted class (the
+        diagonal is precision), or the share of all cases.
     ax : Axes, optional
+        Axes to draw on; by default a new pyplot figure.
 
     Returns
     -------
@@ -113,17 +116,19 @@ def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any =
 
 @contract
 def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
-    """Draw a heat map of A(i|j): how well the probability of class i separates it from class j.
+    """Draw a heat map of A(i|j), the AUC of the probability of class i between cases of the classes i and j.
 
     Parameters
     ----------
     auc : MulticlassAuc
+        Result of `rocscope.multiclass.multiclass_auc`.
     ax : Axes, optional
+        Axes to draw on; by default a new pyplot figure.
 
     Returns
     -------
     Axes
-        Shades go from 1/2, which is chance, to 1; cells without a value are empty.
+        Shades range from 1/2 (chance) to 1; cells without a value are empty.
 
     Examples
     --------
@@ -176,22 +181,23 @@ def plot_class_rocs(
     columns: int | None = None,
     figure: Any = None,
 ) -> Any:
-    """Draw ROC curves of each class against the rest, one panel per class.
+    """Draw ROC curves of each class against all others, one panel per class.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
+        Predictions of one or several models.
     models : sequence of names, optional
-        Which to draw; all by default.
+        Names of the models to draw; by default all.
     columns : int, optional
-        Panels side by side; by default at most four, so that the last row is full if possible.
+        Number of panels in a row; by default at most four, chosen to fill the last row if possible.
     figure : Figure, optional
-        An empty one to draw on; by default a new pyplot figure.
+        Empty figure to draw on; by default a new pyplot figure.
 
     Returns
     -------
     Figure
-        Classes without cases, or without others, have no panel and are named below.
+        Classes without cases, or without cases of other classes, have no panel; a text below lists them.
 
     Examples
     --------
@@ -230,21 +236,22 @@ def plot_class_calibrations(
     figure: Any = None,
     **options: Any,
 ) -> Any:
-    """Draw calibration plots of each class against the rest, and of the predicted class, with bands.
+    """Draw calibration plots of each class against all others, and of the predicted class, with bands.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
+        Predictions of one or several models.
     model : str, optional
-        Which model; may be omitted if there is one.
+        Name of the model; may be omitted if there is only one.
     columns, figure : see `plot_class_rocs`
     **options
-        Of `rocscope.calibration_curve`: ``method``, ``bins`` and so on.
+        Options of `rocscope.calibration_curve`, such as ``method`` and ``bins``.
 
     Returns
     -------
     Figure
-        As of `plot_class_rocs`.
+        One panel per class, as in `plot_class_rocs`, and a panel for the predicted class.
 
     Examples
     --------
@@ -256,7 +263,7 @@ def plot_class_calibrations(
     """
     predictions = predictions_of(predictions)
     curves = multiclass_calibration_curves(predictions, model=model, **options)
-    # The panels share their axes: limits are those of all panels, at a tenth.
+    # The panels share their axes: limits include all panels, rounded to a tenth.
     values = np.concatenate([[*curve.y, *curve.counts.threshold[[0, -1]]] for curve in curves.values()]).clip(0, 1)
     limits = (floor(10 * np.nanmin(values)) / 10, ceil(10 * np.nanmax(values)) / 10)
 
@@ -279,13 +286,13 @@ def _class_panels(
     labels: tuple[str, str],
     more: Sequence[Any] = (),
 ) -> Any:
-    """Draw a panel for each class with cases and others, then `more` panels (the top label); name other classes."""
+    """Draw a panel for each class with cases and other classes, then `more` panels; list the omitted classes."""
     cases = dict(zip(predictions.classes, predictions.support, strict=True))
     shown = [cls for cls, n_pos in cases.items() if 0 < n_pos < predictions.n]
     missing = [theme.plain(cls, _LONGEST_CLASS) for cls in cases if cls not in shown]
     shown += more
     if not shown:
-        raise OneClassError("classes", expected="a class with cases and others", got="none")
+        raise OneClassError("classes", expected="a class with cases, and cases of other classes", got="none")
     columns = _columns_of(len(shown)) if columns is None else min(check.check_whole(columns, "columns"), len(shown))
     rows = ceil(len(shown) / columns)
     figure = theme.new_figure(2.7 * columns + 0.8, 2.8 * rows + 0.8) if figure is None else figure
@@ -296,18 +303,20 @@ def _class_panels(
         draw_panel(ax, cls, theme.plain(cls, _LONGEST_CLASS))
     for ax in panels[len(shown) :]:
         ax.remove()
-    lowest = panels[len(shown) - columns : len(shown)].tolist()  # of each column, also above an empty place
+    lowest = panels[len(shown) - columns : len(shown)].tolist()  # x label of each column, also above an empty cell
     for ax in figure.axes:
         ax.set_xlabel(labels[0] if ax in lowest else "", fontsize="small")
         ax.tick_params(labelbottom=ax in lowest)
         ax.set_ylabel(labels[1] if ax.get_subplotspec().is_first_col() else "", fontsize="small")
     if missing:
-        figure.supxlabel(f"No cases, or no others: {', '.join(missing)}", fontsize="small", color=theme.palette().ink)
+        figure.supxlabel(
+            f"No cases, or no cases of other classes: {', '.join(missing)}", fontsize="small", color=theme.palette().ink
+        )
     return figure
 
 
 def _columns_of(panels: int) -> int:
-    """Return the number of columns of panels that leaves the fewest empty places."""
+    """Return the number of columns of panels with the fewest empty cells."""
     most = range(min(ceil(panels**0.5), _MOST_COLUMNS), _MOST_COLUMNS + 1)
     return min(most, key=lambda columns: -panels % columns)
 
@@ -327,20 +336,22 @@ def plot_simplex(
     Parameters
     ----------
     predictions : MulticlassPredictions
-        Of three classes.
+        Predictions for three classes.
     model : str, optional
+        Name of the model; may be omitted if there is only one.
     decision : ClassWeights or CostMatrix, optional
-        Rule of the decision; by default the most probable class.
+        Decision rule of the regions; by default the most probable class.
     max_points : int
-        Points drawn at most, evenly from all rows.
+        Maximum number of points, taken evenly from all rows.
     resolution : int
-        Small triangles along a side, that form the regions.
+        Number of small triangles along a side, from which the regions are drawn.
     ax : Axes, optional
+        Axes to draw on; by default a new pyplot figure.
 
     Returns
     -------
     Axes
-        Each corner is where one class is certain; points have the colour of their actual class.
+        At each corner one class has probability 1; points have the colour of their actual class.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Look that all figures share: colours, dashes, text, Axes, SVG output, and the rugs of calibration plots.
+"""Common style of all figures: colours, dashes, text, Axes, SVG output, and the rugs of calibration plots.
 
-A rug shows the scores of each class on the edge of a plot, whose axes end where the scores do.
+A rug shows the scores of each class on the edge of a plot; the axes end at the range of the scores.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from rocscope.errors import InputError
 from rocscope.sample import kind_of
 
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.6)), (0, (1.6, 1.3)), (0, (7, 1.5, 1.6, 1.5)), (0, (3, 1.2)))
-"""Dash patterns; with twelve colours they give 60 distinct lines, the first five also without colour."""
+"""Dash patterns. With twelve colours there are 60 distinct lines; the first five are distinct without colour."""
 
 LONGEST_NAME = 32  # characters of a model's name in a legend: a choice
 
@@ -47,7 +47,7 @@ class Palette:
     paper: str
 
 
-# The farthest of all colours with this contrast, one after the other, as these readers see them.
+# Each hue is the farthest from the previous ones, among colours with this contrast, as these readers see them.
 _FURTHER_LIGHT = ("#9600ff", "#1e0087", "#5a001e", "#3c0f5a", "#784be1", "#003c4b", "#69784b")
 _FURTHER_DARK = ("#968769", "#00f0ff", "#9669ff", "#f02dc3", "#f0fff0", "#4b961e", "#3cd269")
 
@@ -62,13 +62,13 @@ DARK = Palette(
 
 
 def palette() -> Palette:
-    """Return the palette for matplotlib's current style, by its background."""
+    """Return the palette for the background of matplotlib's current style."""
     red, green, blue = colors.to_rgb(rcParams["axes.facecolor"])
     return LIGHT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else DARK
 
 
 def line_look(index: int) -> dict[str, Any]:
-    """Return colour and dashes of the model at `index`; they repeat after 60."""
+    """Return colour and dashes of the model at `index`; they repeat after 60 models."""
     lap = index // len(LIGHT.hues)
     dash = DASHES[(index + lap) % len(DASHES)]
     return {"color": palette().hues[index % len(LIGHT.hues)], "linestyle": dash, "linewidth": 1.8}
@@ -77,8 +77,8 @@ def line_look(index: int) -> dict[str, Any]:
 def plain(text: Any, longest: int = LONGEST_NAME) -> str:
     """Return text to draw literally: one line, shortened in the middle, without mathtext.
 
-    Characters that the current fonts lack become □, so that no warning is given; with ``font.family`` set to fonts
-    that have them they stay.
+    Characters that the current fonts lack are replaced by □ to avoid a warning. To keep them, set ``font.family`` to
+    fonts that contain them.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def _installed(name: str) -> tuple[Any, ...]:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Format a number for a label; only 0 and 1 themselves appear as 0 and 1.
+    """Format a number for a label; only exact 0 and 1 are shown as 0 and 1.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def require(name: str, value: Any, *kinds: type, made_by: str) -> None:
-    """Raise InputError for unsupported input, naming the function that creates supported input."""
+    """Raise InputError for unsupported input, with the function that creates supported input."""
     if not isinstance(value, kinds):
         raise InputError(name, expected=" or ".join(kind.__name__ for kind in kinds), got=kind_of(value), hint=made_by)
 
@@ -185,7 +185,9 @@ def dress(ax: Any) -> None:
 _SVG = "http://www.w3.org/2000/svg"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
-_SETTINGS = threading.RLock()  # of the process: one thread would restore what another has set for a moment
+_SETTINGS = (
+    threading.RLock()
+)  # matplotlib's settings are global: without the lock, threads would restore each other's settings
 _AS_TEXT: dict[Any, str] = {"svg.fonttype": "none", "svg.hashsalt": "rocscope"}
 _FONT_SIZE = re.compile(r"([\d.]+px) ")
 
@@ -197,18 +199,18 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     Parameters
     ----------
     figure : Figure or Axes
-        For an Axes the whole figure is taken.
+        Figure to convert; for an Axes, its figure.
     title : str
-        Name of the picture for screen readers; escaped.
+        Title of the picture for screen readers; it is escaped.
     prefix : str, optional
-        Prefix of ids; by default a hash of the picture, so that only equal pictures in a page share ids. Ids without a
-        reference to them are omitted.
+        Prefix of ids; by default a hash of the picture, so that only equal pictures in a page have equal ids. Ids that
+        are not referenced are omitted.
 
     Returns
     -------
     str
-        Without XML prolog, metadata, style sheet, style attributes or any reference outside itself, so that a strict
-        content-security policy lets it be drawn. Text stays text. The same figure always gives the same string.
+        SVG without XML prolog, metadata, style sheets, style attributes and external references, which is allowed under
+        a strict content security policy. Text remains text. The same figure always gives the same string.
 
     Examples
     --------
@@ -217,7 +219,7 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     >>> picture[:4], "<title>a &lt; b</title>" in picture
     ('<svg', True)
     """
-    require("figure", figure, FigureBase, axes.Axes, made_by="pass what a plot_… function returned")
+    require("figure", figure, FigureBase, axes.Axes, made_by="pass the result of a plot_… function")
     check.check_text("title", title)
     stream = io.StringIO()
     with _SETTINGS, rc_context(_AS_TEXT):
@@ -225,7 +227,7 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     drawing = stream.getvalue()
     root = ElementTree.fromstring(drawing)
     _clean(root, prefix or f"r{hashlib.sha256(drawing.encode()).hexdigest()[:10]}-")
-    # The first text's fonts are declared once, for the whole picture.
+    # The fonts of the first text are declared once, for the entire picture.
     texts = [element.attrib for element in root.iter() if "font-family" in element.attrib]
     if texts:
         root.attrib["font-family"] = texts[0]["font-family"]
@@ -269,7 +271,7 @@ def _target(name: str, value: str) -> str:
 
 
 def _plain_style(style: str) -> dict[str, str]:
-    """Convert a style attribute to attributes; `font`, which has none, to its parts."""
+    """Convert a style attribute to separate attributes; `font` is split into its parts."""
     declared = dict(entry.strip().split(": ", 1) for entry in style.split(";") if entry.strip())
     if "font" in declared:
         before, size, family = _FONT_SIZE.split(declared.pop("font"))
@@ -282,19 +284,19 @@ def _plain_style(style: str) -> dict[str, str]:
 CURVE = "rocscope-curve"
 """Group id of the lines of curves."""
 RUG, _SIDE = "rocscope-rug", "rocscope-side"
-_CELLS = 200  # of a rug, each half a per cent of the axis
-_GAP = 0.03  # between plot and rug, of the axis
-_LANE = 0.035  # height of a model's rug, of the axis
-_SHORTEST = 0.3  # of a lane: a single case is still seen
+_CELLS = 200  # cells of a rug; each is half a per cent of the axis
+_GAP = 0.03  # gap between plot and rug, as a share of the axis
+_LANE = 0.035  # height of a model's rug, as a share of the axis
+_SHORTEST = 0.3  # smallest height of a tick, as a share of the rug: a single case is visible
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # between ticks
-_MOST_TICKS = 6  # labels of an axis that do not touch
-_WHOLE = 0.7  # of the axis: where risks are spread over so much, all of it is shown
+_MOST_TICKS = 6  # labels of an axis that do not overlap
+_WHOLE = 0.7  # share of the axis: if risks cover more than this, the full axis is shown
 
 Limits = tuple[float, float]
 
 
 def occurring(ax: Any, curve: Any) -> Limits:
-    """Return the part of both axes in which risks occur, predicted or observed, between two ticks."""
+    """Return the range of both axes that contains all predicted and observed risks, rounded to ticks."""
     shown = [line.get_xydata().ravel() for line in ax.lines if line.get_gid() == CURVE]
     values = np.concatenate([*shown, curve.counts.threshold[[0, -1]].astype(np.float64)])
     values = values[np.isfinite(values)].clip(0, 1)
@@ -306,7 +308,7 @@ def occurring(ax: Any, curve: Any) -> Limits:
 
 
 def show_limits(ax: Any, limits: Limits) -> None:
-    """Set both axes to a part of them, between rugs where there are any."""
+    """Set the limits of both axes, with space for rugs if there are any."""
     low, high = limits
     scale, lanes = high - low, len(rugs(ax)) // 2
     edge = _GAP + lanes * _LANE + 0.01 if lanes else 0.02
@@ -332,11 +334,11 @@ def rugs(ax: Any) -> list[Any]:
 
 
 def draw_rug(ax: Any, curve: Any, colour: Any, within: Limits | None = None) -> None:
-    """Draw a tick in each cell of a calibration plot's rug that holds a row, longer for more rows.
+    """Draw a tick in each non-empty cell of a calibration plot's rug; more rows give a longer tick.
 
-    Without limits, both axes show the part in which the risks drawn so far occur.
-    Lengths go with the square root of the count, relative to the fullest cell of the same class, and never below a
-    visible minimum: a single row among millions shows, and so does the shape of millions.
+    Without limits, both axes show the range of the risks drawn so far. The length is proportional to the square root of
+    the count, relative to the fullest cell of the class, with a visible minimum. Single rows among millions are
+    therefore visible, and so is the distribution of the millions.
     """
     within = within or occurring(ax, curve)
     number = round(_CELLS / (within[1] - within[0]))
@@ -351,7 +353,7 @@ def draw_rug(ax: Any, curve: Any, colour: Any, within: Limits | None = None) -> 
 
 
 def _ticks(x: Array, count: Array, foot: float, direction: float, width: float) -> Array:
-    """Return the corners of a bar for each cell, of shape (cells, 4, 2); the plot's own square is from 0 to 1."""
+    """Return the corners of a bar for each cell, of shape (cells, 4, 2), in units of the plot's square."""
     tallest = np.sqrt(count.max(initial=1))
     tip = foot + direction * 0.85 * _LANE * np.maximum(np.sqrt(count) / tallest, _SHORTEST)
     left, right = x - width / 2, x + width / 2

@@ -1,15 +1,15 @@
-"""Content of a report on two classes, as plain data: models, slices, decision and origin of the rows.
+"""Content of a report on two classes, as plain data: models, slices, decision and source of the rows.
 
-A report shows each model on all rows and on parts of them. `report_data` builds it, from the parts in this file:
+A report shows each model on all rows and on parts of the rows. `report_data` builds it, from the sections of this file:
 
 1. areas: the AUC of each model with its interval, and the difference of each pair with a test;
-2. calibration: bins, a LOESS curve, the distribution of scores, and numbers, as the calibration plot shows them;
-3. models: `ModelOutline` is what a page draws first, `ModelSummary` adds the figures of the tables;
-4. slices: the same models on each segment, each fold, or one class against the rest;
-5. the decision: expected cost with its interval, and whom it acts on;
+2. calibration: bins, a LOESS curve, the distribution of scores, and the numbers of the calibration plot;
+3. models: `ModelOutline` contains the curves that a page draws first, `ModelSummary` adds the numbers of the tables;
+4. slices: the same models on each segment, each fold, or one class against all others;
+5. the decision: expected cost with its interval, and the ranges of scores that are acted on;
 6. the report.
 
-The page gets a curve as some of its points, chosen so that no point that can be best is missing (see
+A page contains a subset of the points of a curve, which includes every point that can be optimal (see
 `rocscope.geometry`).
 """
 
@@ -54,12 +54,12 @@ from rocscope.segments.segmented_counts import SegmentedCounts
 # ---- Areas ----
 
 MOST_COMPARED = 20
-"""With more models than this, pairs are not compared."""
+"""Above this number of models, pairs are not compared."""
 
 
 @dataclass(frozen=True)
 class AreaEstimates:
-    """Areas with intervals, also as plain data; differences between them; and warnings."""
+    """Areas with intervals (also as plain data), differences between models, and warnings."""
 
     estimates: Mapping[str, Estimate]
     intervals: dict[str, dict[str, Any]]
@@ -68,9 +68,9 @@ class AreaEstimates:
 
 
 def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
-    """Return the intervals of all models, and optionally their differences on common rows.
+    """Return the areas of all models with intervals, and optionally the differences between models on common rows.
 
-    Weighted counts have none: they do not show how many rows a weight stands for.
+    Weighted counts have no intervals, because the number of rows behind a weight is unknown.
     """
     rows = samples.rows
     estimates: Mapping[str, Estimate] = {}
@@ -111,11 +111,11 @@ def compared_pair(pair: Comparison) -> dict[str, Any]:
 
 # ---- Calibration ----
 
-# Bars of the rug over probabilities from 0 to 1: each is some pixels wide on the page.
+# Number of bars of the rug from 0 to 1; each is a few pixels wide on the page.
 RUG_STEPS = 40
-# Points of a smooth curve: with as many, the lines between them look smooth.
+# Number of points of a smooth curve, for which straight lines between points look smooth.
 SMOOTH_POINTS = 40
-# Samples drawn for the test of calibration, whose p-values then have steps of 1%. Time grows with it.
+# Simulated samples for the test of calibration; p-values have steps of 1%, and time grows with the number.
 DRAWS = 99
 
 
@@ -126,12 +126,11 @@ def calibration_block(
     numbers: dict[str, float] | None = None,
     rows: Predictions | None = None,
 ) -> dict[str, Any] | None:
-    """Return the data of a calibration plot, or None if scores are not probabilities; computing only the bins is fast.
+    """Return the data of a calibration plot, or None if scores are not probabilities; only the bins are fast.
 
-    Figures that are already computed may be passed. Intervals and the test are computed from the rows, if these are
-    given.
+    Numbers that are already computed can be passed. Intervals and the test are computed from the rows, if given.
     """
-    # Counts of independent rows of equal weight are sufficient, and ranked already.
+    # Counts of independent rows with equal weights are sufficient, and already ranked.
     data = counts
     if rows is not None and (rows.sample_weight is not None or independent_units(rows) is not None):
         data = rows
@@ -142,25 +141,25 @@ def calibration_block(
         return block
     if numbers is None:
         numbers = plotted_numbers(counts)
-    p_value = math.nan  # of labels that are drawn, as such weights do not allow
+    p_value = math.nan  # the test draws labels, which these weights do not allow
     if not kinds_of(data, ("sums", "estimated")):
         p_value = miscalibration_test(data, draws=DRAWS).p_value
     return block | {"smooth": _smooth(counts, data), "numbers": numbers | {"p_value": p_value}}
 
 
 def _bins(data: ThresholdCounts | Predictions) -> list[dict[str, float]]:
-    """Return mean score, observed rate, its interval and the number of cases of each bin that has any."""
+    """Return mean score, observed rate with interval, and number of cases of each non-empty bin."""
     curve = calibration_curve(data)
     assert isinstance(curve, BinnedCalibrationCurve)
     n = curve.pos + curve.neg
-    # Where most rows are in one bin of equal width, as with rare events, the plot would show a single point. Bins of
-    # equally many rows are fewer only where many rows are tied.
+    # If most rows are in one bin of equal width, as for rare events, the plot would show a single point. Quantile bins
+    # are fewer than bins of equal width only if many rows are tied.
     if n.max() > n.sum() / 2:
         finer = calibration_curve(data, strategy="quantile")
         assert isinstance(finer, BinnedCalibrationCurve)
         if finer.pos.size > np.count_nonzero(n):
             curve, n = finer, finer.pos + finer.neg
-    unknown = np.full(n.size, np.nan)  # counts do not tell how many rows weights stand for
+    unknown = np.full(n.size, np.nan)  # counts do not contain the number of rows behind the weights
     low, high = unknown, unknown
     if "sums" not in kinds_of(data):
         interval = curve.interval()
@@ -180,7 +179,7 @@ def _smooth(counts: ThresholdCounts, data: ThresholdCounts | Predictions) -> dic
     curve = calibration_curve(data, method="loess")
     x = np.linspace(curve.x.min(), curve.x.max(), SMOOTH_POINTS)
     columns = {"x": x, "y": curve.at(x)}
-    # Weights do not show how many rows a band would be based on.
+    # With weights, the number of rows behind a band is unknown.
     if isinstance(counts.n, int):
         at, low, high = curve.smooth_limits(0.95)
         columns["low"] = np.interp(x, at, low)
@@ -199,45 +198,46 @@ def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:
 # ---- Models ----
 
 MOST_POINTS = 225
-"""Points per curve: enough for a screen's width, and few enough to keep the file small."""
+"""Number of points per curve: enough for the width of a screen, and few enough to keep the file small."""
 
 
 @dataclass(frozen=True)
 class CurvePoints(Result):
-    """Points of a curve: thresholds (None first: nobody positive), with true and false positives at or above each."""
+    """Points of a curve: thresholds (first None, for nobody positive), with true and false positives."""
 
     threshold: list[float | None]
     tp: list[float]
     fp: list[float]
     next_score: list[float] = field(default_factory=list)
-    """The next lower score of the data at each point; empty where all scores are points, or too many to look at."""
+    """Next lower score of the data at each point; empty if all scores are points, or if there are too many scores."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns; all of them are of one length."""
+        """Return the columns; all have the same length."""
         return {name: column for name, column in super().to_dict().items() if column}
 
 
 @dataclass(frozen=True)
 class ModelOutline(Result):
-    """Drawings of one model on a page; on millions of rows it takes a quarter of a `ModelSummary`'s time.
+    """Curves of one model on a page; for millions of rows it takes a quarter of the time of `ModelSummary`.
 
     Attributes
     ----------
     default : OperatingPoint
         The point at threshold 0.5.
     points : CurvePoints
-        Some points of the curve, evenly along it, and all that can be best.
+        Points evenly along the curve, and all points that can be optimal.
     deviation : float
         Largest distance of the curve from the lines between these points, as a rate.
     hull : CurvePoints
+        Vertices of the ROC hull.
     auc : dict
-        Area for ties counting half; of a summary for ties counting lower and upper too.
+        Area with ties counting half; a summary also has the lower and upper area.
     calibration : dict or None
         Bins and smooth curve of the calibration plot, the rug, and numbers; None if scores are not probabilities.
     auc_interval : dict or None
-        Value, low, high, method of the area's confidence interval.
+        Value, limits and method of the area's confidence interval.
     decided : OperatingPoint or None
-        As the model decides itself, where its labels are known.
+        Operating point of the model's own predicted labels, if known.
     """
 
     name: str
@@ -256,16 +256,16 @@ class ModelOutline(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSummary(ModelOutline):
-    """Facts about one model.
+    """Curves and numbers of one model.
 
     Attributes
     ----------
     lift_area : dict
-        Areas under the lift chart in positives, trapezoid and step.
+        Areas under the lift chart in positives, with trapezoids and with steps.
     best : OperatingPoint
-        The best point of the context.
+        The best point in the context.
     at_half : float or None
-        Accuracy at threshold 0.5; None if scores are not probabilities, so that it is not a threshold of theirs.
+        Accuracy at threshold 0.5; None if scores are not probabilities.
     """
 
     n_pos: float
@@ -291,18 +291,19 @@ class ModelSummary(ModelOutline):
         return f"{self.name}: AUC {self.auc['half']:.4g}{below}" if below else ""
 
 
-# Where the page reads numbers of the curve: net benefit at whole percents, and cut-offs and deciles by shares of cases.
-# Distinct scores up to which these and the next lower scores are looked up: more arrays of all scores would be made.
+# Points at which the page shows exact numbers: net benefit at whole percents, and shares of cases in the tables.
+# Largest number of distinct scores for which these points and the next lower scores are looked up, which needs further
+# arrays of all scores.
 _MOST_LEVELS = 1_000_000
 _PROBABILITIES = np.arange(1, 100) / 100
 _DEPTHS = np.union1d(np.arange(1, 11) / 10, [0.05])
 
 
 def levels_read(counts: ThresholdCounts, target_prevalence: float | None) -> Indices:
-    """Return the points of a curve from which the page reads exact numbers, also if it is thinned.
+    """Return the points of a curve at which the page shows exact numbers, which thinning must keep.
 
-    These are the thresholds at which net benefit is drawn, and the points on both sides of each share of cases of the
-    tables, at the prevalence of the sample and at the target prevalence.
+    They are the thresholds of the net benefit chart, and the points on both sides of each share of cases in the tables,
+    at the prevalence of the sample and at the target prevalence.
     """
     tp, fp = counts.cumulative
     rising = -counts.threshold.astype(np.float64)
@@ -322,7 +323,7 @@ def outline(
     bins: bool = True,
     target_prevalence: float | None = None,
 ) -> ModelOutline:
-    """Return what a page draws of one model, in as few passes over the ranking as possible.
+    """Return the curves of one model for a page, with few passes over the ranking.
 
     Examples
     --------
@@ -333,12 +334,12 @@ def outline(
     """
     counts.require_both_classes(name)
     hull = pool(counts)
-    # The compiled loop pays only for many levels.
+    # The compiled loop is faster only for many levels.
     precision_sum = _precision_sum if counts.ranking.few else ranks.gain
     total = 0.0
 
     def summed_blocks() -> Iterator[Block]:
-        # Average precision is summed in the pass that thins the curve: a second pass would take as long again.
+        # Sum average precision in the same pass that thins the curve: a second pass would double the time.
         nonlocal total
         before = 0.0
         for block in counts.ranking.blocks():
@@ -346,14 +347,14 @@ def outline(
             before = float(block.tp[-1])
             yield block
 
-    # Of very many levels, and of the many curves of slices, the page names the nearest stored threshold instead.
+    # For very many levels, and for the many curves of slices, the page uses the nearest stored threshold instead.
     is_read = most >= MOST_POINTS and len(counts) <= _MOST_LEVELS
     keep = levels_read(counts, target_prevalence) if is_read else np.zeros(0, np.intp)
     kept = thin(counts, most, hull=hull, keep=keep, blocks=summed_blocks())
     following = kept.next_score.tolist() if kept.index.size <= len(counts) <= _MOST_LEVELS else []
     points = CurvePoints([None, *kept.threshold[1:].tolist()], kept.tp.tolist(), kept.fp.tolist(), following)
     corners = CurvePoints([None, *hull.threshold.tolist()], [0, *hull.tp.tolist()], [0, *hull.fp.tolist()])
-    # KS = max(TPR − FPR) is reached at a corner of the hull, which a line of slope 1 touches.
+    # KS = max(TPR − FPR) is attained at the vertex of the hull that a line of slope 1 touches.
     ks = (hull.tp / counts.n_pos - hull.fp / counts.n_neg).max(initial=0.0)
     return ModelOutline(
         name=name,
@@ -370,7 +371,7 @@ def outline(
 
 
 def _precision_sum(tp: Array, fp: Array, before: float) -> float:
-    """Return the sum of precision over the true positives that each level adds."""
+    """Return the sum over levels of the precision times the true positives that the level adds."""
     return (np.diff(tp, prepend=before) * (tp / (tp + fp))).sum()
 
 
@@ -386,9 +387,9 @@ def summarise(
     decided: OperatingPoint | None = None,
     rows: Predictions | None = None,
 ) -> ModelSummary:
-    """Return all figures of one model in a context; without calibration, from a few passes over the ranking.
+    """Return all numbers of one model in a context; without calibration, a few passes over the ranking are enough.
 
-    The numbers on the calibration plot may be computed already.
+    Numbers of the calibration plot that are already computed can be passed.
     """
     drawn = outline(name, counts, most=most, bins=False, target_prevalence=context.target_prevalence)
     default = drawn.default
@@ -418,7 +419,7 @@ def summarise(
 
 
 def _own_decisions(sample: Sample) -> OperatingPoint | None:
-    """Return the counts of the model's own predicted labels, where these are known."""
+    """Return the counts of the model's own predicted labels, or None if they are unknown."""
     return sample.rows.point() if sample.rows and sample.rows.decisions else None
 
 
@@ -428,21 +429,21 @@ SMALL = 10
 """Warn if a class has fewer cases than this."""
 
 POINTS = 60
-"""Points per curve, which limits the size of files with many views."""
+"""Number of points per curve; a limit for the size of files with many views."""
 
 MOST_FOLDS = 50
-"""With more folds than this, folds are not shown: leave-one-out has one per row."""
+"""Above this number, folds are not shown; leave-one-out has one fold per row."""
 
 MOST_SEGMENTS = 40
-"""With more segments than this, only the largest are shown, and the rest pooled."""
+"""Above this number, only the largest segments are shown separately, and all others are pooled."""
 
-# Names in a warning, which take about two lines.
+# Number of names in a warning, which take about two lines.
 _MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
 class Slice(Result):
-    """The models on some rows.
+    """The models on a part of the rows.
 
     Attributes
     ----------
@@ -460,13 +461,13 @@ class Slice(Result):
 
     @property
     def where(self) -> str:
-        """The rows, as text."""
+        """Name of the part, as text."""
         return self.name if self.kind == "all" else f"{self.kind} {self.name}"
 
 
 @dataclass
 class Slices:
-    """Slices made so far, and notes on omissions."""
+    """Slices created so far, and notes on omissions."""
 
     context: Context
     made: list[Slice] = field(default_factory=list)
@@ -509,14 +510,14 @@ class Slices:
             self.warn(warning, f"{kind} {name}")
 
     def shows(self, kind: str, name: Any, n_pos: float, n_neg: float) -> bool:
-        """Return whether rows have both classes; if not, note that they are omitted."""
+        """Return True if the rows have both classes; otherwise note that they are omitted."""
         if n_pos and n_neg:
             return True
         self._one_class.append(f"{kind} {name} (no {'negatives' if n_pos else 'positives'})")
         return False
 
     def warn(self, text: str, where: str) -> None:
-        """Add a warning, which is shown once with all its places."""
+        """Add a warning; it is shown once, with all its places."""
         self._places_of_warning.setdefault(text, []).append(where)
 
     @property
@@ -524,7 +525,7 @@ class Slices:
         """Notes on omissions, and warnings."""
         texts = []
         if self._one_class:
-            texts.append(f"Left out, as one class is missing: {_listed(self._one_class)}.")
+            texts.append(f"Omitted because a class is missing: {_listed(self._one_class)}.")
         for text, places in self._places_of_warning.items():
             texts.append(f"{text} ({_listed(places)})")
         return texts
@@ -539,9 +540,9 @@ def by_rows(predictions: Predictions, context: Context) -> Slices:
 
 
 def by_counts(segments: Mapping[str, SegmentedCounts], context: Context, is_small: Callable[[Any], bool]) -> Slices:
-    """Return the models on each segment; if there are many, on the largest ones and on all others pooled.
+    """Return the models on each segment; if there are many segments, on the largest and on all others pooled.
 
-    Intervals and calibration are omitted if counts are not `is_small`.
+    Intervals and calibration are omitted if the counts are not small (see `is_small`).
     """
     slices = Slices(context)
     for name, make_counts in parts_of_counts(segments, slices):
@@ -553,7 +554,7 @@ def by_counts(segments: Mapping[str, SegmentedCounts], context: Context, is_smal
 def parts_of_counts(
     by_model: Mapping[str, SegmentedCounts], slices: Slices
 ) -> Iterator[tuple[str, Callable[[], dict[str, CumulativeCounts]]]]:
-    """Yield each shown segment with both classes, and a function that makes its counts by model; all others pooled."""
+    """Yield each shown segment with both classes, and a function that returns its counts by model; pool all others."""
 
     def counts_of(name: Any) -> dict[str, CumulativeCounts]:
         return {model: segments[name] for model, segments in by_model.items()}
@@ -576,7 +577,7 @@ def parts_of_counts(
 def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, str, Array]]:
     """Yield kind, name and row mask of each segment and fold; `slices` records omissions.
 
-    If there are many segments, the largest are shown, and all others as one.
+    If there are many segments, the largest are shown separately, and all others are pooled.
     """
     if predictions.segment is not None:
         names, code = numbered("segment", predictions.segment)
@@ -595,33 +596,33 @@ def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, st
 
 
 def require_segments(predictions: Predictions, subject: str = "segment") -> None:
-    """Raise if a column of segments identifies single cases; messages call it `subject`.
+    """Raise an InputError if the segment column identifies single cases; `subject` is its name in messages.
 
     Raises
     ------
     InputError
-        If it has more than 1,000 values.
+        If the column has more than 1,000 values.
     """
     if predictions.segment is None:
         return
     segments = _count_distinct(predictions.segment)
     if segments > MOST_PARTS:
-        hint = "measures of very many segments: Predictions.counts(by='segment')"
+        hint = "for very many segments use Predictions.counts(by='segment')"
         raise InputError(subject, expected=f"at most {MOST_PARTS:,} segments", got=f"{segments:,}", hint=hint)
 
 
 def _count_distinct(column: Array) -> int:
-    # Hashing text is faster than sorting it, which np.unique does.
+    # Hashing text is faster than sorting, which np.unique does.
     return len(set(column.tolist())) if column.dtype.kind in "OUS" else np.unique(column).size
 
 
 def _largest(sizes: Array, slices: Slices) -> Array:
-    """Return the indices of the segments with the largest weights, in their order."""
+    """Return the indices of the segments with the largest weights, in the order of the segments."""
     if sizes.size <= MOST_SEGMENTS:
         return np.arange(sizes.size)
     shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
     others = f"{sizes.size - shown.size:,} others"
-    slices.warn(f"The {shown.size} largest segments are shown separately, all others as one", others)
+    slices.warn(f"The {shown.size} largest segments are shown separately, all others are pooled", others)
     return shown
 
 
@@ -630,7 +631,7 @@ def _others(number: int) -> str:
 
 
 def small_cells(slices: Sequence[Slice]) -> list[str]:
-    """Warn where rates are based on few cases, or where points may identify single rows.
+    """Return warnings about rates that are based on few cases, and about points that may identify single rows.
 
     Examples
     --------
@@ -648,22 +649,22 @@ def small_cells(slices: Sequence[Slice]) -> list[str]:
             few_cases.append(f"{part.where} ({n:g} {word}{'' if n == 1 else 's'})")
         if any(_shows_rows(model) for model in part.models):
             single_rows.append(part.where)
-    # If all rows can be read from the file, its parts add nothing.
+    # If all rows can be read from the file, do not list its parts as well.
     if single_rows and slices[0].kind == "all" and slices[0].where in single_rows:
         single_rows = single_rows[:1]
     warnings = []
     if few_cases:
-        warnings.append(f"Rates are uncertain, with fewer than {SMALL} cases of a class: {_listed(few_cases)}.")
+        warnings.append(f"Rates are uncertain with fewer than {SMALL} cases of a class: {_listed(few_cases)}.")
     if single_rows:
         warnings.append(
-            f"Scores of single rows can be read from this file, as most points lie fewer than {SMALL} cases apart: "
-            f"{_listed(single_rows)}."
+            f"Scores of single rows can be read from this file, because most points are fewer than {SMALL} cases "
+            f"apart: {_listed(single_rows)}."
         )
     return warnings
 
 
 def _shows_rows(model: ModelSummary) -> bool:
-    """Return whether most points of the curve are fewer than `SMALL` cases apart."""
+    """Return True if most points of the curve are fewer than `SMALL` cases apart."""
     depth = np.add(model.points.tp, model.points.fp)
     return bool(np.median(np.diff(depth)) < SMALL)
 
@@ -675,12 +676,12 @@ def _listed(names: Sequence[str]) -> str:
 # ---- The decision ----
 
 MOST_ROWS = 200_000
-"""With more rows than this, bootstrap intervals are omitted: they would dominate the time and be very narrow."""
-# Bootstrap samples of the decision's interval: it is drawn as a bar, so that more would not be seen.
+"""Above this number of rows, bootstrap intervals are omitted: they would take most of the time and be very narrow."""
+# Bootstrap samples of the decision's interval, which is drawn as a bar: more samples would not change it visibly.
 _REPLICATES = 200
-# Percent of a table's width that stay free at both ends of its scale.
+# Empty space at both ends of a table's scale, in percent of its width.
 _MARGIN = 4
-_TOO_MANY_ROWS = "no interval above 200,000 rows; rocscope.choose(…).interval() has it"
+_TOO_MANY_ROWS = "no interval above 200,000 rows; use rocscope.choose(…).interval()"
 
 
 class Bar(NamedTuple):
@@ -702,15 +703,16 @@ class Bars(NamedTuple):
 
 @dataclass(frozen=True)
 class DecisionFacts(Result):
-    """Facts about a decision besides its counts.
+    """Uncertainty and alternatives of a decision.
 
     Attributes
     ----------
     interval : ChosenEstimate or None
+        Expected cost on new cases, with an interval.
     missing : str
-        Why there is no interval.
+        Reason if there is no interval.
     reviewed : Decision or None
-        The same with a closer look at some cases, where one was offered.
+        The decision with a review of some cases, if a review was offered.
     """
 
     interval: ChosenEstimate | None
@@ -733,7 +735,7 @@ class DecisionFacts(Result):
             captions += [f"{_capitalized(what)}: {fact}." for what, fact in self.interval.doubts.items()]
         if self.reviewed and self.reviewed.review:
             costs = f"{self.reviewed.expected_cost:.4g} per case in place of {decision.expected_cost:.4g}"
-            captions.append(f"With a closer look at {self.reviewed.review.review.cost:g} a case: {costs}.")
+            captions.append(f"With a review at {self.reviewed.review.review.cost:g} per case: {costs}.")
         elif self.reviewed:
             captions += [f"{_capitalized(note)}." for note in self.reviewed.notes]
         return captions
@@ -747,7 +749,7 @@ def _cost_bars(interval: ChosenEstimate, decision: Decision) -> Bars:
     """Return the expected cost on new cases with its interval, and the costs of the alternatives."""
     apparent = decision.expected_cost
     alternatives = {"nobody positive": decision.treat_none_cost, "everybody positive": decision.treat_all_cost}
-    # The scale includes the cheaper alternative; the other one is shown only if it fits.
+    # The scale includes the cheaper alternative; the more expensive one is shown only if it fits.
     ends = (interval.low, interval.high, apparent, min(alternatives.values()))
     low, high = min(ends), max(ends)
 
@@ -765,7 +767,7 @@ def _cost_bars(interval: ChosenEstimate, decision: Decision) -> Bars:
 
 
 def _chance_bars(interval: ChosenEstimate) -> Bars:
-    """Return the probability that each model is the best, and that acting pays."""
+    """Return the probabilities that each model is the best, and that acting is cheaper than not acting."""
     chances = {}
     if len(interval.models) > 1:
         chances = {f"{model} is the best": share for model, share in interval.models.items()}
@@ -775,7 +777,7 @@ def _chance_bars(interval: ChosenEstimate) -> Bars:
 
 
 def _action_bars(decision: Decision) -> Bars:
-    """Return the ranges of scores that are acted on, reviewed and left, from the highest down."""
+    """Return the ranges of scores with action, review and no action, from the highest scores down."""
     review = decision.review
     acted = 100 * decision.point.at_prevalence(decision.prevalence).depth
     rule = decision.lot.shares if decision.lot else _scores_from(decision.point)
@@ -798,7 +800,7 @@ def _scores_from(point: OperatingPoint) -> str:
 
 
 def decision_facts(predictions: Models, decision: Decision, review: Review | None, *, detailed: bool) -> DecisionFacts:
-    """Return the content of a decision's card, with an interval if `detailed`."""
+    """Return the content of the decision's card, with an interval if `detailed`."""
     reviewed = None if review is None else choose(predictions, decision.context, review=review)
     rows = samples_of(predictions).rows
     if not detailed or (rows is not None and len(rows) > MOST_ROWS):
@@ -817,12 +819,12 @@ CONVENTIONS = (
     "A case is predicted positive if its score is at least the threshold.",
     "Equal scores form one level: curves cross a tie diagonally, and a tied pair counts one half in the AUC.",
     "Rates with a denominator of 0 are undefined, not 0 or 1.",
-    "Of equally good thresholds, the one with the fewest positive predictions is chosen, then the first model.",
+    "Among equally good thresholds, the one with the fewest positive predictions is chosen, then the first model.",
     "Confidence intervals and bands have a level of 95%. The band of a ROC curve is Wilson's interval of the true "
     "positive rate at each threshold; the band of LOESS is a parametric bootstrap.",
-    "Calibration bins include their lower edge, the last bin also its upper edge. They have equal widths, or equally "
-    "many rows if more than half of the rows would be in one and these bins are more. Each point is at the mean score "
-    "of its bin.",
+    "Calibration bins include their lower edge, and the last bin also its upper edge. They have equal widths. "
+    "If more than half of the rows would be in one bin, bins have equal numbers of rows, if this gives more bins. Each "
+    "point is at the mean score of its bin.",
 )
 
 
@@ -836,17 +838,17 @@ class ReportData(Result):
     decision : Decision
         The best model and threshold in the context.
     decided : DecisionFacts or None
-        Its uncertainty, and the same with a closer look at some cases.
+        Uncertainty of the decision, and the decision with a review.
     provenance : dict
-        Version, sizes, a hash of the ranked counts, and what was dropped while reading.
+        Version, sizes, a hash of the ranked counts, and the numbers of dropped rows.
     slices : list of Slice
-        The same models on each segment and fold.
+        The models on each segment and fold.
     comparisons : list of dict
         Difference in AUC of each two models, with its interval and p-value.
     summary : Summary or None
-        Every measure of a validation with its interval, on all rows; None if it takes too long.
+        All measures of a validation with intervals, on all rows; None if it takes too long.
     warnings : list of str
-        Notes on numbers that are based on few cases, or disclose single ones.
+        Notes on numbers that are based on few cases, or that disclose single cases.
     """
 
     title: str
@@ -865,7 +867,7 @@ class ReportData(Result):
 
     @property
     def verdict(self) -> str:
-        """The recommended model and threshold, as text."""
+        """Recommended model and threshold, as text."""
         decision = self.decision
         accuracy = decision.point.at_prevalence(decision.prevalence).accuracy
         default = decision.default_point.at_prevalence(decision.prevalence).accuracy
@@ -873,7 +875,7 @@ class ReportData(Result):
         use = f"{decision.model} at {threshold}"
         if decision.trivial:
             use = f"predict {decision.trivial} ({threshold})"
-        # 0.5 is a threshold to compare with only if scores are probabilities.
+        # Compare with the threshold 0.5 only if scores are probabilities.
         at_half = {model.name: model.at_half for model in self.models}[decision.model]
         comparison = "" if at_half is None else f" ({default:.2%} at 0.5)"
         notes = "".join(f" {_capitalized(note)}." for note in decision.notes)
@@ -889,7 +891,7 @@ class ReportData(Result):
 
     @property
     def validation(self) -> dict[str, list[dict[str, str]]]:
-        """Tables of the summary by domain: a row per measure, a column per model."""
+        """Tables of the summary by domain, with one row per measure and one column per model."""
         if self.summary is None:
             return {}
         sheets = {domain.capitalize(): self.summary.sheet(domain) for domain in DOMAINS}
@@ -901,18 +903,18 @@ class ReportData(Result):
         return [Slice("all", "all rows", self.models, self.comparisons), *self.slices]
 
 
-# Rows, or distinct scores of counts, up to which a report is detailed: more would take tens of seconds.
+# Largest number of rows, or of distinct scores of counts, for a detailed report: more would take tens of seconds.
 MOST_DETAILED = 1_000_000
 LEFT_OUT = f"Intervals, comparisons and calibration are omitted above {MOST_DETAILED:,} rows or distinct scores."
-NOT_COMPARED = "Models are not compared in pairs: that takes their scores row by row, and only counts were read."
+NOT_COMPARED = "Models are not compared in pairs: this needs their scores row by row, but only counts were read."
 
 
-# Models in a title, which take about a line.
+# Number of models in a title, which take about a line.
 _MOST_IN_TITLE = 4
 
 
 def title_of(models: Sequence[str]) -> str:
-    """Return the names of some models as a title, and how many more there are.
+    """Return a title with the names of the first models and the number of further models.
 
     Examples
     --------
@@ -935,33 +937,35 @@ def report_data(
     threshold: Thresholds | Literal["costs", "cheapest"] | None = None,
     drawn: bool = True,
 ) -> ReportData:
-    """Summarise each model, and the choice between them.
+    """Summarise each model, and the choice between models.
 
     Parameters
     ----------
     predictions : data of one or several models
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Also
-        SegmentedCounts, or a mapping of them by model: all rows together, and the segments, of many the
-        largest and all others as one.
+        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. Also
+        SegmentedCounts, or a mapping from model name to them: they are shown for all rows together and by segment; of
+        many segments, the largest are shown separately and all others are pooled.
     context : Context, optional
+        Costs and prevalence.
     title, notes : str
+        Title and notes of the report.
     detailed : bool, optional
-        Whether to add intervals, comparisons, calibration, slices and the hash, which take most of the time where
-        there are millions of rows. By default not for counts of more than a million distinct scores.
+        If True, add intervals, comparisons, calibration, slices and the hash, which take most of the time for millions
+        of rows. The default is False for counts of more than a million distinct scores, otherwise True.
     by : {"segment", "fold"}, optional
-        Whether the summary also shows each part separately.
+        Parts of the rows that the summary shows separately.
     review : Review, optional
-        A third action offered in addition to acting and not acting, with a capacity in cases per number of rows.
+        Review as a third action in addition to acting and not acting. Its capacity refers to the number of rows.
     threshold : see `rocscope.summary`
-        Of classification and utility in the summary.
+        Threshold of classification and utility in the summary.
     drawn : bool, default True
-        Whether to add what only a page or JSON shows: calibration plots, slices, the interval of the decision, and the
-        hash. Without them a summary in text takes less than half of the time.
+        If True, add the parts that only a page or JSON shows: calibration plots, slices, the interval of the decision,
+        and the hash. Without them, a summary in text takes less than half of the time.
 
     Raises
     ------
     OneClassError
-        If the rows hold one class only.
+        If the rows have only one class.
     InputError
         If there are more than 1,000 segments.
 
@@ -1000,7 +1004,8 @@ def report_data(
     elif drawn and detailed and data.rows is not None:
         slices = by_rows(data.rows, context)
 
-    # The plot is about the sample: its numbers are those of the summary unless that has another prevalence.
+    # The plot describes the sample: it has the numbers of the summary, except if the summary has a different
+    # prevalence.
     at_sample = context.target_prevalence is None
     models = []
     for name, levels in counts.items():
@@ -1037,7 +1042,7 @@ def report_data(
     )
     remarks = [*report.hints, *areas.warnings]
     if not detailed:
-        # Figures that need seconds per million rows.
+        # Numbers that need seconds per million rows.
         remarks.append(LEFT_OUT)
     elif isinstance(predictions, CountedModels) and len(counts) > 1:
         remarks.append(NOT_COMPARED)
@@ -1046,7 +1051,7 @@ def report_data(
 
 
 def _pooled(predictions: Models) -> tuple[Samples, dict[str, SegmentedCounts]]:
-    """Return the data of each model, ranked once for all uses, and the segments by model where counts have any."""
+    """Return the data of each model, ranked once for all uses, and segments by model if counts have segments."""
     # Rows have their segments as a column.
     by_model = {} if isinstance(predictions, Predictions) else counted_by_segment(predictions)
     if by_model:
@@ -1058,7 +1063,7 @@ def _pooled(predictions: Models) -> tuple[Samples, dict[str, SegmentedCounts]]:
 
 
 def is_small(models: Models | Samples) -> bool:
-    """Return whether intervals and calibration are fast enough: up to a million rows, or distinct scores."""
+    """Return True if intervals and calibration are fast enough: up to a million rows, or distinct scores."""
     data = samples_of(models)
     if data.rows:
         return len(data.rows) <= MOST_DETAILED
@@ -1066,7 +1071,7 @@ def is_small(models: Models | Samples) -> bool:
 
 
 def source_of(predictions: Any) -> dict[str, Any]:
-    """Return the source of the rows and the number dropped, if known."""
+    """Return the source of the rows and the number of dropped rows, if known."""
     source = getattr(predictions, "source", None)
     return {} if source is None else {"source": source.name, "rows_dropped": source.rows_dropped}
 

@@ -1,7 +1,7 @@
-"""Content of a report on more than two classes: each model over all classes, and each class against the rest.
+"""Content of a report on more than two classes: each model over all classes, and each class against all others.
 
-Each class against the rest is a problem of two classes, with the class's probability as the score; its slice has the
-same curves as in a report on two classes. In this file: the facts, how they are computed, and tables of them as text.
+Each class against all others is a two-class problem with the probability of the class as score. Its slice has the same
+curves as a report on two classes. Order of the file: the data classes, their computation, and tables as text.
 """
 
 import math
@@ -21,7 +21,7 @@ from rocscope.report.model import Slice, Slices
 
 _STATISTICS = ("accuracy", "balanced_accuracy", "macro_f1", "kappa", "mcc")
 _PER_CLASS = ("recall", "precision", "f_score", "specificity")
-# Columns of the overview, by the headings of the page.
+# Columns of the overview, with the headings of the page.
 _PAGE = {
     "model": "Model",
     "accuracy": "Accuracy",
@@ -37,16 +37,17 @@ _WITH_INTERVAL = ("hand_till", "aunp")
 
 @dataclass(frozen=True, eq=False)
 class MulticlassSummary(Result):
-    """One model: its confusion matrix and statistics, and its AUCs if it has probabilities.
+    """Confusion matrix and statistics of one model, and its AUCs if it has probabilities.
 
     Attributes
     ----------
     name : str
     matrix : ConfusionMatrix
-        Calibration of the most probable classes.
+        Confusion matrix of the model's decisions.
     statistics, areas : mapping from name to value
+        Statistics of the matrix, and average AUCs.
     intervals : mapping from name to Estimate
-        Of some of these; none where they were not asked for.
+        Intervals of some of these values; empty if they were not requested.
     undefined : tuple of class names
         Classes without cases, which averages omit.
     """
@@ -67,17 +68,17 @@ class MulticlassSummary(Result):
 
 @dataclass(frozen=True, eq=False)
 class MulticlassData(Result):
-    """Facts about several models on the same rows.
+    """Summaries of several models on the same rows.
 
     Attributes
     ----------
     models : tuple of MulticlassSummary
     context : Context
-        Costs of taking a case for one of a class that it is not of, and of missing one, whatever the class.
+        Costs of a false positive and of a false negative, the same for every class.
     slices : list of Slice
-        Each class against the rest; none in a summary without charts.
+        Each class against all others; empty in a summary without charts.
     warnings, provenance, conventions
-        As those of ReportData.
+        As in `ReportData`.
     """
 
     title: str
@@ -89,8 +90,8 @@ class MulticlassData(Result):
     warnings: list[str] = field(default_factory=list)
     provenance: dict[str, Any] = field(default_factory=dict)
     conventions: tuple[str, ...] = (
-        "One class, which the reader picks, is positive and all others are negative; its probability is the score.",
-        "Over all classes a model predicts what it decides itself; else the most probable one, the first of several.",
+        "The selected class is positive, all other classes are negative; the probability of this class is the score.",
+        "Over all classes, a model's prediction is its own decision, or otherwise the first most probable class.",
         *two_classes.CONVENTIONS,
     )
     schema_version: int = field(default=two_classes.SCHEMA_VERSION)
@@ -102,12 +103,12 @@ class MulticlassData(Result):
 
     @property
     def best(self) -> MulticlassSummary:
-        """The model of highest accuracy; of ties, the first."""
+        """Model of highest accuracy; the first one among ties."""
         return max(self.models, key=lambda model: model.statistics["accuracy"])
 
     @property
     def verdict(self) -> str:
-        """One sentence: which model has the highest accuracy, with its interval."""
+        """Sentence with the model of highest accuracy, and the interval of the accuracy."""
         best = self.best
         share = f"{best.statistics['accuracy']:.2%} of {self.predictions.n:,g} cases"
         interval = best.intervals.get("accuracy")
@@ -128,7 +129,7 @@ class MulticlassData(Result):
 def multiclass_data(
     predictions: MulticlassPredictions, *, title: str = "", notes: str = "", detailed: bool = True
 ) -> MulticlassData:
-    """Return the facts about each model, with intervals if `detailed`."""
+    """Return the summary of each model, with intervals if `detailed`."""
     models = tuple(_summary(predictions, name, detailed) for name in predictions.models)
     return MulticlassData(title, notes, predictions, models)
 
@@ -153,21 +154,21 @@ def _summary(predictions: MulticlassPredictions, name: str, detailed: bool) -> M
 def multiclass_report(
     predictions: MulticlassPredictions, *, context: Context | None = None, title: str = "", notes: str = ""
 ) -> MulticlassData:
-    """Return the facts about each model, and its curves for each class against the rest.
+    """Return the summary of each model, and its curves for each class against all others.
 
     Raises
     ------
     OneClassError
-        If all cases are of one class.
+        If all cases have the same class.
     InputError
-        If the context has a target prevalence: each class has its own.
+        If the context has a target prevalence, because each class has its own prevalence.
     """
     context = Context.given(context)
     present = [cls for cls, n in zip(predictions.classes, predictions.support.tolist(), strict=True) if n]
     if len(present) < 2:
         raise OneClassError("y_true", expected="cases of two classes or more", got=f"only {present[0]!r}")
     if context.target_prevalence is not None:
-        hint = "each class has a prevalence of its own; set it in the page"
+        hint = "each class has its own prevalence; set it in the page"
         raise InputError("target_prevalence", expected="none with more than two classes", hint=hint)
     slices = Slices(context)
     # The points of a page are divided among the classes.
@@ -185,7 +186,9 @@ def multiclass_report(
     warnings += [*slices.warnings, *two_classes.small_cells(slices.made)]
     for kind in ("segment", "fold"):
         if getattr(predictions, kind) is not None:
-            warnings.append(f"The {kind}s are not shown: with more than two classes the picker holds the classes.")
+            warnings.append(
+                f"The {kind}s are not shown: with more than two classes, the selection list contains the classes."
+            )
     provenance = {"rocscope": __version__, "rows": predictions.n, "classes": len(predictions.classes)}
     provenance |= {"hash": two_classes.fingerprint(ranked)} | two_classes.source_of(predictions)
     return replace(data, context=context, slices=slices.made, provenance=provenance, warnings=warnings)
@@ -207,7 +210,7 @@ def overview(data: MulticlassData) -> list[dict[str, str]]:
 
 
 def page_overview(data: MulticlassData) -> list[dict[str, str]]:
-    """Return the overview's columns for the page, with self-explanatory names."""
+    """Return the columns of the overview for the page, with full names."""
     return [{heading: row[column] for column, heading in _PAGE.items()} for row in overview(data)]
 
 

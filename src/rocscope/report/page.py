@@ -1,10 +1,10 @@
-"""The page of a report: one HTML file that opens offline, with its data, its scripts and tables for readers without.
+"""The page of a report: one HTML file that opens offline, with data, scripts, and tables for browsers without scripts.
 
-In this file: the data as compact JSON, which `client/src/data.ts` reads; the page around it; the open page, which is
-the client without data and counts the files that are dropped on it in the browser; and `Report`.
+Order of the file: the data as compact JSON, which `client/src/data.ts` reads; the page that contains the data; the open
+page, which is the client without data and counts files in the browser; and `Report`.
 
-Thresholds are packed as their own bits, so that the browser names exactly the score that Python chose. Cumulative
-counts are packed as differences, with seven bits per byte.
+Thresholds are packed as bits, so that the browser shows exactly the score that Python chose. Cumulative counts are
+packed as differences, with seven bits per byte.
 """
 
 import base64
@@ -37,7 +37,7 @@ from rocscope.sample import Labels, Models, Scores, with_context
 PackedColumn = dict[str, Any]
 Audience = Literal["learning", "clinical", "marketing"]
 
-# JavaScript's numbers hold every whole number up to here.
+# JavaScript numbers represent all whole numbers up to this one exactly.
 _EXACT = 2**53
 
 
@@ -69,7 +69,7 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
 
 
 def _decided(data: ReportData) -> dict[str, Any] | None:
-    """Return the interval of the decision's cost, and how often each model is best and acting pays in resamples."""
+    """Return the interval of the decision's cost, with probabilities that models are best and that acting pays."""
     if data.decided is None or data.decided.interval is None:
         return None
     interval = data.decided.interval
@@ -81,7 +81,7 @@ def _decided(data: ReportData) -> dict[str, Any] | None:
 def packed_part(
     kind: str, name: str, models: Sequence[ModelOutline], comparisons: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """Return the models on some rows, and their comparisons."""
+    """Return the models on a part of the rows, and their comparisons."""
     pairs = packed_comparisons([model.name for model in models], comparisons)
     return {"kind": kind, "name": name, "models": [_model(model) for model in models], "comparisons": pairs}
 
@@ -95,7 +95,7 @@ def _classes(data: MulticlassData) -> dict[str, Any]:
 
 
 def packed_comparisons(models: Sequence[str], comparisons: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return comparisons with models by index: twenty models have 190 pairs."""
+    """Return comparisons with models as indices, which saves space: twenty models have 190 pairs."""
     index = {model: number for number, model in enumerate(models)}
     rows = []
     for pair in comparisons:
@@ -140,7 +140,7 @@ def _hull_indices(points: CurvePoints, hull: CurvePoints) -> list[int]:
 
 
 def scores_column(values: Sequence[Any]) -> PackedColumn:
-    """Pack scores without rounding: as 32 or 64 bits, or as text if neither is exact."""
+    """Pack scores without rounding: as 32-bit or 64-bit floats, or as text if neither is exact."""
     if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
         return {"text": [str(int(value)) for value in values]}
     wide = np.asarray(values, np.float64)
@@ -152,7 +152,7 @@ def scores_column(values: Sequence[Any]) -> PackedColumn:
 
 
 def counts_column(totals: Sequence[float]) -> PackedColumn:
-    """Pack cumulative counts: whole ones as varint differences (seven bits per byte, lowest first), others as float64.
+    """Pack cumulative counts: integers as varint differences (seven bits per byte, lowest first), others as float64.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def counts_column(totals: Sequence[float]) -> PackedColumn:
     packed = bytearray()
     for before, after in pairwise([0, *totals]):
         rest = int(after - before)
-        # The highest bit marks that further bytes follow.
+        # The highest bit is set if further bytes follow.
         while rest > 127:
             packed.append(rest & 127 | 128)
             rest >>= 7
@@ -214,24 +214,24 @@ def _short(value: Any) -> Any:
 
 # ---- The page ----
 
-# Small enough to be attached to a mail.
+# Small enough for an e-mail attachment.
 MOST_BYTES = 5_000_000
 
 
 class Table(NamedTuple):
-    """Rows of text for readers without scripts, and the highlighted model."""
+    """Rows of text for browsers without scripts, and the highlighted model."""
 
     rows: list[dict[str, str]]
     best: str = ""
 
 
 def render(data: ReportData | MulticlassData, audience: Audience = "learning") -> str:
-    """Render the page in the words of an audience.
+    """Render the page with the terms of an audience.
 
     Raises
     ------
     InputError
-        If it is larger than 5 MB.
+        If the page is larger than 5 MB.
     """
     several_classes = isinstance(data, MulticlassData)
     tables = _tables_of_classes(data) if several_classes else _tables(data)
@@ -245,7 +245,7 @@ def render(data: ReportData | MulticlassData, audience: Audience = "learning") -
         if several_classes:
             hint = "omit models (MulticlassPredictions.select(models=[…]))"
         elif kinds:
-            hint = f"leave out the {kinds} column, or models (Predictions.select(models=[…]))"
+            hint = f"omit the {kinds} column, or models (Predictions.select(models=[…]))"
         parts = f"{len(data.slices)} {'classes' if several_classes else 'segments or folds'}"
         got = f"{size / 1e6:.1f} MB from {len(data.models)} models and {parts}"
         raise InputError("report", expected=f"at most {MOST_BYTES / 1e6:g} MB", got=got, hint=hint)
@@ -311,7 +311,7 @@ def digest(content: str) -> str:
 
 
 def assets(**names: str) -> dict[str, Any]:
-    """Return scripts and styles by name in a template, and the hashes by which the security policy allows them."""
+    """Return scripts and styles by name, and their hashes for the content security policy."""
     contents = {name: client(file) for name, file in names.items()}
     hashes = {f"{name}_hash": digest(content) for name, content in contents.items()}
     return {name: raw(content) for name, content in contents.items()} | hashes
@@ -339,7 +339,7 @@ def template(name: str) -> Any:
 
 
 def open_page() -> str:
-    """Return the open page: one offline file that makes no requests.
+    """Return the open page: one offline file without network requests.
 
     Examples
     --------
@@ -358,33 +358,33 @@ def open_page() -> str:
 
 @held_to_contract
 class Report:
-    """ROC, lift, profit and calibration of several models in one offline file, tied to one choice of costs.
+    """Interactive report in one offline HTML file: ROC, lift, profit and calibration charts of several models.
 
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight : data of one or several models, or MulticlassPredictions
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
-        SegmentedCounts, or a mapping of them by model, are shown as all rows together and segment by segment. With more
-        than two classes the reader picks the positive one, against all others.
+        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`.
+        SegmentedCounts, or a mapping from model name to them, are shown for all rows together and by segment. With more
+        than two classes, the reader selects the positive class; all other classes are negative.
     context : Context, optional
-        Prevalence and costs; the sample's prevalence and equal costs by default. Costs only, with more than two
-        classes: each has a prevalence of its own.
+        Costs and prevalence; by default both kinds of error have the same cost, at the sample's prevalence. With more
+        than two classes, costs only, because each class has its own prevalence.
     title, notes : str
-        Plain text.
+        Title and notes of the report, as plain text.
     review : Review, optional
-        A closer look, for a price, as a third action in addition to acting and not acting; the report says whom to look
-        at. Its capacity refers to the number of rows. Two classes only.
+        Review of cases at a cost, as a third action in addition to acting and not acting. The report shows the range of
+        scores to review. The capacity refers to the number of rows. For two classes only.
     audience : {"learning", "clinical", "marketing"}
-        Words of the page, and the chart next to the ROC curve: those of machine learning (true positive rate, gain),
+        Terms of the page, and the chart next to the ROC curve: those of machine learning (true positive rate, gain),
         of clinicians (sensitivity, PPV, net benefit) or of marketing (response rate, profit). Readers can change it.
 
     Raises
     ------
     OneClassError
-        If the rows hold one class only.
+        If the rows have only one class.
     InputError
-        If rows have more than 1,000 segments; if there are more than 40, the largest are shown separately, the others
-        as one.
+        If the rows have more than 1,000 segments. Above 40 segments, the largest are shown separately, and all others
+        are pooled.
 
     Examples
     --------
@@ -421,7 +421,7 @@ class Report:
 
     @cached_property
     def html(self) -> str:
-        """The page as HTML."""
+        """The page as HTML text."""
         return render(self.data, self._audience)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
@@ -435,7 +435,7 @@ class Report:
         return write_file(path, self.html, force=force)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the data of the report, safe for JSON."""
+        """Return the data of the report, ready for JSON."""
         return self.data.to_dict()
 
     def __repr__(self) -> str:

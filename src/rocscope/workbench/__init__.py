@@ -1,4 +1,4 @@
-"""The live workbench: the report's page over data of any size, with SQL filters, served on this machine only."""
+"""The live workbench: an interactive report over data of any size, with SQL filters, served on this machine only."""
 
 from rocscope._base.public_names import attach
 

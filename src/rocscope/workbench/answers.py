@@ -1,10 +1,10 @@
-"""Answers to the questions of the workbench page, and the page itself.
+"""Answers to requests of the workbench page, and the page itself.
 
-The page asks with JSON objects such as ``{"what": "point", "model": "a", "threshold": 0.4, ...}``. `answer` finds the
-function for the question, which checks every field before it computes: the page may have been changed by its reader.
+The page sends requests as JSON objects such as ``{"what": "point", "model": "a", "threshold": 0.4, ...}``. `answer`
+calls the function for the request. Every field is checked first, because the page may have been changed by its reader.
 
-In this file: intervals, points, bands, tests, validation tables and lists of rows; the page; and `answer` with the
-checks of questions.
+Order of the file: intervals, points, bands, tests, validation tables and lists of rows; the page; and `answer` with the
+checks of requests.
 """
 
 import csv
@@ -27,15 +27,15 @@ from rocscope.report import page as pages
 from rocscope.sample import samples_of
 from rocscope.workbench.session import ALL, CancelToken, RowSelection, Session
 
-# With more rows than this, bands are those of Kolmogorov and Smirnov, which need no bootstrap.
+# Above this number of rows, bands are Kolmogorov–Smirnov bands, which do not need a bootstrap.
 _MOST_BOOTSTRAPPED = 100_000
 
 
 def intervals(session: Session, selection: RowSelection, token: CancelToken) -> dict[str, Any]:
-    """Return the intervals of areas, their differences, and calibration results besides bins.
+    """Return the intervals of areas, their differences, and calibration results except bins.
 
-    Models of one file are compared in pairs; for different files models with equal names, as two samples. Beyond a
-    million rows there are neither, unless the reader asks for `tests`.
+    Models of one file are compared in pairs. Models with equal names in different files are compared as two samples.
+    Above a million rows, intervals and differences are omitted; the reader can request `tests`.
     """
 
     def compute() -> dict[str, Any]:
@@ -54,7 +54,7 @@ def intervals(session: Session, selection: RowSelection, token: CancelToken) -> 
 
 
 def _areas(session: Session, selection: RowSelection, token: CancelToken) -> dict[str, Any]:
-    """Return areas with intervals, and the differences of pairs within files and between them."""
+    """Return areas with intervals, and differences of pairs of models within and between files."""
     intervals: dict[str, Any] = {}
     pairs: list[dict[str, Any]] = []
     data = session.data(selection, token)
@@ -71,7 +71,7 @@ def _areas(session: Session, selection: RowSelection, token: CancelToken) -> dic
         token()
         pairs += [report.compared_pair(pair) for pair in rs.compare(two_samples)]
     if len(session.sources) > 1 and pairs:
-        # The pairs of all files are one family of tests.
+        # The pairs of all files form one family of tests.
         adjusted = np.asarray(rs.inference.adjust_p_values([pair["p_value"] for pair in pairs])).tolist()
         for pair, p in zip(pairs, adjusted, strict=True):
             pair["adjusted_p_value"] = p
@@ -80,7 +80,7 @@ def _areas(session: Session, selection: RowSelection, token: CancelToken) -> dic
 
 
 def _pairs_of_files(session: Session, data: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield pairs of models of two files that have equal names, or that are the only ones of their files."""
+    """Yield pairs of models of two files that have equal names, or that are the only models of their files."""
     if len(session.sources) < 2:
         return
     models = []
@@ -99,7 +99,7 @@ def _pairs_of_files(session: Session, data: list[Any]) -> Iterator[dict[str, Any
 
 
 def table(title: str, note: str, rows: list[dict[str, str]]) -> dict[str, Any]:
-    """Return a table of text for the page."""
+    """Return a table for the page, as text."""
     return {"title": title, "note": note, "rows": rows}
 
 
@@ -168,7 +168,7 @@ def tests(session: Session, selection: RowSelection, token: CancelToken, *, cont
         if len(session.sources) > 1:
             title += f", {source.name}"
         methods = "; ".join({pair.method for pair in pairs})
-        tables.append(table(title, f"Each at its cheapest threshold; {methods}.", rows))
+        tables.append(table(title, f"Each model at its cheapest threshold; {methods}.", rows))
     return tables
 
 
@@ -204,10 +204,10 @@ def list_rows(
     most: float | None = None,
     column: str = "",
 ) -> str:
-    """Return the rows that are predicted positive, best first, as CSV: their numbers, a column, and their scores.
+    """Return the rows that are predicted positive as CSV, highest scores first: row numbers, a column, and scores.
 
-    Rows are numbered from 0 among the requested ones. If there are more than `most`, the best; equal scores are ordered
-    by a hash of the column's values, or of row numbers where values repeat, as `plan.select` orders them.
+    Rows are numbered from 0 within the selection. At most `most` rows are returned. As in `plan.select`, equal scores
+    are ordered by a hash of the column's values, or of the row numbers if values repeat.
     """
     preds, name = session.rows(selection, model, token, column or None)
     scores = preds.scores[name]
@@ -232,7 +232,7 @@ def list_rows(
 
 
 def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
-    """Return the page, which may query only the address that served it, or the frame around it."""
+    """Return the page; it may send requests only to the address that served it, or to its parent frame."""
     scripts = pages.assets(report_script="report.js", live_script="live.js")
     styles = pages.assets(report_style="report.css", live_style="live.css")
     return pages.template("live.html.j2").render(
@@ -253,7 +253,7 @@ ASIDE = ("intervals", "point", "band", "tests", "validation", "list")
 WORDS = {"everybody": -inf, "nobody": inf}
 """Words for thresholds that JSON numbers cannot express."""
 
-# Characters of a condition: far more than anybody types.
+# Maximum length of a condition, far above that of typed text.
 _MOST_CHARACTERS = 10_000
 
 
@@ -266,9 +266,9 @@ def answer(session: Session, question: dict[str, Any], token: CancelToken) -> An
     Raises
     ------
     InputError
-        If the question cannot be understood.
+        If the request is not valid.
     RocscopeError
-        If it has no answer.
+        If the result is undefined for these rows.
     """
     what = question.get("what")
     if what not in QUESTIONS:
@@ -300,7 +300,7 @@ def answer(session: Session, question: dict[str, Any], token: CancelToken) -> An
 
 
 def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any]:
-    """Return the page's facts besides counts; with the reason if rows cannot be split by a column."""
+    """Return the content of the page except counts, with the reason if rows cannot be split by a column."""
     by = by or session.sources[0].by
     problem = []
     try:
@@ -347,13 +347,13 @@ def _number(question: dict[str, Any], name: str, *, optional: bool = False) -> A
 
 
 def _threshold(question: dict[str, Any]) -> float:
-    """Return the threshold; words stand for infinite ones."""
+    """Return the threshold of a request; infinite thresholds are given as words."""
     value = question.get("threshold")
     return WORDS[value] if isinstance(value, str) and value in WORDS else _number(question, "threshold")
 
 
 def context_of(given: Any) -> rs.Context:
-    """Return the context set on the page."""
+    """Return the context that is set on the page."""
     if not isinstance(given, dict):
         raise InputError("context", expected="costs and a prevalence", got=check.shown(given))
     prevalence = _number(given, "target_prevalence", optional=True)

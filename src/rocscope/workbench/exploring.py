@@ -1,4 +1,4 @@
-"""explore: open the live workbench over any data that can be read, as a widget in a notebook or on a local server."""
+"""explore: open the live workbench for data of any readable kind, as a widget in a notebook or on a local server."""
 
 import sys
 from collections.abc import Mapping
@@ -36,45 +36,48 @@ def explore(
     browser: bool = True,
     port: int = 0,
 ) -> Any:
-    """Open the interactive page over live data, with filters, segments, tests and bands.
+    """Open an interactive page for the data, with filters, segments, tests and bands.
 
-    In a notebook it is a widget, whose `decision`, `context` and `threshold` are read and set from Python. Anywhere
-    else it is served to the browser of this machine, until Ctrl-C.
+    In a notebook, the page is a widget with the attributes `decision`, `context` and `threshold`, which can be read and
+    set from Python. Elsewhere, a server on this machine serves the page to the browser until Ctrl-C.
 
     Parameters
     ----------
-    source : Predictions, or what `rocscope.read` takes; or a mapping of names to these
-        The models of several files are compared as separate samples: last month's file and this month's.
+    source : Predictions, or any source of `rocscope.read`; or a mapping from names to these
+        Data to explore. Models of several sources, such as last month's file and this month's, are compared as
+        independent samples.
     label, scores, weight, weights, fold, segment, where, missing, pos_label : see `rocscope.read`
-        Predictions contain their own. The page can be split by any other column too.
+        Names of the columns; not for Predictions, which contain them. The page can also be split by any other column.
     format, decimal, delimiter, encoding, table : see `rocscope.read`
     memory : int or str, optional
-        Count rows without holding them, within this number of bytes (see `rocscope.read_counts`); by default only where
-        they would take more than a tenth of the free memory.
+        Memory limit in bytes. If set, rows are counted without keeping them in memory (see `rocscope.read_counts`). By
+        default rows are counted only if they would take more than a tenth of the free memory.
     context : Context, optional
-        Initial position of the sliders.
+        Initial costs and prevalence of the sliders.
     title : str
+        Title of the page.
     browser : bool
-        Whether the browser is opened; the address is printed anyway.
+        If True, open the browser; the address is always printed.
     port : int
-        Port of the address, such as one that is forwarded from another machine; by default any that is free.
+        Port of the server, such as a port that is forwarded from another machine; by default any free port.
 
     Returns
     -------
-    Widget, in a notebook
+    Widget
+        In a notebook; otherwise None.
 
     Raises
     ------
     MissingDependencyError
         If the server package is not installed: ``pip install 'rocscope[explore]'``, or ``rocscope[notebook]``.
     InputError, ColumnError, EngineError
-        As `rocscope.read` does.
+        See `rocscope.read`.
 
     Notes
     -----
-    The server listens on 127.0.0.1 and answers only clients with the address, which contains a token, and only pages
-    served by itself. A filter is a condition in SQL, applied as by `rocscope.read`. Nothing is written but what the
-    reader of the page saves.
+    The server listens on 127.0.0.1. The address contains a secret token, and the server only answers requests with this
+    token from its own pages. A filter is an SQL condition, as `where` in `rocscope.read`. Files are written only if the
+    reader saves something in the page.
 
     Examples
     --------
@@ -88,7 +91,7 @@ def explore(
     options: dict[str, Any] = columns | layout | {"missing": missing, "pos_label": pos_label}
     if is_segmented(source):
         raise refusal("source", "rows: Predictions, a file or a frame, or a mapping of them by model", source)
-    # A mapping of columns is one source; a mapping of files or predictions holds several.
+    # A mapping of columns is one source; a mapping of files or predictions has several sources.
     sources: Mapping[Any, Any] = {"": source}
     if isinstance(source, Mapping) and all(isinstance(data, Predictions | str | PathLike) for data in source.values()):
         sources = source
@@ -112,8 +115,8 @@ def explore(
 
 
 def _in_notebook() -> bool:
-    """Return whether a notebook kernel (Jupyter or marimo) displays a cell's result."""
-    # A notebook has loaded its own library; nothing is imported to find out.
+    """Return True if a notebook kernel (Jupyter or marimo) displays the result of a cell."""
+    # A running notebook has already imported its library, so no import is needed for this check.
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
     if get_ipython is not None and type(get_ipython()).__name__ == "ZMQInteractiveShell":
         return True

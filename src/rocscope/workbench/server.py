@@ -1,7 +1,7 @@
-"""Serve the workbench on a port of this machine: two routes, both behind a token, for pages of this machine only.
+"""Serve the workbench on a local port: two routes that require a token, for pages on this machine only.
 
-GET returns the page, POST answers its questions. In this file, from the outside in: the guard that refuses all other
-requests, the two routes, and the server with its address.
+GET returns the page, and POST answers its requests. Order of the file: the guard, which rejects all other requests; the
+two routes; and the server with its address.
 """
 
 import json
@@ -39,8 +39,8 @@ _HEADERS = {
 class Guard:
     """Accept only requests with the token, from a page of this address.
 
-    Another site can make a browser send requests here, and can give this address another name. It does not have the
-    token, and Origin and Host show where the request comes from.
+    Another site can make a browser send requests to this address, and can map its own name to this address. It does not
+    have the token, and the headers Origin and Host reveal the source of the request.
     """
 
     def __init__(self, app: types.ASGIApp, address: str, token: str) -> None:
@@ -61,18 +61,18 @@ class Guard:
         def values(header: bytes) -> list[str]:
             return [value.decode("latin-1") for name, value in sent if name == header]
 
-        # Host differs if another name was made to point here (DNS rebinding); the others if another site asks.
+        # Host differs if another name points to this address (DNS rebinding); the other headers differ for other sites.
         right_host = values(b"host") == [self.address]
         right_origin = values(b"origin") in ([], [f"http://{self.address}"])
         same_site = values(b"sec-fetch-site") in ([], ["none"], ["same-origin"])
         token = scope["path"].removeprefix("/").partition("/")[0]
-        # A comparison that takes equally long for every token.
+        # This comparison takes the same time for every token.
         right_token = secrets.compare_digest(token.encode(), self.token.encode())
         return right_token and right_host and right_origin and same_site
 
 
 class Endpoints:
-    """Answer requests in the threads of the queue, so that the server keeps listening.
+    """Answer requests in the threads of the queue, so that the server can accept further requests.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Endpoints:
         self.queue = RequestQueue()
 
     async def page(self, request: requests.Request) -> responses.Response:
-        """Answer with the page, with rows split by the column in the address."""
+        """Answer with the page; rows are split by the column in the address."""
 
         def job(token: CancelToken) -> tuple[str | None, str]:
             content = facts(self.session, request.query_params.get("by") or None, token)
@@ -94,7 +94,7 @@ class Endpoints:
             by, page = await wrap_future(self.queue.begin(job))
         except RocscopeError as error:
             return responses.PlainTextResponse(f"{error}\n", 400, _HEADERS)
-        # Compute the first thing that the page will ask for while the browser loads it.
+        # Compute the first request of the page while the browser loads it.
         rows = RowSelection(by=by)
         self.queue.begin(lambda token: self.session.outlines(rows, token))
         return responses.HTMLResponse(page, headers=_HEADERS)
@@ -111,7 +111,7 @@ class Endpoints:
         except (ValueError, RecursionError):
             question = None
         if not isinstance(question, dict):
-            return _error_response("expected a question as a JSON object", 400)
+            return _error_response("expected a request as a JSON object", 400)
         return await self._answer(cast(dict[str, Any], question))
 
     async def _answer(self, question: dict[str, Any]) -> responses.Response:
@@ -123,7 +123,7 @@ class Endpoints:
         try:
             content = await wrap_future(self.queue.begin(job, lane=lane, aside=aside))
         except (SupersededError, CancelledError):
-            return _error_response("a newer question took its place")
+            return _error_response("replaced by a newer request")
         except (RocscopeError, MemoryError) as error:
             return _error_response(str(error) or "expected enough memory, got too little")
         return responses.Response(content, media_type="application/json", headers=_HEADERS)
@@ -159,7 +159,7 @@ def application(endpoints: Endpoints, address: str, token: str) -> applications.
 
 
 def _error_response(error: str, code: int = 200) -> responses.Response:
-    """Answer with an error message; errors in what a reader typed are not server errors."""
+    """Answer with an error message; errors in a reader's input are not server errors."""
     return responses.Response(as_json({"error": error}), code, _HEADERS, "application/json")
 
 
@@ -167,19 +167,19 @@ async def _failed(_request: requests.Request, error: Exception) -> responses.Res
     return _error_response(f"internal error: {type(error).__name__}: {error}", 500)
 
 
-# Seconds for requests that are running when the server is stopped.
+# Seconds to wait for running requests when the server stops.
 _SECONDS_TO_END = 1
 
 
 class _Server(uvicorn.Server):
-    """A server that exits normally at Ctrl-C, whatever is being computed."""
+    """A server that exits normally at Ctrl-C, even during a computation."""
 
     def __init__(self, config: uvicorn.Config, queue: RequestQueue) -> None:
         super().__init__(config)
         self._queue = queue
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Cancel running requests, so that they are answered, then stop the server."""
+        """Cancel running requests, which answers them, then stop the server."""
         self._queue.end()
         await super().shutdown(sockets)
 
@@ -202,13 +202,13 @@ class _Server(uvicorn.Server):
 
 
 class Serving:
-    """A running workbench: its address, and how to stop it.
+    """A running workbench, with its address and methods to run and stop it.
 
     Parameters
     ----------
     session : Session
     port : int
-        0 for any that is free.
+        Port of the server; 0 for any free port.
 
     Raises
     ------
@@ -222,7 +222,7 @@ class Serving:
             self.socket.bind(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
             self.socket.close()
-            hint = "without a port, a free one is taken"
+            hint = "without a port, a free port is used"
             raise InputError("port", expected="a free port", got=f"{port} ({error})", hint=hint) from None
         self.socket.listen(128)
         self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
@@ -235,7 +235,7 @@ class Serving:
 
     @property
     def address(self) -> str:
-        """URL of the page; anyone with it can see the data."""
+        """URL of the page; anyone with this URL can see the data."""
         return f"http://{self.host}/{self.token}/"
 
     def run(self, *, browser: bool, tell: Callable[[str], Any]) -> None:

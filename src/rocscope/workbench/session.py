@@ -1,9 +1,8 @@
-"""The data behind the workbench page: requests that can be cancelled, sources that are read again, and cached rows.
+"""Data of the workbench page: cancellable requests, data sources, and cached rows.
 
-In this file: `CancelToken` and `RequestQueue`, which compute requests in two threads and cancel requests that newer
-ones replace; `DataSource`, which reads or counts rows again for each filter; and `Session`, the models and rows that
-the page shows. Rows are read with `rocscope.read` or, where memory does not hold them, counted with
-`rocscope.read_counts`.
+`CancelToken` and `RequestQueue` compute requests in two threads, and cancel a request if a newer one replaces it.
+`DataSource` reads or counts rows again for each filter. `Session` contains the models and rows that the page shows.
+Rows are read with `rocscope.read`, or counted with `rocscope.read_counts` if they do not fit into memory.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,17 +33,17 @@ from rocscope.report.model import ModelOutline, Slices
 from rocscope.sample import Models, Sample, Samples, samples_of
 from rocscope.segments.by_segment import counted_by_segment
 
-# Seconds between two looks at the clock: short enough not to be felt, long enough to take no time.
+# Seconds between two checks for cancellation: too short to be noticed, and long enough to cost almost no time.
 _WATCH_INTERVAL = 0.02
 
 
 class SupersededError(Exception):
-    """Raised in a job that a newer request has replaced, or that nobody waits for."""
+    """Raised in a job that a newer request has replaced, or whose result is no longer needed."""
 
 
 @dataclass(frozen=True)
 class CancelToken:
-    """Cancel one request: its job calls the token now and then, which raises once the request is cancelled."""
+    """Token to cancel one request: its job calls the token regularly, which raises an error after cancellation."""
 
     _cancelled: Event = field(default_factory=Event)
 
@@ -59,12 +58,12 @@ class CancelToken:
 
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
-        """Interrupt SQL that runs in this context when the request is cancelled, or after some seconds.
+        """Interrupt SQL in this context when the request is cancelled, or after the given number of seconds.
 
         Raises
         ------
         EngineError
-            If the time was over.
+            If the time limit was exceeded.
         """
         done = Event()
         interrupted = Event()
@@ -72,7 +71,7 @@ class CancelToken:
 
             def watch() -> None:
                 end = monotonic() + seconds
-                # Interrupt repeatedly: a query that has not begun yet is not affected.
+                # Interrupt repeatedly, because an interrupt does not affect a query that has not started yet.
                 while not done.wait(_WATCH_INTERVAL):
                     if self._cancelled.is_set() or monotonic() > end:
                         interrupted.set()
@@ -88,7 +87,7 @@ class CancelToken:
                 if not interrupted.is_set():
                     raise
                 self()
-                hint = "narrow the condition down, or filter the file before"
+                hint = "use a narrower condition, or filter the file first"
                 raise EngineError("where", expected=f"an answer within {seconds:g} s", got="none", hint=hint) from None
             finally:
                 done.set()
@@ -96,7 +95,7 @@ class CancelToken:
 
 
 class RequestQueue:
-    """Two threads, one for counts and one for slower requests, and the newest request of each lane."""
+    """Two threads, one for counts and one for slower requests, with the newest request of each lane."""
 
     def __init__(self) -> None:
         self._threads = {aside: ThreadPoolExecutor(1, "rocscope-workbench") for aside in (False, True)}
@@ -106,7 +105,7 @@ class RequestQueue:
         self._ended = False
 
     def begin(self, job: Callable[[CancelToken], Any], *, lane: str = "", aside: bool = False) -> "Future[Any]":
-        """Compute a request in its thread; one that has a lane cancels the previous one of the same lane."""
+        """Compute a request in its thread; if it has a lane, cancel the previous request of this lane."""
         token = CancelToken()
         with self._lock:
             if lane in self._newest:
@@ -145,7 +144,7 @@ class RequestQueue:
 # ---- Data sources ----
 
 SHARE_OF_MEMORY = 5
-"""Rows are kept in memory if they take at most this share of the limit, since filtering copies them."""
+"""Rows are kept in memory if they take at most one in this many parts of the limit, because filtering copies them."""
 
 
 # Arguments of `rocscope.read` that `rocscope.read_counts` lacks.
@@ -154,7 +153,7 @@ _OF_ROWS = ("fold", "groups", "segment")
 
 @dataclass(frozen=True)
 class DataSource:
-    """A file or a frame, and the roles of its columns.
+    """A file or a data frame, with the roles of its columns.
 
     Attributes
     ----------
@@ -162,15 +161,15 @@ class DataSource:
         Prefix of the models' names if there are several sources.
     source : file, frame or columns
     options : dict
-        The arguments of `rocscope.read` that stay the same.
+        Arguments of `rocscope.read` for every request.
     where : str or None
-        A condition on all rows.
+        Condition on all rows.
     columns : list of str
-        Columns that the rows can be split by.
+        Columns by which rows can be split.
     held : bool
-        Whether rows are held in memory between requests, or only counted.
+        True if rows are kept in memory between requests; False if they are only counted.
     size : int or None
-        Approximate number of rows, if files contain it.
+        Approximate number of rows, if the file contains it.
     """
 
     name: str
@@ -185,17 +184,19 @@ class DataSource:
     def of(
         cls, name: str, source: Any, *, where: str | None = None, memory: Any = None, **options: Any
     ) -> "DataSource":
-        """Return a data source of anything that `rocscope.read` takes, or of Predictions.
+        """Return a data source for Predictions, or for any source of `rocscope.read`.
 
         Raises
         ------
         InputError
-            If it can be read only once, as standard input.
+            If the source can be read only once, such as standard input.
         """
         if isinstance(source, Predictions):
             return _of_predictions(name, source, where, options)
         if source == "-" or callable(getattr(source, "read", None)):
-            raise InputError("source", expected="a file or a frame: it is read at every question", got="a stream")
+            raise InputError(
+                "source", expected="a file or a data frame, because it is read for every request", got="a stream"
+            )
         names = [option.name for option in fields(formats.FileLayout)]
         layout = formats.FileLayout(**{name: options.get(name) for name in names})
         size = formats.rows_of_files(source, format=layout.format)
@@ -203,11 +204,11 @@ class DataSource:
             name = Path(fspath(source)).name
         with open_source(source, layout) as opened:
             made = cls(name, source, options, where, list(opened.columns), size=size)
-            # Eight bytes for each of label, weight and scores.
+            # Eight bytes each for label, weight and every score.
             needed = (size or 0) * 8 * (len(made.models) + 2)
             if memory is not None or needed * SHARE_OF_MEMORY > memory_limit(None):
                 return replace(made, held=False)
-            # Files of Parquet are loaded once; other sources are held as they are.
+            # Parquet files are loaded once; other sources are kept unchanged.
             return replace(made, source=opened.held()) if isinstance(opened, ParquetFiles) else made
 
     @property
@@ -216,7 +217,7 @@ class DataSource:
         return self.options.get("segment")
 
     def filters(self, where: str | None) -> str | None:
-        """Combine the condition on all rows with another one."""
+        """Return the condition on all rows combined with a further condition."""
         if not (self.where and where):
             return where or self.where
         require_condition(where)
@@ -231,7 +232,7 @@ class DataSource:
         """Return the counts of these rows without keeping them, by model, and by segment if split."""
         options = {name: value for name, value in self.options.items() if name not in _OF_ROWS}
         counts: Any = rs.read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
-        # Segments of a single model come without its name.
+        # Segments of a single model come without a model name.
         return {self.models[0]: counts} if by is not None and len(self.models) == 1 else counts
 
     @property
@@ -244,7 +245,7 @@ class DataSource:
 def _of_predictions(name: str, preds: Predictions, where: str | None, options: dict[str, Any]) -> DataSource:
     for option, value in options.items():
         if value not in (None, "error", "auto"):
-            raise InputError(option, expected="none with Predictions, which name their columns", got=repr(value))
+            raise InputError(option, expected="none with Predictions, which contain their columns", got=repr(value))
     columns: dict[str, Any] = dict(preds.columns)
 
     def add(name: str, column: Any) -> str | None:
@@ -272,16 +273,16 @@ def _of_predictions(name: str, preds: Predictions, where: str | None, options: d
 
 ALL = ("all", "all rows")
 SECONDS = 30
-"""Seconds after which a condition on held rows is stopped: ten million rows take one second."""
-# Filters whose rows are cached: the one that is shown, and one that Python or another tab asks for.
+"""Seconds after which a condition on rows in memory is stopped; ten million rows take one second."""
+# Number of filters with cached rows: the filter on the page, and one for Python or another tab.
 _CACHED_FILTERS = 2
-# Cached answers, a few kilobytes each: returning to an earlier view needs no rows.
+# Number of cached answers, of a few kilobytes each; an earlier view is then available without rows.
 _CACHED_ANSWERS = 64
 
 
 @dataclass(frozen=True)
 class RowSelection:
-    """Selected rows: rows that satisfy a filter, or one part of them if they are split by a column."""
+    """Selected rows: the rows that satisfy a filter, or one part of these rows if they are split by a column."""
 
     where: str | None = None
     by: str | None = None
@@ -299,7 +300,8 @@ class FilteredRows:
 
     Attributes
     ----------
-    parts : dict from (kind, name) to a function that returns the rows or the counts of that part
+    parts : dict from (kind, name) to function
+        Functions that return the rows or the counts of a part.
     warnings : list of str
         Notes on omitted parts.
     """
@@ -322,7 +324,7 @@ class FilteredRows:
         Raises
         ------
         InputError
-            If no row is of that part.
+            If the part has no rows.
         """
         if part not in self.parts:
             raise InputError(f"{part[0]} {part[1]}", expected="rows of both classes", got="none")
@@ -332,7 +334,7 @@ class FilteredRows:
 
 
 class Session:
-    """Models of one or several data sources, and their rows and counts for the page.
+    """Models of one or several data sources, with rows and counts for the page.
 
     Parameters
     ----------
@@ -361,7 +363,7 @@ class Session:
         return self.sources[0].columns if len(self.sources) == 1 else []
 
     def prepare(self, token: CancelToken) -> None:
-        """Load the compiler in advance if it will be needed, which takes as long as reading ten million rows."""
+        """Import the compiler in advance if it will be needed; the import takes as long as reading ten million rows."""
         if any(source.size is not None and source.size >= kernels.SMALL for source in self.sources):
             token()
             kernels.ranks.count_levels(np.zeros(1, np.uint32))
@@ -371,7 +373,7 @@ class Session:
         return self._remembered(self._answers, (what, selection), compute, _CACHED_ANSWERS)
 
     def _remembered(self, results: dict[Any, Any], key: Any, compute: Callable[[], Any], most: int) -> Any:
-        """Return a result from a cache; or compute it, without the lock, and drop the oldest above a number."""
+        """Return a cached result, or compute it without the lock; drop the oldest results above a number."""
         with self._lock:
             result = results.get(key)
         if result is None:
@@ -383,7 +385,7 @@ class Session:
         return result
 
     def outlines(self, selection: RowSelection, token: CancelToken) -> list[ModelOutline]:
-        """Return the models as the page first shows them."""
+        """Return the models for the first view of the page."""
 
         def compute() -> list[ModelOutline]:
             most = report.MOST_POINTS if selection.part == ALL else report.POINTS
@@ -402,7 +404,7 @@ class Session:
         return self.cached("outlines", selection, compute)
 
     def counts(self, selection: RowSelection, token: CancelToken) -> dict[str, ThresholdCounts]:
-        """Return the counts of every model on some rows."""
+        """Return the counts of every model for a selection of rows."""
         counts: dict[str, ThresholdCounts] = {}
         for name, sample in self._samples(selection, token).items():
             token()
@@ -422,12 +424,12 @@ class Session:
     def rows(
         self, selection: RowSelection, model: str, token: CancelToken, column: str | None = None
     ) -> tuple[Predictions, str]:
-        """Return the rows of a model, and its name in them; groups are taken from a column, if named.
+        """Return the rows of a model and the model's name in these rows; `column` contains the groups, if given.
 
         Raises
         ------
         InputError
-            If rows are not held, or the model is unknown.
+            If rows are not kept in memory, or the model is unknown.
         """
         for source in self.sources:
             for name in source.models:
@@ -437,7 +439,7 @@ class Session:
 
     def _rows(self, source: DataSource, selection: RowSelection, token: CancelToken, column: str | None) -> Predictions:
         if not source.held:
-            raise InputError("rows", expected="rows that memory holds", got="a file that was only counted")
+            raise InputError("rows", expected="rows in memory", got="a file that was only counted")
         with self._limited(selection, token):
             if column is None:
                 filtered = self._filter(source, selection, token)
@@ -480,12 +482,12 @@ class Session:
         return self._remembered(self._filtered, key, compute, _CACHED_FILTERS * len(self.sources))
 
     def _limited(self, selection: RowSelection, token: CancelToken) -> AbstractContextManager[None]:
-        """Return a context that stops a condition which takes too long, or whose request is cancelled."""
+        """Return a context that stops a condition if it takes too long or its request is cancelled."""
         return token.limited(self.seconds if selection.where else inf)
 
 
 def _read_parts(source: DataSource, selection: RowSelection, token: CancelToken) -> FilteredRows:
-    """Read the rows that satisfy a filter, and find their parts."""
+    """Read the rows that satisfy a filter, and divide them into parts."""
     preds = source.rows(selection.where, selection.by)
     token()
     report.require_segments(preds, f"segment {selection.by or source.by!r}")
@@ -501,7 +503,7 @@ def _read_parts(source: DataSource, selection: RowSelection, token: CancelToken)
 def _count_parts(source: DataSource, selection: RowSelection, token: CancelToken) -> FilteredRows:
     """Count the rows that satisfy a filter, by segment if they are split."""
     parts: dict[tuple[str, str], Any] = {ALL: lambda: source.counts(selection.where, None, token)}
-    warnings = ["Rows are counted, not held: paired tests and lists of rows are not available."]
+    warnings = ["Rows are counted, not kept in memory: paired tests and lists of rows are not available."]
     slices = Slices(Context())
     if selection.by is not None:
         segments = counted_by_segment(source.counts(selection.where, selection.by, token))

@@ -1,7 +1,8 @@
-"""Widget: the workbench page in a notebook, whose settings are read and set from Python.
+"""Widget: the workbench page in a notebook, with settings that can be read and set from Python.
 
-The page is the one that the server serves, in a frame. Its settings are the trait `_view`, which both sides change:
-model, threshold, costs and condition. Its questions arrive as messages and get the same answers as from the server.
+The widget shows the page of the server in a frame. The settings are the trait `_view`, which the page and Python can
+change: model, threshold, costs and condition. Requests of the page arrive as messages and get the same answers as from
+the server.
 """
 
 import json
@@ -32,18 +33,18 @@ class Widget(anywidget.AnyWidget):
     Attributes
     ----------
     context : Context
-        The costs and the class mix that the sliders show.
+        Costs and prevalence of the sliders.
     threshold : float or None
-        Threshold set by the reader, −inf for everybody, inf for nobody; None while it follows the costs.
+        Threshold set by the reader; −inf predicts everybody positive, inf nobody. None means the cheapest threshold.
     model : str or None
-        The model that the reader picked; None while it is the cheapest.
+        Model selected by the reader; None means the cheapest model.
     where : str
         SQL condition on the rows.
 
     Notes
     -----
-    Each can be set, and the page follows. `decision` is made by `rocscope.choose` from the counts, not by the page, and
-    can be set to one that was loaded.
+    All attributes can be set, which updates the page. `decision` is computed by `rocscope.choose` from the counts; it
+    can be set to a loaded decision.
     """
 
     _esm = traitlets.Unicode("").tag(sync=True)
@@ -69,7 +70,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def threshold(self) -> float | None:
-        """The threshold, or None for the best one."""
+        """The threshold, or None for the best threshold."""
         threshold = self._view["threshold"]
         return WORDS.get(threshold, threshold)
 
@@ -86,7 +87,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def model(self) -> str | None:
-        """The selected model, or None for the best one."""
+        """The selected model, or None for the best model."""
         return self._view["model"]
 
     @model.setter
@@ -109,7 +110,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def decision(self) -> rs.Decision:
-        """The displayed decision, as `rocscope.choose` returns it for the same rows."""
+        """The displayed decision, equal to the result of `rocscope.choose` for the same rows."""
         counts = self._counts()
         models = counts if self.model is None else {self.model: counts[self.model]}
         best = rs.choose(models, self.context)
@@ -128,7 +129,7 @@ class Widget(anywidget.AnyWidget):
         self.threshold = decision.threshold
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Add the decision and a ROC curve, which a notebook without this kernel shows in place of the page."""
+        """Add the decision and a ROC curve, which are shown in place of the page if the kernel is not running."""
         bundle = super()._repr_mimebundle_(**options)
         if bundle is None:
             return None
@@ -172,7 +173,7 @@ class Widget(anywidget.AnyWidget):
             if error is None:
                 self.send({"id": number, "answer": future.result()})
             elif isinstance(error, SupersededError | RocscopeError | MemoryError):
-                self.send({"id": number, "error": str(error) or "a newer question took its place"})
+                self.send({"id": number, "error": str(error) or "replaced by a newer request"})
             else:
                 self.send({"id": number, "error": f"internal error: {type(error).__name__}: {error}"})
 
@@ -182,5 +183,7 @@ class Widget(anywidget.AnyWidget):
 
 def _costs(context: rs.Context) -> dict[str, Any]:
     if context.columns:
-        raise InputError("context", expected="numbers: the page has no costs of each row", got=repr(context))
+        raise InputError(
+            "context", expected="numbers, because the page does not support costs per row", got=repr(context)
+        )
     return packed_context(context)
