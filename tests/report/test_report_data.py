@@ -149,7 +149,7 @@ def test_a_model_takes_at_most_8_kb_and_15_kb_with_all_that_is_said_of_it(models
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("segments", "hint"),
-    [(3, "3 segments or folds; omit the segment column, or models"), (0, "0 segments or folds; leave out models")],
+    [(3, "3 segments or folds; omit the segment column, or models"), (0, "0 segments or folds; omit models")],
 )
 def test_a_report_over_the_limit_is_refused_and_says_what_to_drop(monkeypatch, segments, hint):
     assert MOST_BYTES == 5_000_000

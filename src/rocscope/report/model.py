@@ -638,7 +638,7 @@ def small_cells(slices: Sequence[Slice]) -> list[str]:
     >>> from rocscope.core.context import Context
     >>> slices = by_rows(Predictions([1, 0, 1, 0], [4, 3, 2, 1], segment=["x", "x", "y", "y"]), Context())
     >>> small_cells(slices.made)[0]
-    'Rates are uncertain, with fewer than 10 cases of a class: segment x (1 negative), segment y (1 negative).'
+    'Rates are uncertain with fewer than 10 cases of a class: segment x (1 negative), segment y (1 negative).'
     """
     few_cases = []
     single_rows = []
