@@ -14,7 +14,10 @@ import type { State } from "./state/state";
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type Fields = { readonly [key: string]: Json };
 
-export function decisionOf(state: State): Fields {
+/** Options with which the command line reads the rows. */
+export type ReadWith = Fields;
+
+export function decisionOf(state: State, readWith: ReadWith | null = null): Fields {
   const { levels, name, at_half } = state.selection.model.value;
   const { level } = state.selection.current.value;
   const context = state.costs.context.value;
@@ -60,6 +63,7 @@ export function decisionOf(state: State): Fields {
     lot_cost: null,
     review: null,
     context: { ...context },
+    ...(readWith && { read_with: readWith }),
   };
 }
 
@@ -126,8 +130,8 @@ export async function decisionFile(fields: Fields): Promise<string> {
   return `${JSON.stringify({ format: DECISION_FORMAT, version: DECISION_VERSION, checksum, ...fields }, null, 1)}\n`;
 }
 
-export function saveDecision(state: State): void {
-  void decisionFile(decisionOf(state)).then((text) =>
+export function saveDecision(state: State, readWith: ReadWith | null): void {
+  void decisionFile(decisionOf(state, readWith)).then((text) =>
     download(`${fileName(state.report.title, "decision")}.json`, text, "application/json"),
   );
 }

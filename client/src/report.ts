@@ -12,7 +12,7 @@ import { rocChart } from "./charts/roc";
 import { thresholdKeys } from "./charts/shared";
 import { winnersChart } from "./charts/winners";
 import { SMALL } from "./constants";
-import { saveDecision } from "./decision";
+import { type ReadWith, saveDecision } from "./decision";
 import { button, h, select } from "./dom";
 import { count } from "./format";
 import { about, validationCard } from "./panels/about";
@@ -34,6 +34,7 @@ import { createState, showRows, type State } from "./state/state";
 export interface Home {
   readonly tools?: (state: State) => readonly HTMLElement[];
   readonly classes?: ClassNames;
+  readonly readWith?: ReadWith | null;
   readonly above?: (state: State) => readonly HTMLElement[];
   readonly cards?: (state: State) => readonly HTMLElement[];
   /** Says when the page is to be taken away. */
@@ -41,7 +42,7 @@ export interface Home {
 }
 
 /** Put the page first on the document. */
-export async function start(source: Source, { tools, classes, above, cards, gone = new AbortController().signal }: Home = {}): Promise<State> {
+export async function start(source: Source, { tools, classes, readWith = null, above, cards, gone = new AbortController().signal }: Home = {}): Promise<State> {
   const { report } = source;
   const found = source.counts({ part: 0 }, new AbortController().signal);
   const state = createState(source, await found);
@@ -61,7 +62,7 @@ export async function start(source: Source, { tools, classes, above, cards, gone
           reset,
           ...(tools?.(state) ?? []),
           exportMenu(state, copyLink(address.link)),
-          button("Save decision", () => saveDecision(state), { class: "primary" }),
+          button("Save decision", () => saveDecision(state, readWith), { class: "primary" }),
         ]),
         direction(state, classes),
         ...(above?.(state) ?? []),

@@ -1,24 +1,18 @@
-/** The rows of a file with what a threshold decides about each, and which kind of error that is. */
+/** The rows of a file with what a threshold decides about each, and those that a plan acts on. */
 
-import type { Roles } from "../open/messages";
+import type { Applied, Plan, Roles } from "../open/messages";
 import { positives } from "./labels";
 import type { Names } from "./sinks";
-import type { Table } from "./table";
+import type { Rows, Table } from "./table";
 
 const LINES = 20_000; // rows of text that are held before they become a part of the file
 const OUTCOMES = [["true negative", "false positive"], ["false negative", "true positive"]] as const;
 
 /** All columns as they were written, and two more; nothing is said of a row without a score, nor of its error without a label. */
 export async function decidedRows(table: Table, { label, positive }: Roles, score: string, threshold: number | bigint, tell: (share: number) => void): Promise<Blob> {
-  const columns = table.columns.filter((name, place) => table.columns.indexOf(name) === place && table.columns.lastIndexOf(name) === place);
+  const columns = onlyOnce(table);
   const rows = await table.read({ numbers: [score], names: columns }, tell);
-  const shown = columns.flatMap((name) => {
-    try {
-      return [{ name, column: rows.texts(name, name) }];
-    } catch {
-      return []; // lists and structures, which have no place in a table
-    }
-  });
+  const shown = shownColumns(rows, columns);
   const scores = rows.numbers(score, `score '${score}'`);
   const labels = rows.names(label, `label '${label}'`);
   const known = positives(complete(labels), positive, `label '${label}'`, table.untyped);
@@ -30,8 +24,7 @@ export async function decidedRows(table: Table, { label, positive }: Roles, scor
     const labelled = labels.codes[row]! >= 0;
     const hit = labelled ? known[place++]! : 0;
     const decided = scores.missing?.[row] ? null : scores.values[row]! >= threshold;
-    const cells = shown.map(({ column: { classes, codes } }) => (codes[row]! < 0 ? "" : String(classes[codes[row]!])));
-    lines.push(line([...cells, decided === null ? "" : decided ? "positive" : "negative", decided === null || !labelled ? "" : OUTCOMES[hit ? 1 : 0][decided ? 1 : 0]]));
+    lines.push(line([...cellsOf(shown, row), decided === null ? "" : decided ? "positive" : "negative", decided === null || !labelled ? "" : OUTCOMES[hit ? 1 : 0][decided ? 1 : 0]]));
     if (lines.length === LINES) {
       parts.push(lines.join(""));
       lines = [];
@@ -39,6 +32,42 @@ export async function decidedRows(table: Table, { label, positive }: Roles, scor
   }
   return new Blob([...parts, lines.join("")], { type: "text/csv" });
 }
+
+/** The rows that a plan acts on, highest scores first and equal ones as they come, and what is known of their answers. */
+export async function appliedRows(table: Table, { model, threshold, label, positive }: Plan, tell: (share: number) => void): Promise<Applied> {
+  const columns = onlyOnce(table);
+  const rows = await table.read({ numbers: [model], names: columns }, tell);
+  const { values, missing } = rows.numbers(model, `score '${model}'`);
+  const shown = shownColumns(rows, columns);
+  const acted = Array.from(values.keys()).filter((row) => !missing?.[row] && values[row]! >= threshold);
+  acted.sort((a, b) => (values[a]! === values[b]! ? a - b : values[a]! > values[b]! ? -1 : 1));
+  const answers = label !== null && columns.includes(label) ? rows.names(label, `label '${label}'`) : null;
+  const isKnown = (row: number): boolean => answers !== null && answers.codes[row]! >= 0;
+  const marks = answers?.codes.some((code) => code >= 0) ? positives(complete(answers), positive, `label '${label}'`, table.untyped) : new Uint8Array(0);
+  const hit = new Uint8Array(rows.rows);
+  let place = 0;
+  for (let row = 0; row < rows.rows; row++) if (isKnown(row)) hit[row] = marks[place++]!;
+  const text = new Blob([line(shown.map(({ name }) => name)), ...acted.map((row) => line(cellsOf(shown, row)))], { type: "text/csv" });
+  const known = acted.filter(isKnown);
+  return { rows: rows.rows, acted: acted.length, missing: missing?.reduce((sum, gap) => sum + gap, 0) ?? 0, known: known.length, hits: known.reduce((sum, row) => sum + hit[row]!, 0), text };
+}
+
+/** Columns whose name no other has. */
+const onlyOnce = ({ columns }: Table): string[] => columns.filter((name, place) => columns.indexOf(name) === place && columns.lastIndexOf(name) === place);
+
+interface Shown { readonly name: string; readonly column: Names }
+
+function shownColumns(rows: Rows, columns: readonly string[]): Shown[] {
+  return columns.flatMap((name) => {
+    try {
+      return [{ name, column: rows.texts(name, name) }];
+    } catch {
+      return []; // lists and structures, which have no place in a table
+    }
+  });
+}
+
+const cellsOf = (shown: readonly Shown[], row: number): string[] => shown.map(({ column: { classes, codes } }) => (codes[row]! < 0 ? "" : String(classes[codes[row]!])));
 
 /** Labels of the rows that have one. */
 const complete = ({ codes, ...names }: Names): Names => ({ ...names, codes: codes.filter((code) => code >= 0) });

@@ -60,13 +60,42 @@ export interface Counted {
   readonly models: readonly string[];
 }
 
+/** A decision by one threshold, as a file has it. */
+export interface Plan {
+  readonly file: string;
+  readonly model: string;
+  readonly threshold: number;
+  /** The column of answers and the positive one; null where the file does not tell. */
+  readonly label: string | null;
+  readonly positive: string | null;
+  /** Share of positives among the cases acted on, in the sample of the plan. */
+  readonly rate: number;
+  /** What acting on a positive brings, and on another case costs. */
+  readonly gain: number;
+  readonly cost: number;
+}
+
+/** What a plan does with the rows of a list. */
+export interface Applied {
+  readonly rows: number;
+  readonly acted: number;
+  /** Rows without a score. */
+  readonly missing: number;
+  /** Rows acted on whose answer is known, and the positive ones of these. */
+  readonly known: number;
+  readonly hits: number;
+  /** The rows acted on as CSV. */
+  readonly text: Blob;
+}
+
 export type Question =
   | { readonly ask: "look"; readonly files: readonly File[]; readonly layout: Layout }
   | { readonly ask: "sheets"; readonly files: readonly File[] }
   | { readonly ask: "text"; readonly files: readonly File[]; readonly layout: Layout }
   | { readonly ask: "count"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles }
   | { readonly ask: "rows"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles; readonly model: string; readonly threshold: number | bigint }
+  | { readonly ask: "apply"; readonly files: readonly File[]; readonly layout: Layout; readonly plan: Plan }
   | { readonly ask: "slice"; readonly part: number }
   | { readonly ask: "intervals"; readonly part: number };
 
-export interface Answers { look: Look; sheets: readonly string[]; text: readonly (readonly string[])[]; count: Counted; rows: Blob; slice: Slice; intervals: Intervals }
+export interface Answers { look: Look; sheets: readonly string[]; text: readonly (readonly string[])[]; count: Counted; rows: Blob; apply: Applied; slice: Slice; intervals: Intervals }

@@ -4,13 +4,15 @@ import type { Report } from "../data";
 import { fileName } from "../chart/export";
 import { button, card, download, h, name, type Options, scroller, select, setText, table } from "../dom";
 import { count, message, number, percent, shorten } from "../format";
+import type { ReadWith } from "../decision";
 import type { start } from "../main";
 import type { Source } from "../source";
 import type { State } from "../state/state";
 import { exampleFile } from "./example";
 import { guess, positiveOf, rolesOf, type Use } from "./guess";
 import { thresholdAt } from "../math/levels";
-import type { Counted, Glance, Layout, Look, Roles } from "./messages";
+import type { Counted, Glance, Layout, Look, Plan, Roles } from "./messages";
+import { planCard, planIn } from "./plan";
 import { type Parts, saveReport } from "./save";
 import { WorkerClient } from "./worker_client";
 
@@ -26,6 +28,8 @@ const worker = new WorkerClient(textOf("worker-script"));
 const PLAIN: Layout = { decimal: null, delimiter: null, encoding: null };
 let layout = PLAIN;
 let shown = new AbortController();
+/** A plan that waits for the list to apply it to. */
+let waiting: Plan | null = null;
 
 const input = h("input", { type: "file", multiple: true, id: "files", class: "unseen", accept: ".csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson,.xlsx,.xlsm,.parquet,.pq,.gz,.zst", tabindex: -1, "aria-label": "Files" });
 const status = h("p", { class: "caption", role: "status" });
@@ -38,7 +42,7 @@ const drop = h(
   button("Choose files", () => input.click(), { class: "primary", id: "choose" }),
   input,
   button("Open an example", () => void openExample(), { id: "example" }),
-  h("p", { class: "caption" }, "CSV, TSV, JSON Lines, Excel or Parquet; text also compressed as .gz or .zst. One row per case, with its true label and the score of each model. Drop several files to compare them."),
+  h("p", { class: "caption" }, "CSV, TSV, JSON Lines, Excel or Parquet; text also compressed as .gz or .zst. One row per case, with its true label and the score of each model. Drop several files to compare them, or a saved decision and the next list to apply it."),
 );
 const main = h(
   "main",
@@ -65,15 +69,39 @@ for (const kind of ["dragover", "drop"] as const) {
 }
 addEventListener("dragleave", () => drop.classList.remove("over"));
 
-/** New files: what was chosen for others says nothing of them. */
-function dropped(files: readonly File[]): Promise<void> {
+/** New files: what was chosen for others says nothing of them. A plan among them is applied to the next list. */
+async function dropped(files: readonly File[]): Promise<void> {
   layout = PLAIN;
-  return opened(files);
+  const lists: File[] = [];
+  await attempt(async () => {
+    for (const file of files) {
+      const plan = await planIn(file);
+      if (plan) waiting = plan;
+      else lists.push(file);
+    }
+  });
+  if (trouble.textContent) return form.replaceChildren();
+  if (lists.length) return opened(lists);
+  close();
+  form.replaceChildren();
+  status.textContent = `${waiting!.file} is open. Now choose the list to apply it to.`;
+}
+
+/** Draw the list of the plan that waits. */
+async function applied(files: readonly File[], plan: Plan, sheets: readonly string[]): Promise<void> {
+  form.replaceChildren();
+  await attempt(async () => {
+    const result = await worker.ask({ ask: "apply", files, layout, plan });
+    waiting = null;
+    form.replaceChildren(planCard(plan, files[0]!, result));
+  });
+  if (trouble.textContent) form.replaceChildren(card("columns", "", titleOf(files), [], layoutChoice(files, true, sheets)));
 }
 
 async function opened(files: readonly File[]): Promise<void> {
   const look = await glanceAt(files);
   const sheets = await worker.ask({ ask: "sheets", files }).catch(() => []);
+  if (look && waiting) return applied(files, waiting, sheets);
   if (look) form.replaceChildren(columnsCard(files, look, sheets));
   else if (trouble.textContent && (sheets.length || (await sampleOf(files)).length)) form.replaceChildren(card("columns", "", titleOf(files), [], layoutChoice(files, true, sheets)));
   form.querySelector<HTMLElement>("#show")?.focus();
@@ -240,10 +268,15 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
       void counted(files, look, uses, other);
     };
     const others = (label?.values ?? []).map(([text]) => text).filter((text) => text !== positive);
-    await rocscope.start(source, { tools: (state) => tools(state, source, saveRows(files, roles)), classes: { positive, others, turn }, gone: shown.signal });
+    await rocscope.start(source, { tools: (state) => tools(state, source, saveRows(files, roles)), readWith: files.length === 1 ? readWith(roles) : null, classes: { positive, others, turn }, gone: shown.signal });
   });
   if (trouble.textContent) form.querySelectorAll<HTMLDetailsElement>("details").forEach((details) => (details.open = true));
   status.textContent = "";
+}
+
+/** How the command line reads the same columns. */
+function readWith({ label, positive, scores }: Roles): ReadWith {
+  return { label, score: scores, ...(positive === null ? {} : { pos_label: positive }), ...(layout.decimal ? { decimal: layout.decimal } : {}) };
 }
 
 /** What was counted here, as the page asks for it. */

@@ -1,7 +1,7 @@
 /** The worker of the open page: files in, counts out. Nothing leaves it but to the page. */
 
 import { MOST_CLASSES } from "../constants";
-import { decidedRows } from "../count/decided";
+import { appliedRows, decidedRows } from "../count/decided";
 import { Refused } from "../count/errors";
 import { CountedRows } from "../count/rows";
 import type { Rows } from "../count/table";
@@ -27,6 +27,8 @@ async function answer(question: Question, progress: (share: number) => void): Pr
       return count(question, progress);
     case "rows":
       return decided(question, progress);
+    case "apply":
+      return appliedRows(await openTable(question.files[0]!, question.layout), question.plan, progress);
     case "slice":
       return samples.length === 1 ? samples[0]!.slice(question.part) : together(samples.map((sample) => sample.slice(0)));
     case "intervals": {
