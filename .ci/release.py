@@ -96,7 +96,7 @@ def check_installed(wheel: Path, source: Path, version: str, folder: Path) -> No
     run(programs / "rocscope", "demo", cwd=folder / "empty")
     run(programs / "python", "-m", "pip", "install", "-q", "pytest", "hypothesis", "pandas", "polars")
     shutil.rmtree(source / "src")
-    options = ("-q", "-o", "pythonpath=tests", "-p", "no:cacheprovider", "--ignore-glob=*dask*")
+    options = ("-q", "-o", "pythonpath=tests/support tests", "-p", "no:cacheprovider", "--ignore-glob=*dask*")
     run(programs / "python", "-m", "pytest", *options, *TESTS, cwd=source)
 
 
