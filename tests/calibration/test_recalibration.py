@@ -283,7 +283,7 @@ class TestCrossing:
             (1, "cv: expected a whole number of at least 2, got 1"),
             (0, "cv: expected a whole number of at least 2, got 0"),
             (3.5, "cv: expected a number of folds, .*, got float"),
-            (10, "cv: expected at least 10 rows of each class, one a fold, got fewer of .*; take cv=2"),
+            (10, "cv: expected at least 10 rows of each class, one per fold, got fewer of .*; use cv=2"),
             ("folds", "cv: expected one of .*, got 'folds'"),
             ("fold", "there is no fold column; pass fold= to Predictions"),
             ("out_of_bag", "cv: expected every row in one test fold, got . rows in none, 0 in several"),

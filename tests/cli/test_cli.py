@@ -229,7 +229,7 @@ def test_a_report_has_the_segments_and_folds_that_were_named(run, tmp_path):
     assert '"north"' in out
     code, _, err = run(*arguments, "--memory", "1 GB", "-o", "other.html")
     assert code == 2
-    assert "neither --fold nor --segment" in err
+    assert "none with --fold or --segment" in err
 
 
 @pytest.mark.every(4)

@@ -89,7 +89,7 @@ def test_a_figure_is_as_wide_as_a_column(run, scores, tmp_path):
 def test_a_figure_for_latex_needs_one(run, scores, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     code, _, err = run("choose", scores, *COLUMNS, "--plot", "roc.pgf")
-    assert (code, "expected one of xelatex, lualatex, pdflatex for .pgf, got none; write .pdf" in err) == (2, True)
+    assert (code, "expected one of xelatex, lualatex, pdflatex for .pgf, got none; write a .pdf" in err) == (2, True)
     assert not (tmp_path / "roc.pgf").exists()
 
 
@@ -203,7 +203,7 @@ def test_campaign_writes_the_list_of_the_customers_to_contact(run, clients, tmp_
     code, _, err = run(*arguments[:-4], "--select", "other.csv")
     assert (code, err) == (
         2,
-        "rocscope: --select: expected --id too, the column of the customers' identifiers, got none\n",
+        "rocscope: --select: expected also --id, the column of customer identifiers, got none\n",
     )
 
 
@@ -229,7 +229,7 @@ def test_choose_with_a_third_action(run, clients, tmp_path):
     said = Decision.load(tmp_path / "decision.json").predict(np.repeat([5, 4, 3], [200, 400, 400]))
     assert (said == "review").sum() == 100
     code, _, err = run(*arguments[:-4], "--review-capacity", "9")
-    assert (code, err) == (2, "rocscope: --review-capacity: expected --review-cost too, got none\n")
+    assert (code, err) == (2, "rocscope: --review-capacity: expected also --review-cost, got none\n")
 
 
 @pytest.mark.parametrize(
@@ -309,14 +309,17 @@ def test_costs_that_are_columns(run, payments, tmp_path):
         (("choose", "--cost-fn", "amount", "--negate"), "--negate: expected costs that are the same in every row"),
         (("choose", "--cost-fn", "amount", "--memory", "1 GB"), "--memory: expected costs that are the same"),
         (("choose", "--cost-fn", "amount", "--randomized"), "--randomized: expected costs that are the same"),
-        (("report", "--cost-fn", "amount"), "--cost-fn: expected a number, got 'amount'; rocscope choose, and compare"),
+        (
+            ("report", "--cost-fn", "amount"),
+            "--cost-fn: expected a number, got 'amount'; rocscope choose and rocscope compare",
+        ),
         (
             ("summary", "--cost-tp", "amount"),
-            "--cost-tp: expected a number, got 'amount'; rocscope choose, and compare",
+            "--cost-tp: expected a number, got 'amount'; rocscope choose and rocscope compare",
         ),
         (
             ("compare", "--cost-fn", "amount"),
-            "--cost-fn: expected a number, got 'amount'; rocscope choose, and compare",
+            "--cost-fn: expected a number, got 'amount'; rocscope choose and rocscope compare",
         ),
     ],
 )
@@ -359,7 +362,7 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
     assert (code, content["max_difference"]) == (0, {"depth": 0.0})
     assert [each["depth"] for each in content["segments"]] == pytest.approx([0.3, 0.3])
     _, _, err = run(*arguments, "--max-difference", "depth=0")
-    assert "\nThe bounds on segments cost " in err
+    assert "\nThe constraints on segments reduce the profit in the sample by " in err
     code, out, _ = run(*arguments, "--subject-to", "cases >= 150", "--json")
     assert (code, [segment["cases"] for segment in json.loads(out)["segments"]]) == (0, pytest.approx([150, 150]))
     for wrong, message in (
@@ -372,4 +375,4 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
         assert (code, err.count("\n")) == (2, 1)
         assert message in err, err
     code, _, err = run("campaign", path, "--label", "y", "--score", "score", *MAILING, "--subject-to", "tpr >= 0.2")
-    assert (code, err) == (2, "rocscope: --max-difference, --subject-to: expected --segment too, got none\n")
+    assert (code, err) == (2, "rocscope: --max-difference, --subject-to: expected also --segment, got none\n")

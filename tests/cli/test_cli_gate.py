@@ -120,7 +120,7 @@ def test_markdown_and_junit(gate, tmp_path):
     code, out, err = gate(rules, "--md", "--junit", "gate.xml")
     lines = out.splitlines()
     assert code == 1 and lines[0] == "**1 of 2 rules are broken**"
-    assert lines[2] == "| rule | segment | found | result |" and lines[5].endswith("| **failed** |")
+    assert lines[2] == "| rule | segment | estimate | result |" and lines[5].endswith("| **failed** |")
     assert "JUnit: gate.xml" in err
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
@@ -150,7 +150,7 @@ def test_the_threshold_and_costs_of_a_plan(run, gate, tmp_path):
         ('rules = ["tpr(new) >= .8"]', "a threshold for new, got none"),
         ('rules = ["auc(other) >= .8"]', "models among ['old', 'new']"),
         ('rules = ["auc(new) - brier(old) >= .8"]', "a difference of one figure"),
-        ('threshold = 0.5\nrules = ["cases(new) >= .8 at 95%"]', "a share, such as depth"),
+        ('threshold = 0.5\nrules = ["cases(new) >= .8 at 95%"]', "a rate, such as depth"),
         ('threshold = "high"\nrules = ["tpr >= .8"]', "threshold: expected a number"),
         ('plan = "nowhere.json"\nrules = ["tpr >= .8"]', "nowhere.json"),
         ("[segments]\nregions = ['auc > .5']", "regions"),
@@ -246,7 +246,7 @@ def test_fitted_models_in_files_are_judged_by_their_scores(run, tmp_path, named,
     for files, message in {
         ("new.joblib", "part.csv"): "model 'new': expected a column 'b', got none",
         ("rules.toml", "rows.csv"): "rules.toml: expected a fitted model (.pkl, .pickle, .joblib) before",
-        ("old.pkl",): "old.pkl: expected the file of the rows after the models",
+        ("old.pkl",): "old.pkl: expected a data file after the models",
         ("none.pkl", "rows.csv"): "none.pkl: expected a fitted model, saved with joblib or pickle",
     }.items():
         if named or "new" not in message:

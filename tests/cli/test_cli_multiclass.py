@@ -102,7 +102,7 @@ def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
         (("choose", *ROWS, "--subject-to", "recall(cat) >= 0.9"), "got 'cat'"),
         (("choose", *ROWS, "--cost-matrix", "no.csv"), "a CSV file of costs"),
         (("choose", *ROWS, "--cost-matrix", "no.csv", "--criterion", "accuracy"), "one of them"),
-        (("choose", "rows.csv", "--label", "y", "--score", "p_low", "--cost-matrix", "c.csv"), "--proba too"),
+        (("choose", "rows.csv", "--label", "y", "--score", "p_low", "--cost-matrix", "c.csv"), "also --proba"),
         (("choose", "rows.csv", "--label", "y", "--predicted", "tree"), "predicted labels only"),
         (("summary", "rows.csv", "--label", "y", "--proba", "a=p_*", "--proba", "a=p_*"), "a different name for each"),
         (("summary", "rows.csv", "--label", "y", "--proba", "q_*"), "two columns or more like 'q_*'"),
@@ -167,7 +167,7 @@ def test_compare_gives_areas_and_costs_of_models(run, two_models, tmp_path):
         (("--fail-if", "cost(a) > 1"), "--cost-matrix compares costs"),
         (("--fail-if", "brier(a) > 1"), "an AUC or, with --cost-matrix, the cost"),
         (("--fail-if", "auc(c) > 1"), "got 'c'"),
-        (("--cost-fn", "2"), "costs go to --cost-matrix"),
+        (("--cost-fn", "2"), "give costs by --cost-matrix"),
     ]:
         code, _, err = run("compare", *two_models, *option)
         assert (code, words in err) == (2, True), err
@@ -194,7 +194,7 @@ def test_gate_judges_figures_of_classes_by_name(run, two_models, tmp_path):
     assert err.startswith("Not judged, with fewer than 40 rows: g = 0, g = 1")
     assert "Failed: brier(b) < .01" in err
     for rule, words in [
-        ("brier(b) - brier(a) < 1", "a difference of AUCs"),
+        ("brier(b) - brier(a) < 1", "an AUC, the only figure of several classes"),
         ("tpr > .5", "expected one of"),
         ("accuracy(c) > .5", "got 'c'"),
     ]:
@@ -334,7 +334,7 @@ def test_the_story_of_the_digits(run, digits, tmp_path):
     assert content["interval"]["cost"]["value"] == pytest.approx(paid)
     assert content["promised"]["cost"] == pytest.approx(plan.value)
     code, out, err = run(*watch, "--when", "monday")
-    assert (code, "397 rows in 1 look" in out, "counted at look 1" in err) == (0, True, True)
+    assert (code, "397 rows in 1 look" in out, "counted in batch 1" in err) == (0, True, True)
     worse = [lines[0]]
     for line in lines[601:]:
         row, digit, rest = line.split(",", 2)
@@ -350,9 +350,9 @@ def test_a_plan_gets_the_columns_that_it_needs(run, table, scores):
     for command in (("verify",), ("apply",), ("monitor", "--state", "s.json")):
         label = () if command[0] == "apply" else ("-l", "y")
         code, _, err = run(command[0], "weights.json", "rows.csv", *label, *command[1:])
-        assert (code, "--proba: expected columns of class probabilities" in err) == (2, True)
+        assert (code, "--proba: expected the columns of class probabilities" in err) == (2, True)
         code, _, err = run(command[0], "decision.json", "rows.csv", *label, "--proba", "p_*", *command[1:])
-        assert (code, "--proba: expected none with a plan of two classes" in err) == (2, True)
+        assert (code, "--proba: expected none with a plan for two classes" in err) == (2, True)
     code, _, err = run("monitor", "weights.json", *ROWS, "--state", "s.json", "--target-prevalence", ".5")
     assert (code, "--target-prevalence: expected none with --proba" in err) == (2, True)
     code, out, _ = run("verify", "weights.json", *ROWS, "--json")

@@ -147,7 +147,7 @@ def test_rows_that_are_left_out_are_counted(run, tmp_path, command):
     if command != "validate":  # which counts what is missing in each column
         code, _, err = run(command, "gaps.csv", *COMMANDS[command], "--missing", "drop")
         assert code == 0
-        assert "Left out: 3 of 43 rows, for a missing or infinite value\n" in err
+        assert "Dropped: 3 of 43 rows, because of a missing or infinite value\n" in err
 
 
 def test_problems_are_a_failure_of_validate(run, tmp_path):

@@ -88,7 +88,7 @@ def test_every_command_guesses_and_gate_when_asked(run, scores, tmp_path):
     assert (code, err.startswith(guess)) == (0, True)
     (tmp_path / "kinds.csv").write_text("kind,p_a,p_b,p_c\n" + "a,0.8,0.1,0.1\nb,0.1,0.8,0.1\nc,0.2,0.2,0.6\n" * 5)
     code, _, err = run("choose", "kinds.csv")
-    assert (code, "--score: expected --label kind --proba 'p_*', as typed" in err) == (2, True), err
+    assert (code, "--score: expected --label kind --proba 'p_*', got none; type these options" in err) == (2, True), err
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,13 @@ def test_a_budget_without_segments_pays_for_contacts(run, tmp_path, options, con
 def test_a_budget_that_pays_for_nothing_is_refused(run, scores):
     money = ("--population", "9", "--unit-benefit", "9", "--unit-cost")
     code, _, err = run("campaign", scores, *money, "2", "--budget", "1")
-    assert (code, "--budget: expected money for at least one contact, got 1, with a fixed" in err) == (2, True)
+    assert (code, "--budget: expected enough for the fixed cost and one contact, got 1 with a fixed" in err) == (
+        2,
+        True,
+    )
     code, _, err = run("campaign", scores, *money, "0", "--budget", "1")
-    assert (code, "--budget: expected --unit-cost above 0 too, got 0" in err) == (2, True)
+    assert (code, "--unit-cost: expected a cost above 0 with --budget, got 0" in err) == (2, True)
 
 
 def test_the_help_of_gate_names_the_tables_of_rules(run):
-    assert "[costs] for cost, and [segments] with rules" in " ".join(run("gate", "--help")[1].split())
+    assert "[costs] for the cost, and [segments] for rules" in " ".join(run("gate", "--help")[1].split())

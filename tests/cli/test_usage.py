@@ -71,7 +71,7 @@ def test_completion_is_written_only_after_it_was_shown_and_agreed_to(run, tmp_pa
     code, _, err = run("--install-completion", **home)
     assert (code, list(tmp_path.iterdir())) == (2, [])
     assert f"writes {script}, and adds a line that loads it to {tmp_path / '.bashrc'}" in err
-    assert "expected --yes where nobody can be asked" in err
+    assert "expected --yes outside a terminal" in err
     monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda _: True})())
     monkeypatch.setattr("builtins.input", lambda _: "n")
     assert run("--install-completion", **home)[2].endswith("Nothing was written.\n")
@@ -96,7 +96,7 @@ def test_version(run):
         (("sumary", "f.csv"), 'Neither a command nor a file: "sumary". Did you mean "summary"?'),
         (("summary", "f.csv", "--lable", "y"), "--lable: no such option (did you mean --label?)"),
         (("summary", "--lable", "y"), "--lable is not an option of this command"),
-        (("summary", "a.csv", "b.csv"), "got also 'b.csv'; a pattern such as 'part-*.csv' belongs in quotes"),
+        (("summary", "a.csv", "b.csv"), "also got 'b.csv'; write a pattern such as 'part-*.csv' in quotes"),
         (("summary", "f.csv", "--label"), "--label: expected a value, got none"),
         (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop", "segment"'),
         (("summary", "f.csv", "--format", "xls"), '"xls" for --format'),
@@ -261,7 +261,7 @@ def test_settings_that_are_no_toml_are_named(run, scores, tmp_path):
 def test_settings_of_a_command_that_it_does_not_take_are_refused(run, scores, tmp_path, line, got):
     (tmp_path / "rocscope.toml").write_text(f"[summary]\n{line}\n")
     code, _, err = run("summary", scores, "--label", "y", "--score", "a")
-    expected = f"[summary] in rocscope.toml: expected an option of rocscope summary and its value, got {got}"
+    expected = f"[summary] in rocscope.toml: expected options of rocscope summary with their values, got {got}"
     assert (code, err) == (2, f"rocscope: {expected}\n")
 
 

@@ -123,7 +123,7 @@ def test_commands_refuse_weights_without_a_column_and_counts_of_sampling_weights
     options = {"campaign": ["--population", "4", "--unit-cost", "1", "--unit-benefit", "3"], "gate": ["--rules", rules]}
     for command in ("summary", "choose", "compare", "calibrate", "explore", "campaign", "gate"):
         code, _, err = run(command, path, *columns, *options.get(command, []))
-        assert (code, "--weights: expected --weight too" in err) == (2, True), f"{command}: {err}"
+        assert (code, "--weights: expected also --weight" in err) == (2, True), f"{command}: {err}"
     code, _, err = run("summary", path, *columns, "--weight", "w", "--memory", "1 GB")
     assert (code, "none with --weights sampling" in err) == (2, True), err
 

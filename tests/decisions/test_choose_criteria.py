@@ -134,7 +134,7 @@ def test_costs_that_are_always_right_under_constraints(preds, cost, subject_to):
         least = min(oracle.expected_cost(context, point.tpr, point.fpr, share) for point in allowed)
         assert decision.expected_cost == pytest.approx(float(least), abs=1e-12)
         as_cheap = least == oracle.expected_cost(context, 1, 1, share)
-        right = "all positive is right" if as_cheap else "all positive would be right, but is not admissible"
+        right = "all positive is right" if as_cheap else "all positive would be optimal, but the constraints exclude it"
         assert right in decision.notes[0]
 
 
@@ -197,7 +197,10 @@ def test_constraints_are_read(text, expected):
         (lambda: Constraint.budget(5, unit_cost=1, fixed_cost=9), "budget: expected a number of at least the fixed"),
         (lambda: choose(COUNTS, criterion="f_1"), r"criterion: expected one of .*\(did you mean 'f1'\?\), got 'f_1'"),
         (lambda: choose(COUNTS, criterion=lambda *cells: 1.0), "expected one value for each of 3 points, got shape"),
-        (lambda: choose(COUNTS, criterion=lambda *cells: cells[0] * np.nan), "is not defined at any threshold"),
+        (
+            lambda: choose(COUNTS, criterion=lambda *cells: cells[0] * np.nan),
+            "is undefined at every admissible threshold",
+        ),
         (lambda: choose(COUNTS, population=-4), "population: expected a number of cases above 0, got -4"),
     ],
 )

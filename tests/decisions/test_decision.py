@@ -96,7 +96,7 @@ def test_all_scores_equal():
     decision = choose(ThresholdCounts([1], [3], [7]))
     assert (decision.rule, decision.notes) == (
         "never",
-        ("all scores of score are equal: it can only say yes to all or to none",),
+        ("all scores of score are equal, so all cases get the same decision",),
     )
 
 
@@ -123,7 +123,7 @@ def test_prediction_compares_exactly():
 @pytest.mark.parametrize(
     ("scores", "kind", "message"),
     [
-        ({"b": [1, 2]}, ColumnError, r"scores of model 'a' are missing: expected them among the scores, got \['b'\]"),
+        ({"b": [1, 2]}, ColumnError, r"scores of model 'a' are missing: expected a column 'a', got \['b'\]"),
         ([0.5, math.nan], ScoreError, "expected finite scores, got 1 missing or infinite, the first in row 1"),
         (Predictions([0, 1], {"b": [1, 2]}), ColumnError, "scores of model 'a' are missing"),
     ],

@@ -171,7 +171,7 @@ def test_refusals():
         rs.hull({"a": [1, 2]})
     with pytest.raises(InputError, match=r"^y_score: expected scores with labels, .*got none"):
         rs.hull([1, 2])
-    with pytest.raises(InputError, match="model 'a' is in the hull already; give it another name"):
+    with pytest.raises(InputError, match="model 'a' is already in the hull; use another name"):
         rs.hull({"a": counts}).add("a", counts)
     with pytest.raises(InputError, match="prevalence: expected shares between 0 and 1"):
         rs.hull(counts).region_map(prevalence=[0, 0.5])

@@ -172,7 +172,7 @@ def test_pure_ends_and_one_model():
         (
             lambda: rs.decisions.mixture(A, B, tpr=0.9),
             InputError,
-            "tpr: expected a value that .* attain, 0.2 to 0.6, got 0.9",
+            "tpr: expected a value between .*, 0.2 to 0.6, got 0.9",
         ),
         (
             lambda: rs.decisions.mixture(A, B),
@@ -194,7 +194,7 @@ def test_pure_ends_and_one_model():
         (
             lambda: rs.decisions.mixture(A, OTHER, depth=0.3),
             PairingError,
-            "expected classifiers from samples of one prevalence",
+            "expected classifiers from samples of equal prevalence",
         ),
         (lambda: MIXED.predict({"A": [1]}, random_state=0), ColumnError, "scores of model 'B' are missing"),
         (lambda: MIXED.predict([1, 0], random_state=0), ColumnError, "expected a mapping with the models"),

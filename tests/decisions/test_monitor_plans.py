@@ -69,7 +69,7 @@ def test_costs_and_rates_are_those_of_a_count_by_hand(kind, tmp_path):
     again = Monitor.load(watch.save(tmp_path / "state.json"))
     assert again.to_dict() == watch.to_dict()
     assert again.watches_as(watch)
-    with pytest.warns(UserWarning, match="counted at look 1"):
+    with pytest.warns(UserWarning, match="counted in batch 1"):
         assert again.update(label, score, segment=segment, when="Mon").n == 400
     other = rs.monitor(plan, fail_if=["precision < .05"]).update(*batch(2)[:2], segment=batch(2)[2], when="Tue")
     both = watch.merge(other)

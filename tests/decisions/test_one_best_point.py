@@ -138,7 +138,7 @@ def test_a_trivial_choice_says_that_the_action_is_right_whatever_the_scores():
     assert rs.choose(counts, FREE_ALARMS).notes == (RIGHT,)
     assert rs.choose(counts, FREE_ALARMS, subject_to="tpr >= 0.1").notes == (RIGHT,)
     (note,) = rs.choose(counts, FREE_ALARMS, subject_to="fpr <= 0.1").notes
-    assert note == "at these costs all positive would be right, but is not admissible"
+    assert note == "at these costs all positive would be optimal, but the constraints exclude it"
     verdict = report_data(counts, context=FREE_ALARMS).verdict
     assert verdict.startswith("Best: score at threshold 0.6, ")
     assert "Trivial: at these costs all positive is right whatever the scores." in verdict

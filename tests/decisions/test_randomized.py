@@ -226,9 +226,7 @@ def test_a_tie_is_looked_at_as_far_as_there_is_capacity(capacity, looks, cost):
 
 @pytest.mark.parametrize("options", [{"subject_to": "tpr >= .5"}, {"criterion": "f1"}, {"randomized": True}])
 def test_a_review_stands_alone(options):
-    with pytest.raises(
-        InputError, match="review: expected no criterion, constraint or randomised rule with it, got one"
-    ):
+    with pytest.raises(InputError, match="review: expected no criterion, constraint or randomisation, got one"):
         rs.choose(COUNTS, review=Review(1), **options)
     with pytest.raises(InputError, match="review cost: expected an amount of at least 0, got -1"):
         Review(-1)
@@ -238,7 +236,7 @@ def test_an_infeasible_request_tells_what_a_randomised_rule_costs():
     counts = rs.ThresholdCounts([3, 2, 1], [2, 5, 3], [0, 10, 10])
     asked = {"context": Context(cost_fn=3), "subject_to": ["tpr >= .4", "fpr <= .3"]}
     best = rs.choose(counts, **asked, randomized=True)
-    with pytest.raises(InfeasibleError, match=f"at {best.expected_cost:.6g} per case: pass randomized=True"):
+    with pytest.raises(InfeasibleError, match=f"at a cost of {best.expected_cost:.6g} per case: pass randomized=True"):
         rs.choose(counts, **asked)
     with pytest.raises(InfeasibleError) as error:
         rs.choose(counts, subject_to=["tpr >= .9", "fpr <= .1"])

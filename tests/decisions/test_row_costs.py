@@ -274,7 +274,7 @@ def test_a_rule_that_is_not_chosen_anew_has_the_interval_of_hall():
     found = decision.interval()
     assert (found.value, found.n) == (pytest.approx(mean), n)
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.03 * (high - low))
-    assert found.reason == "constraints and criteria other than cost are taken as given, not as chosen"
+    assert found.reason == "the choice by constraints or by a criterion other than cost is not repeated"
 
 
 def test_a_few_large_amounts_make_an_interval_unreliable():

@@ -109,7 +109,7 @@ def test_a_class_of_one_is_refused():
         ([(np.arange(100), np.arange(0))], "cv: fold 0: expected test rows, got none"),
         (
             [(np.arange(100), np.arange(90, 200))],
-            "cv: fold 0: expected no row in training and test, got 10 in both, such as row 90",
+            "cv: fold 0: expected each row in training or in test, got 10 in both, such as row 90",
         ),
         ("leave one out", "cv: expected one of 'holdout', .*'leave_one_out'"),
     ],

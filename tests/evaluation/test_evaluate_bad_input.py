@@ -38,12 +38,12 @@ refused = {
     "rare class": (
         lambda: evaluate(y=["a"] * 9 + ["b"] * 3, cv=5, pos_label="b"),
         InputError,
-        "cv: expected at least 5 rows of each class, one a fold, got fewer of 'b: 3'; take cv=3, merge or omit",
+        "cv: expected at least 5 rows of each class, one per fold, got fewer of 'b: 3'; use cv=3, merge or omit",
     ),
     "all rare": (
         lambda: evaluate(cv=protocols.Folds(7, rare_classes="spread")),
         InputError,
-        "take cv=6, merge",
+        "use cv=6, merge",
     ),
     "single row": (lambda: evaluate(y=[0] * 11 + [1], cv="holdout"), InputError, "Holdout(stratified=False)"),
     "one class": (lambda: evaluate(y=[1] * 12), LabelError, "expected two classes or more, got only 1"),
@@ -57,7 +57,7 @@ refused = {
     "cv of no kind": (lambda: evaluate(cv=3.5), InputError, "a splitter of scikit-learn, or pairs of row numbers, got"),
     "repeats": (lambda: evaluate(repeats=0), InputError, "repeats: expected a whole number of at least 1, got 0"),
     "same repeats": (lambda: evaluate(cv="leave_one_out", repeats=2), InputError, "expected 1 for leave one out, got"),
-    "same splitter": (lambda: evaluate(cv=KFold(3), repeats=2), InputError, "repeats would be the same"),
+    "same splitter": (lambda: evaluate(cv=KFold(3), repeats=2), InputError, "all repeats would be equal"),
     "splitter's own": (lambda: evaluate(cv=StratifiedKFold(13)), InputError, "cv: StratifiedKFold: "),
     "empty test": (lambda: evaluate(cv=[(range(12), [])]), InputError, "cv: fold 0: expected test rows, got none"),
     "empty training": (lambda: evaluate(cv=[([], range(12))]), InputError, "expected training rows, got none"),

@@ -138,7 +138,7 @@ def test_rows_are_matched_by_name_and_a_batch_is_counted_once(plan):
     other = rs.monitor(plan).update(named(y), pd.DataFrame(frame))
     third = MulticlassPredictions(named(y), proba[:, order], classes=[CLASSES[i] for i in order])
     assert one.to_dict() == other.to_dict() == rs.monitor(plan).update(third).to_dict()
-    with pytest.warns(rs.errors.RocscopeWarning, match="counted at look 1"):
+    with pytest.warns(rs.errors.RocscopeWarning, match="counted in batch 1"):
         one.update(third)
     # The same confusion matrix of other rows is another batch.
     one.update(named(y), np.eye(3)[plan.predict_index(proba)] * 0.5 + proba * 0.5)

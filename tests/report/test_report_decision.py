@@ -127,4 +127,4 @@ def test_the_command_line_offers_a_look(run, scores, tmp_path):
         encoding="utf-8"
     )
     code, _, err = run("report", *columns, "--review-capacity", "2", "--force")
-    assert (code, err) == (2, "rocscope: --review-capacity: expected --review-cost too, got none\n")
+    assert (code, err) == (2, "rocscope: --review-capacity: expected also --review-cost, got none\n")

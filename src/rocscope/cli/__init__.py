@@ -1,7 +1,7 @@
 """The command line: `rocscope COMMAND`, one function per command.
 
-`main` is the program; `run` runs one command and returns its exit code, with any error as one line on stderr. The
-commands are declared in `app` and loaded when they are typed.
+`main` is the program. `run` runs one command and returns its exit code; an error is printed as one line on stderr. The
+commands are declared in `app`, and each is loaded when it is typed.
 """
 
 import os
@@ -18,7 +18,7 @@ from rocscope._base.atomic_write import remove_unfinished
 from rocscope.cli.console import attended, discard, note
 from rocscope.errors import RocscopeError, heard
 
-# Exit codes: 130 is the shell's for an interrupted program, 101 the one of an internal error.
+# Exit codes: shells use 130 for an interrupted program; 101 means an internal error.
 BAD_INPUT = 2
 INTERNAL_ERROR = 101
 INTERRUPTED = 130
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _end(*_: Any) -> None:
-    """Exit at once: an exception could be lost in a destructor or caught by a library."""
+    """Exit at once, without an exception, which could be lost in a destructor or caught by a library."""
     remove_unfinished()
     with suppress(OSError):
         os.write(2, b"\n" * os.isatty(2) + b"rocscope: interrupted\n")
@@ -45,14 +45,14 @@ def _end(*_: Any) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; errors become one line on stderr, never a traceback."""
     if isinstance(sys.stdout, TextIOWrapper):
-        # As stderr does: an encoding that lacks a character is not an error.
+        # Like stderr, escape characters that the encoding lacks instead of raising an error.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         from rocscope.cli.app import app
 
         arguments = _completed(arguments)
         if "explore" in arguments[:1]:
-            # It runs until it is stopped: no progress, and warnings as they come.
+            # The command runs until it is stopped, so no progress is shown and warnings are printed at once.
             code = app(arguments)
         else:
             step = attended(" ".join(["rocscope", *arguments[:1]]))
@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
-        # The reader of a pipe has left, or --help has ended the program: not an error.
+        # A pipe that its reader has closed is not an error, and neither is the exit after --help.
         discard()
         return 0
     except (Exception, KeyboardInterrupt) as error:
@@ -77,7 +77,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _completed(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the arguments; a file without a command becomes a summary of what can be guessed."""
+    """Return the arguments; for a file without a command, return those of `summary --guess`."""
     from rocscope.cli.app import COMMANDS, COMPLETION, list_commands
     from rocscope.engines.formats import format_of
 
@@ -92,7 +92,7 @@ def _completed(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def _explained(error: BaseException, arguments: Sequence[str]) -> tuple[str, int]:
-    """Return an error as one line, and the exit code."""
+    """Return the message of an error, and the exit code."""
     from cyclopts import CycloptsError
 
     if isinstance(error, CycloptsError):
@@ -106,10 +106,10 @@ def _explained(error: BaseException, arguments: Sequence[str]) -> tuple[str, int
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", INTERRUPTED
     if isinstance(error, MemoryError):
-        return "expected enough memory, got too little; free some, or give fewer rows (--where)", BAD_INPUT
+        return "not enough memory; free some, or read fewer rows (--where)", BAD_INPUT
     if isinstance(error, OSError):
         return f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_INPUT
     if isinstance(error, UnicodeEncodeError):
         return f"{error.object[:80]!a}: expected UTF-8 text; rename it, or set PYTHONUTF8=1", BAD_INPUT
-    hint = "please report it with the output of the same command under ROCSCOPE_DEBUG=1"
+    hint = "please report it with the output of the same command run with ROCSCOPE_DEBUG=1"
     return f"internal error: {type(error).__name__}: {error}; {hint}", INTERNAL_ERROR

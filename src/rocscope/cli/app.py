@@ -1,7 +1,7 @@
-"""The commands, and the wording of errors.
+"""The list of commands, and the wording of errors.
 
-A command is named by its module and function, so that only the typed one is imported. An error message of the library
-has names of arguments; `as_typed` replaces them by the options of the command.
+Each command is registered by its module and function, so that only the module of the typed command is imported. Errors
+of the library name arguments; `as_typed` replaces these names by the options of the command.
 """
 
 import os
@@ -29,17 +29,17 @@ _STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
 
 
 def _offer_completion(app: App) -> None:
-    """Add the option --install-completion; it takes a tenth of a start, so only if it is typed or listed."""
+    """Add the option --install-completion; called only if it is typed or listed, because it slows the start by 10%."""
 
     def install(*, shell: _Shell | None = None, yes: Annotated[bool, Parameter(show_default=False)] = False) -> int:
-        """Have the shell complete commands and options: shows what it would write, and asks.
+        """Set up the completion of commands and options in your shell; shows the files to write, and asks first.
 
         Parameters
         ----------
         shell
-            Shell to write for; by default the one it is called from.
+            Shell to set up; by default the shell that runs this command.
         yes
-            Write without asking.
+            Write the files without asking.
         """
         shell = shell or _detected_shell()
         script = _script(shell, app.name[0])
@@ -51,7 +51,7 @@ def _offer_completion(app: App) -> None:
         note(f"Completion for {shell} writes {script}{startup}")
         if not yes:
             if sys.stdin is None or not sys.stdin.isatty():
-                raise InputError(COMPLETION, expected="--yes where nobody can be asked", got="none")
+                raise InputError(COMPLETION, expected="--yes outside a terminal", got="none")
             if input("Write it? [y/N] ").strip().casefold() not in ("y", "yes"):
                 note("Nothing was written.")
                 return 0
@@ -68,11 +68,11 @@ def _detected_shell() -> _Shell:
     try:
         return detect_shell()
     except ShellDetectionError:
-        raise InputError("--shell", expected="bash, zsh, fish or powershell", got="a shell not known") from None
+        raise InputError("--shell", expected="bash, zsh, fish or powershell", got="an unknown shell") from None
 
 
 def _script(shell: _Shell, name: str) -> Path:
-    """Return where the shell looks for completions; unlike the library's own answer, without making folders."""
+    """Return the file in which the shell looks for completions; unlike cyclopts' own function, create no folders."""
     if shell == "bash":
         return Path.home() / f".local/share/bash-completion/completions/{name}"
     if shell == "fish":
@@ -90,7 +90,7 @@ def _script(shell: _Shell, name: str) -> Path:
     return Path(folder) / f"completions/_cyclopts_{name}"
 
 
-# Each command, in the order of --help, and the module of its function.
+# The module of each command's function, in the order of --help.
 COMMANDS = {
     "demo": "performance",
     "validate": "checks",
@@ -116,9 +116,9 @@ app = App(
     version=f"rocscope {__version__}",
     version_flags="--version",
     help="From scores to decisions: ROC curve, lift chart, calibration plot and the best threshold.\n\n"
-    "'rocscope FILE' alone guesses the role of the columns, prints the guess, and shows a summary.",
-    help_epilogue="Defaults of options: the command line, then the environment (ROCSCOPE_LABEL for --label), then "
-    r"rocscope.toml, then \[tool.rocscope] in pyproject.toml.",
+    "'rocscope FILE' guesses the label and the scores among the columns, prints the guess, and shows a summary.",
+    help_epilogue="An option that is not typed is taken from an environment variable (ROCSCOPE_LABEL for --label), "
+    r"else from rocscope.toml, else from \[tool.rocscope] in pyproject.toml.",
     usage="Usage: rocscope COMMAND, or rocscope FILE",
     help_format="rich",
     default_parameter=Parameter(negative=()),
@@ -136,25 +136,25 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 for name, module in COMMANDS.items():
-    # cyclopts imports the module when the command is typed, or listed.
+    # cyclopts imports the module when the command is typed or listed.
     app.command(f"rocscope.cli.{module}:{name}", name=name)
 
 
 def list_commands() -> None:
-    """Load what the overview of --help shows: the first line of each command's help, and the completion."""
+    """Load the first line of each command's help, and the completion option, for the overview of --help."""
     if COMPLETION not in app:
         _offer_completion(app)
     for name in COMMANDS:
         _ = app[name].help
 
 
-# difflib's ratio of similarity: "--lable" suggests "--label", and "--metric" does not suggest "--memory".
+# Minimum similarity (difflib's ratio) of a suggestion: "--lable" suggests "--label", "--metric" not "--memory".
 _CLOSE = 0.75
 _NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
 
 
 def usage(error: CycloptsError) -> str:
-    """Return the usage error of a command line, with a hint."""
+    """Return the message of a usage error, with a hint."""
     command = " ".join(("rocscope", *(error.command_chain or ())))
     return f"{_usage_message(error)}; see {command} --help"
 
@@ -165,7 +165,7 @@ def _usage_message(error: CycloptsError) -> str:
         return message.replace("Unknown command", "Neither a command nor a file:")
     if isinstance(error, cyclopts.UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
-        return f"arguments: expected no more, got also {got}; a pattern such as 'part-*.csv' belongs in quotes"
+        return f"arguments: expected no more, also got {got}; write a pattern such as 'part-*.csv' in quotes"
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         name = error.keyword or error.argument.name
         return f"{name}: expected {'a value' if name.startswith('-') else 'a file'}, got none"
@@ -176,7 +176,7 @@ def _usage_message(error: CycloptsError) -> str:
             if argument.parse:
                 options += argument.names
         close = get_close_matches(typed, options, cutoff=_CLOSE)
-        # The same letters in another order come first: --lable is --label rather than --table.
+        # An option of the same letters in another order comes first: --lable means --label rather than --table.
         close.sort(key=lambda option: sorted(option) != sorted(typed))
         return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
     if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
@@ -185,9 +185,9 @@ def _usage_message(error: CycloptsError) -> str:
     return message
 
 
-# Options that have another name than the argument of the library.
+# Options whose name differs from the argument of the library.
 _OTHER_NAMES = {"scores": "--score", "fail_if": "--fail-if", "cv": "--folds", "constraint": "--subject-to"}
-# Hints for both users, such as "delimiter= (--delimiter)": the option alone is kept.
+# Hints for Python and the command line, such as "delimiter= (--delimiter)", of which only the option is kept.
 _BOTH = re.compile(r"""\b\w+(?:=(?:'[^']*'|"[^"]*"|[\w.]+)?)? \((--[^)]+)\)""")
 # An argument with or without a value, such as "missing='drop'".
 _GIVEN = re.compile(r"\b(\w+)=(?:'([^']*)'|([\w.-]+))?")
@@ -222,7 +222,7 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
 
 
 def _options_of(arguments: Sequence[str]) -> dict[str, str]:
-    """Return the options of the command by their Python names."""
+    """Return the command's options by their names as Python arguments."""
     command = arguments[0] if arguments else ""
     if not command.isalpha() or command not in app:
         return {}

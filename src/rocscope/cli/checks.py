@@ -1,6 +1,6 @@
-"""rocscope validate, verify, monitor and drift: check a file, a saved plan, and its use.
+"""rocscope validate, verify, monitor, drift and calibrate: check a file, a saved plan, and its use.
 
-Also rocscope calibrate, which fits a recalibrator, or applies one to another file.
+`calibrate` fits a recalibrator, or applies one to another file.
 """
 
 from dataclasses import replace
@@ -28,20 +28,22 @@ _NOT_READ = 2
 _FAILED = 1
 
 
-@opt.for_two_classes("--score", instead="--proba or --predicted names what is checked")
+@opt.for_two_classes("--score", instead="--proba or --predicted names the columns to check")
 def validate(
     file: opt.File,
     /,
     *,
     layout: opt.LayoutOptions = opt.LAYOUT,
     label: Annotated[str | None, Parameter(alias="-l", group=opt.COLUMNS, help="Column of the true labels.")] = None,
-    score: Annotated[opt.Scores, Parameter(help="Column of a model's scores; repeat it for several models.")] = None,
+    score: Annotated[
+        opt.Scores, Parameter(help="Column of a model's scores; may be repeated for several models.")
+    ] = None,
     classes: opt.ClassOptions = opt.CLASSES,
     json: opt.Json = False,
 ) -> int:
-    """Describe a file: rows, classes, missing values, distinct scores and ties, and whether scores are probabilities.
+    """Describe a file: number of rows, classes, missing values, distinct and tied scores, and the use of each column.
 
-    Exits with code 2 where the label, a score or probabilities of classes that were named could not be read.
+    Exits with code 2 if the label, a score or the class probabilities that you name cannot be read.
 
     Example: rocscope validate scores.csv
     """
@@ -74,7 +76,7 @@ def validate(
 
 
 def _column_row(column: "rs.engines.ColumnFacts", use: str) -> list[str]:
-    """Return the facts about a column, and what 'rocscope FILE' would guess that it is for."""
+    """Return the facts about a column, and its role as 'rocscope FILE' would guess it."""
     bounds = []
     for bound in (column.minimum, column.maximum):
         if bound is None:
@@ -113,19 +115,19 @@ def verify(
     trace: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
-    """Recount the rows, make a saved plan again from them, and compare every number.
+    """Compute a saved plan again from its data, and compare every number with the saved one.
 
-    Name all the models that it was chosen among; by default the one that it uses. Exits with code 0 if every number
-    agrees, and with 1 if one does not.
+    Name by --score all models among which the plan was chosen; by default only the model of the plan is read. Exits
+    with code 0 if every number agrees, else with code 1.
 
     Example: rocscope verify decision.json scores.csv --label y --score a --score b
 
     Parameters
     ----------
     segment
-        Column of the segments, for an allocation.
+        Column of the segments; needed for a campaign that was planned with --segment.
     trace
-        Print every number, as stored and as recomputed.
+        Print every number as saved and as recomputed.
     """
     saved = opt.load_plan(plan, classes)
     rows, segment = rows.recalled(saved, but=()), segment or opt.recall(saved).get("segment")
@@ -136,7 +138,7 @@ def verify(
         refuted = saved.verify(predictions)
         lines = []
         for name, (stored, counted) in refuted.items():
-            lines.append(f"{name} is {stored:.10g} in the decision, and {counted:.10g} in the rows")
+            lines.append(f"{name} is {stored:.10g} in the decision, but {counted:.10g} in the rows")
         if json:
             content = {"verified": not refuted, "n": predictions.n, "refuted": lines, "ties": [], "remarks": []}
             console.print_json("verify", content)
@@ -190,32 +192,33 @@ def monitor(
     again: bool = False,
     json: opt.Json = False,
 ) -> int:
-    """Add new labelled rows, and test whether a decision or another plan still keeps its limits.
+    """Add new labelled rows, and test whether a saved plan still performs within its limits.
 
-    Run it as often as rows come: intervals and alarms hold at every look. A file that is read again changes nothing.
-    Class weights need --proba, and are watched by cost, error and the recall of each class.
+    Run this command whenever new rows arrive: intervals and alarms are valid however often you run it. Reading a file
+    again changes nothing. For class weights give --proba; cost, error and the recall of each class are monitored.
 
     Example: rocscope monitor decision.json new.parquet --label y --state s.json --fail-if "cost > .35"
 
     Parameters
     ----------
     state
-        File that keeps what was counted; created if missing. Processes that update it wait for each other.
+        File that stores the counts between runs; created if missing. Several processes may update it.
     when
-        What to call these rows, such as their date. Rows whose labels come late are counted to their own day.
+        Name of the period of these rows, such as their date. Rows whose labels arrive late are added to their period.
     segment
-        Column of the segments, for an allocation.
+        Column of the segments; needed for a campaign that was planned with --segment.
     unlabelled
-        Labels are not known yet: the rows count for the volume of actions only, which is compared with the planned one.
+        Read rows without labels. They are only used to compare the number of actions with the planned number.
     level
-        1 − the chance that limits which are kept ever raise an alarm.
+        1 − probability of a false alarm, over all runs together.
     target_prevalence
-        Class mix at which cost, error, depth and precision are monitored, if the class mix of the rows fluctuates.
+        Share of positives at which cost, error, depth and precision are monitored; use it if the share in the rows
+        fluctuates.
     fail_if
-        Exit with code 1 once this is certain: 'cost > .35', 'auc < .7', 'calibration > 0' (too many positives), …; of
-        class weights also 'error > .1' and 'recall(cat) < .8'.
+        Exit with code 1 once there is significant evidence that this holds: 'cost > .35', 'auc < .7', 'calibration > 0'
+        (too many positives), …; for class weights also 'error > .1' and 'recall(cat) < .8'.
     again
-        Count a file again although its rows were counted under the same name before.
+        Count the rows again although a file with the same rows was counted under this name before.
     """
     chosen = opt.load_plan(decision, classes)
     rows, segment = rows.recalled(chosen, but=("where", "score")), segment or opt.recall(chosen).get("segment")
@@ -223,7 +226,7 @@ def monitor(
         rows.require(file, "label", classes=classes)
     check_writable(state, force=True)
     options = {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence}
-    # Refuses a state of other limits before the rows are read.
+    # Raises for a state of other limits, before the rows are read.
     _load_or_begin(state, chosen, options)
     batch: dict[str, Any]
     if unlabelled:
@@ -259,14 +262,14 @@ def monitor(
             lines.append([name, *promised, value, f"[{low}, {high}]", estimate.method + estimate.doubt])
         if watch.volume.n:
             cases = f"{watch.volume.n:,.0f} cases without labels"
-            console.note(f"Acted on: {watch.volume.words} of {cases}, planned {watch.planned_volume:.4g}")
+            console.note(f"Share acted on: {watch.volume.words} of {cases}; planned {watch.planned_volume:.4g}")
         headings = ("quantity", *(["promised"] if classes.given else []), "so far", "interval", "method")
         looks = "1 look" if watch.looks == 1 else f"{watch.looks:,} looks"
         console.print_rows(f"{watch.n:,} rows in {looks}", headings, lines, left=("quantity", "method"))
         # The error probability 1 − level is divided among the limits (Bonferroni).
         needed = len(watch.limits) / (1 - watch.level)
         for limit, wealth in watch.wealth.items():
-            console.note(f"A stake of 1 against {limit!r} has become {wealth:.3g}; it alarms at {needed:.3g}.")
+            console.note(f"Evidence for {limit!r}: e-value {wealth:.3g} (alarm at {needed:.3g}).")
     if watch.alarm is None:
         return 0
     console.note(f"Failed: {watch.alarm}")
@@ -281,7 +284,7 @@ def _require_one_score(rows: opt.SampleOptions) -> None:
 def _read_labelled(
     file: str, rows: opt.SampleOptions, classes: opt.ClassOptions, chosen: Any, segment: str | None
 ) -> Any:
-    """Return the rows of a file with the columns that a plan needs."""
+    """Return the rows of a file with all columns that a plan needs."""
     if classes.given:
         return classes.read(file, rows)
     columns: dict[str, Any] = {"columns": chosen.columns} if chosen.columns else {}
@@ -298,7 +301,7 @@ def _read_unlabelled(file: str, rows: opt.SampleOptions, chosen: Any, segment: s
 
     score, *more = rows.score or chosen.needs or chosen.models
     if more:
-        raise InputError("--unlabelled", expected="a plan of one model", got=f"{1 + len(more)} models")
+        raise InputError("--unlabelled", expected="a plan with one model", got=f"{1 + len(more)} models")
     where, layout = rows.layout.where, rows.layout.file_layout
     read: Any = read_scores(file, score=score, segment=segment, where=where, layout=layout)
     if segment is None:
@@ -309,16 +312,16 @@ def _read_unlabelled(file: str, rows: opt.SampleOptions, chosen: Any, segment: s
 
 
 def _load_or_begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:
-    """Return the saved monitor, or a new one; InputError if the saved one has another decision or other limits."""
+    """Return the saved monitor, or a new one; raise an InputError if a saved one has another decision or limits."""
     new = rs.monitor(chosen, **options)
     if not Path(state).exists():
         return new
     saved = rs.decisions.Monitor.load(state)
     if not saved.watches_as(new):
-        expected = "a state of this decision, --fail-if, --level and --target-prevalence"
+        expected = "a state saved with the same decision, --fail-if, --level and --target-prevalence"
         limits = ", ".join(map(str, saved.limits)) or "no limits"
-        hint = "begin another state file, or give the same options"
-        raise InputError("--state", expected=expected, got=f"another ({limits})", hint=hint)
+        hint = "start another state file, or give the same options"
+        raise InputError("--state", expected=expected, got=f"another state ({limits})", hint=hint)
     return saved
 
 
@@ -336,10 +339,10 @@ def drift(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:
-    """Compare the scores of a file with those of a labelled reference; the file may have labels too.
+    """Compare the scores of a file with the scores of a labelled reference.
 
-    Shows distances of the scores with p-values, and what AUC to expect of the new cases. With labels it tests whether
-    the risk at each score, or the scores within each class, are the same.
+    Shows distances between the score distributions with p-values, and the AUC to expect on the new cases. If the file
+    has labels, also tests whether the risk at each score and the scores within each class have changed.
 
     Example: rocscope drift january.csv june.csv --label y --score a
 
@@ -348,13 +351,13 @@ def drift(
     segment
         Compare each segment of this column; p-values are adjusted by Holm's method.
     bins
-        Bins of the population stability index, which end at quantiles of the reference.
+        Number of bins of the population stability index; bins end at quantiles of the reference.
     threshold
-        Also expect tpr, fpr, precision and accuracy at this threshold.
+        Also show the tpr, fpr, precision and accuracy to expect at this threshold.
     """
     console.check_figure(plot, plot_width, force=force)
     if segment is not None and (plot is not None or threshold is not None):
-        raise InputError("--segment", expected="no --plot or --threshold, which are for all rows")
+        raise InputError("--segment", expected="no --plot or --threshold, which apply to all rows")
     rows = rows.settled(reference, "label", "scores", classes=opt.CLASSES, segment=segment)
     _require_one_score(rows)
     named = rows.layout.named_columns(file)
@@ -388,8 +391,8 @@ def drift(
         console.print_rows(file, headings, lines)
 
 
-_LEVEL = 0.95  # of the intervals of the report, and of a gate that states none
-_DRAWS = 199  # a fifth of the default, for time: the table has no intervals, only the JSON output and gates do
+_LEVEL = 0.95  # confidence level of the report, and of a gate that states none
+_DRAWS = 199  # a fifth of the default, to save time: only the JSON output and gates use the intervals
 
 # Measures of the table, by their headings.
 _MEASURES = {
@@ -403,7 +406,7 @@ _MEASURES = {
 }
 
 
-@opt.for_two_classes("--score", "--pos-label", "--target-prevalence", instead="shift_prior in Python takes a class mix")
+@opt.for_two_classes("--score", "--pos-label", "--target-prevalence", instead="use shift_prior in Python")
 def calibrate(
     file: opt.File,
     /,
@@ -421,7 +424,7 @@ def calibrate(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Fit a recalibrator and show its out-of-sample performance, or apply one to another file.
+    """Fit a recalibrator and show its out-of-sample performance, or apply a saved recalibrator.
 
     Example: rocscope calibrate old.csv --label y --score a -o calibrator.json, then
     rocscope calibrate new.csv --score a --apply calibrator.json -o scored.csv
@@ -429,22 +432,23 @@ def calibrate(
     Parameters
     ----------
     method
-        beta (the default), platt, isotonic, temperature, shift, spline, histogram or venn-abers; with --proba
+        Method: beta (the default), platt, isotonic, temperature, shift, spline, histogram or venn-abers; with --proba
         dirichlet (the default), vector or temperature.
     apply
-        A recalibrator that this command has written: use it, and learn nothing.
+        Apply this saved recalibrator without fitting.
     column
-        Name of the new column; SCORE_calibrated by default. With --proba a pattern such as 'q_*'.
+        With --apply: name of the new column, by default SCORE_calibrated. With --proba a pattern such as 'q_*'.
     folds
-        Folds that the table's figures are crossed over.
+        Number of cross-validation folds for the figures of the table.
     random_state
-        Seed of the folds.
+        Random seed for the folds.
     target_prevalence
-        Share of positives where the classifier will be used; the sample's own by default.
+        Share of positives where the classifier will be used, from 0 to 1; by default the share in the file.
     output
-        File to write: calibrator.json by default; with --apply CSV or .parquet, by default - for stdout.
+        File to write the recalibrator to, by default calibrator.json. With --apply the CSV or .parquet file to write
+        the rows to, by default CSV on stdout (-).
     fail_if
-        Exit with code 1 where this holds of the recalibrated probabilities, out of sample: 'ece > .05', 'brier > .2', …
+        Exit with code 1 if this holds for the recalibrated probabilities out of sample: 'ece > .05', 'brier > .2', ….
     """
     gates = gating.parse_gates(fail_if, of_classes=classes.given)
     if classes.given and len(classes.proba or []) != 1:
@@ -468,7 +472,7 @@ def calibrate(
     method = method or "beta"
     predictions = rows.read(file)
 
-    # Fit to all rows; the figures are those of cross-validation.
+    # The recalibrator is fitted to all rows; the figures are cross-validated.
     method_name: Any = method
     result = rs.calibration.recalibrate(predictions, method_name, cv=folds, random_state=random_state)
     recalibrator = next(iter(result.recalibrators.values()))
@@ -481,7 +485,7 @@ def calibrate(
     try:
         reports["as they are"] = rs.calibration.calibration_report(predictions, **options)
     except ScoreError:
-        console.note("The scores are not probabilities: nothing to compare with.")
+        console.note("The scores are not probabilities, so only recalibrated ones are shown.")
     report = rs.calibration.calibration_report(recalibrated, level=_LEVEL, **options)
     reports["recalibrated, out of sample"] = report
     judge = gating.Judge(recalibrated)
@@ -507,7 +511,7 @@ def calibrate(
 def _calibrate_classes(
     predictions: Any, options: dict[str, Any], gates: list["gating.Gate"], output: str, *, json: bool, force: bool
 ) -> int:
-    """Fit a recalibrator of several classes, and show its out-of-sample performance."""
+    """Fit a recalibrator of several classes, save it, and show its out-of-sample performance."""
     from rocscope.core import jsonable
 
     method = options["method"]
@@ -539,7 +543,7 @@ def _calibrate_classes(
 
 
 def _adjusted(predictions: "rs.Predictions", target_prevalence: float) -> "rs.Predictions":
-    """Return the probabilities adjusted to another prevalence, as `Recalibrator.adjust_to` adjusts them."""
+    """Return predictions adjusted to another prevalence in the same way as by `Recalibrator.adjust_to`."""
     from rocscope.calibration.outcomes import Shift, outcomes
 
     shift = Shift.of(outcomes(predictions), target_prevalence)
@@ -548,14 +552,14 @@ def _adjusted(predictions: "rs.Predictions", target_prevalence: float) -> "rs.Pr
 
 
 def _estimate_at(judge: "gating.Judge", report: Any, options: dict[str, Any], condition: "Condition") -> "Estimate":
-    """Return a figure at a target prevalence, as the calibration report has it; the AUC is the same at any."""
+    """Return a figure of the calibration report at a target prevalence, or the AUC, which does not depend on it."""
     name = gating.figure_of(condition).name
     if name == "auc" or {condition.model, condition.minus} - {None, *judge.models}:
         return judge.estimate(condition)
     if condition.level not in (None, _LEVEL):
         report = rs.calibration.calibration_report(judge.data, level=condition.level, **options)
     if name not in report.estimates:
-        expected = "with --target-prevalence the AUC or a figure of calibration_report"
+        expected = "the AUC or a figure of calibration_report with --target-prevalence"
         raise InputError("--fail-if", expected=expected, got=name)
     return report[name]
 
@@ -586,7 +590,7 @@ def _apply_recalibrator(
 def _with_recalibrated_score(
     file: str, rows: opt.SampleOptions, path: Path, column: str | None, target_prevalence: float | None
 ) -> tuple[Any, str]:
-    """Return the rows of a file with a column of recalibrated probabilities, and its name."""
+    """Return the rows of a file with a new column of recalibrated probabilities, and the name of the column."""
     from rocscope.engines.reading import add_column
 
     recalibrator = rs.calibration.load_recalibrator(path)
@@ -601,7 +605,7 @@ def _with_recalibrated_score(
 def _with_recalibrated_classes(
     file: str, rows: opt.SampleOptions, classes: opt.ClassOptions, path: Path, column: str | None
 ) -> tuple[Any, str]:
-    """Return the rows of a file with a column of recalibrated probabilities for each class, and their pattern."""
+    """Return the rows of a file with a new column of probabilities for each class, and the pattern of their names."""
     import pyarrow as pa
 
     from rocscope.engines.applying import class_probabilities
@@ -610,7 +614,7 @@ def _with_recalibrated_classes(
     proba: Any = classes.patterns()
     pattern = column or f"{proba if isinstance(proba, str) else next(iter(proba.values()))}_calibrated"
     if pattern.count("*") != 1:
-        raise InputError("--column", expected="a pattern with one *, which stands for the class", got=repr(column))
+        raise InputError("--column", expected="a pattern with one * for the class", got=repr(column))
     options: dict[str, Any] = {"where": rows.layout.where, "layout": rows.layout.file_layout}
     probabilities, table = class_probabilities(
         file, proba, recalibrator.classes, normalize=classes.normalize, **options
@@ -618,6 +622,6 @@ def _with_recalibrated_classes(
     for cls, values in zip(recalibrator.classes, recalibrator.predict(probabilities).T, strict=True):
         name = pattern.replace("*", str(cls))
         if name in table.column_names:
-            raise InputError(f"{file} has a column {name!r} already", hint="choose another name")
+            raise InputError(f"{file} already has a column {name!r}", hint="choose another name by --column")
         table = table.append_column(name, pa.array(values))
     return table, pattern

@@ -1,8 +1,8 @@
 """Output of commands: data to stdout; notes, warnings and errors to stderr.
 
-In this file: writing to stdout, tables that fit the terminal, Markdown, notes, the line that says what runs, the
-interval of a decision or plan, and figures in files. A table too wide for the terminal is transposed, printed without
-frames, or split into several tables, so that a number is never broken over two lines.
+This module writes to stdout, fits tables to the terminal, formats Markdown, and prints notes, a progress line and the
+interval of a decision or plan. It also writes figures to files. A table too wide for the terminal is transposed,
+printed without frames, or split into several tables, so that a number is never broken over two lines.
 """
 
 import errno
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from rocscope.decisions.generalization import ChosenEstimate
 
 JSON_VERSION = 1
-# Columns of text, more than any table has: its natural width is measured at this one.
+# A terminal width, in characters, that no table reaches: the natural width of a table is measured at it.
 _UNLIMITED_WIDTH = 10_000
-# Columns of text in a pipe, unless COLUMNS is set.
+# Width of a line in a pipe, in characters, unless COLUMNS is set.
 _PIPE_WIDTH = 200
-# Rows of a table with frames; rich takes milliseconds for each. Longer ones are for other programs.
+# Most rows of a table with frames, because rich takes milliseconds for each row. Longer tables are for programs.
 _MOST_FRAMED_ROWS = 500
-# Between columns without frames.
+# Space between columns of a table without frames.
 _GAP = "  "
-# Seconds without a word, before it is said what runs.
+# Seconds without output after which the current step is shown.
 _SILENT = 2.0
-# Seconds between two looks at the clock.
+# Seconds between updates of the elapsed time.
 _TICK = 0.5
 READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 """Error numbers of a closed pipe; Windows uses the second."""
@@ -50,9 +50,9 @@ READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPI
 
 @contextmanager
 def written() -> Iterator[None]:
-    """Run a block that writes to stdout, and report errors of the stream.
+    """Run a block that writes to stdout, and raise an InputError if the stream fails.
 
-    A reader that leaves early, as `head` does, is not an error and does not change the exit code.
+    A reader that closes the pipe early, as `head` does, is not an error and does not change the exit code.
     """
     try:
         try:
@@ -68,7 +68,7 @@ def written() -> Iterator[None]:
 
 
 def discard() -> None:
-    """Discard pending output, so that exiting does not fail on it."""
+    """Discard pending output, so that flushing it at exit does not fail."""
     # The stream may be closed, or None.
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -77,7 +77,7 @@ def discard() -> None:
 def write(content: str | bytes) -> None:
     """Write to stdout."""
     if sys.stdout is None:
-        raise InputError("stdout", expected="a stream that is open", got="a closed one")
+        raise InputError("stdout", expected="an open stream", got="a closed one")
     _make_room()
     with written():
         if isinstance(content, str):
@@ -87,7 +87,7 @@ def write(content: str | bytes) -> None:
 
 
 def print_json(command: str, content: dict[str, Any]) -> None:
-    """Print one JSON object that names its version and the command that made it."""
+    """Print one JSON object with the version of its format and the name of the command."""
     header = {"rocscope": __version__, "version": JSON_VERSION, "command": command}
     print_text(json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1))
 
@@ -105,7 +105,7 @@ def print_rows(
     left: Collection[str] | None = None,
     bold: int | None = None,
 ) -> None:
-    """Print a table of texts; `left` names the columns to align left, by default the first."""
+    """Print a table of texts; `left` names the columns aligned left (by default the first), `bold` is a row in bold."""
     left = left or headings[:1]
     rows = [list(row) for row in rows]
     if len(rows) > _MOST_FRAMED_ROWS:
@@ -140,7 +140,7 @@ def _aligned(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]],
 
 
 def _one_line(text: str) -> str:
-    """Return text with a space for each line break and other character that cannot be printed."""
+    """Replace each line break and other unprintable character by a space."""
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
@@ -152,7 +152,7 @@ def print_records(title: str, records: Sequence[Mapping[str, str]]) -> None:
 def print_table(table: "Table") -> None:
     """Print a titled table on stdout, transposed or split if it is too wide.
 
-    A title repeated by the first heading is omitted. On a terminal a blank line follows.
+    The title is omitted if the first heading repeats it. On a terminal a blank line follows.
     """
     from rich.console import Console
 
@@ -164,7 +164,7 @@ def print_table(table: "Table") -> None:
         console = Console(width=_PIPE_WIDTH)
     title = table.title
     table.title = None
-    # rich only lays the table out; errors of stdout are handled by `write`.
+    # rich only formats the table; `write` handles errors of stdout.
     with console.capture() as captured:
         if title and str(title).casefold() != str(table.columns[0].header).casefold():
             console.print(title, markup=False, highlight=False, soft_wrap=not console.is_terminal)
@@ -176,7 +176,10 @@ def print_table(table: "Table") -> None:
 
 
 def _fitting(table: "Table", console: "Console") -> "list[Table]":
-    """Return tables in which no number is broken: unchanged, transposed, compact or split, whichever fits first."""
+    """Return one or several tables that fit the terminal without breaking a number.
+
+    The first of these that fits is returned: the table unchanged, transposed, without frames, or split.
+    """
 
     def fits(candidate: "Table") -> bool:
         unlimited = console.options.update(width=_UNLIMITED_WIDTH)
@@ -192,7 +195,7 @@ def _fitting(table: "Table", console: "Console") -> "list[Table]":
         for candidate in (table, transposed):
             if _least_width(candidate.columns) <= console.width:
                 return [_compact(candidate.columns, console.width)]
-    # Split: every part begins with the column of names, and takes as many further columns as fit.
+    # Split: every part begins with the column of names, followed by the further columns that fit.
     names, *others = (transposed if is_wide else table).columns
     names_width = _widths(names)[1]
     if names_width <= console.width // 2:
@@ -222,7 +225,7 @@ def _least_width(columns: "Sequence[Column]") -> int:
 
 
 def _widths(column: "Column") -> tuple[int, int]:
-    """Return the width that a column needs if numbers are not broken and text wraps at spaces, and its full width."""
+    """Return the least and the full width of a column; at the least width text wraps at spaces, numbers do not."""
     from rich.cells import cell_len
 
     heading = str(column.header)
@@ -240,18 +243,18 @@ def _widths(column: "Column") -> tuple[int, int]:
 
 
 def _compact(columns: "Sequence[Column]", total: int) -> "Table":
-    """Return a table without frames whose columns share the available width; longer text is folded."""
+    """Return a table without frames that divides the total width among its columns; longer text is folded."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Column, Table
 
     widths = [_widths(column)[0] for column in columns]
     full_widths = [_widths(column)[1] for column in columns]
     room = total - _least_width(columns)
-    # Too narrow even for the least widths: take from the widest column.
+    # If the total is too small even for the least widths, make the widest column narrower.
     while room < 0:
         widths[widths.index(max(widths))] -= 1
         room += 1
-    # Room that is left goes to the columns that need least to show all their text.
+    # Spare width goes first to the columns that need least of it to show all their text.
     for number in sorted(range(len(columns)), key=full_widths.__getitem__):
         more = min(room, max(0, full_widths[number] - widths[number]))
         widths[number] += more
@@ -274,7 +277,7 @@ def markdown_records(records: Sequence[Mapping[str, str]]) -> str:
 
 
 def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table with its first column aligned left."""
+    """Return a Markdown table; its first column is aligned left, the others right."""
 
     rule = ["---"] + ["---:"] * (len(headings) - 1)
     lines = []
@@ -285,7 +288,7 @@ def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
 
 
 def note(message: str, *, to_be_copied: bool = False) -> None:
-    """Print a note on stderr; in a terminal it is wrapped at spaces, unless it is meant to be copied."""
+    """Print a note on stderr; in a terminal wrap it at spaces, unless `to_be_copied`."""
     if sys.stderr is None:
         return
     if sys.stderr.isatty() and not to_be_copied:
@@ -336,9 +339,9 @@ _clock: _Clock | None = None
 
 @contextmanager
 def attended(what: str) -> Iterator[None]:
-    """Show the current step and elapsed time on stderr, in a terminal, if nothing is printed for two seconds.
+    """In a terminal, show the current step and the elapsed time on stderr if nothing is printed for two seconds.
 
-    Within another one, only what is said changes.
+    Inside another `attended` block, only the name of the step changes.
     """
     global _clock
     outer = _clock
@@ -362,13 +365,13 @@ def attended(what: str) -> Iterator[None]:
 
 
 def _make_room() -> None:
-    """Clear the line before something else is printed."""
+    """Clear the progress line before something else is printed."""
     if _clock is not None:
         _clock.wipe()
 
 
 def interval_of(result: Any) -> "ChosenEstimate | None":
-    """Return the interval of a decision or plan, or None after printing why there is none."""
+    """Return the interval of a decision or plan; if there is none, print the reason and return None."""
     try:
         return result.interval()
     except InputError as error:
@@ -382,7 +385,7 @@ def interval_json(interval: "ChosenEstimate | None") -> dict[str, Any]:
 
 
 def print_interval(interval: "ChosenEstimate | None", figure: str, apparent: str) -> None:
-    """Print the estimate for new cases, and the figure on the rows used to choose."""
+    """Print the estimate for new cases, and the apparent figure on the rows used to choose."""
     if interval is None:
         return
     facts = {figure: interval.words, "on the rows it was chosen on": apparent}
@@ -394,9 +397,9 @@ def print_interval(interval: "ChosenEstimate | None", figure: str, apparent: str
 
 _SUFFIXES = (".svg", ".png", ".pdf", ".pgf")
 _LATEX = ("xelatex", "lualatex", "pdflatex")
-# Millimetres: figures below are set in one column, where the text around them has about 8 points.
+# Figures narrower than this many millimetres are printed in one column of a page, beside text of about 8 points.
 _NARROW = 120
-# Dots per inch of PNG files, as journals ask for.
+# Dots per inch of PNG files, as journals require.
 _DPI = 300
 
 
@@ -410,13 +413,13 @@ def check_figure(path: str | None, width: float, *, force: bool) -> None:
     if not 40 <= width <= 1000:
         raise InputError("--plot-width", expected="40 to 1,000 millimetres", got=f"{width:g}")
     if suffix == ".pgf" and not _latex():
-        hint = "write .pdf, which \\includegraphics takes"
+        hint = "write a .pdf, which \\includegraphics accepts"
         raise InputError("--plot", expected=f"one of {', '.join(_LATEX)} for .pgf", got="none", hint=hint)
     check_writable(path, force=force)
 
 
 def _latex() -> str | None:
-    """Return an installed LaTeX, which .pgf needs to measure text."""
+    """Return the name of an installed LaTeX program, which .pgf files need to measure text; None without one."""
     for name in _LATEX:
         if shutil.which(name):
             return name
@@ -427,7 +430,7 @@ def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: 
     """Draw on new axes and write the figure with a width in millimetres."""
     try:
         from matplotlib import rc_context
-    except ValueError as error:  # it reads the variable as it is imported
+    except ValueError as error:  # Matplotlib reads the environment variable on import
         got = os.environ.get("MPLBACKEND", "")
         raise InputError("MPLBACKEND", expected="a backend of Matplotlib, or not set", got=repr(got)) from error
     from matplotlib.figure import Figure
@@ -439,7 +442,7 @@ def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: 
     # Type 42 embeds fonts as TrueType, so that text in the PDF can be edited.
     style: dict[Any, Any] = {"font.size": 8 if width < _NARROW else 10, "pdf.fonttype": 42}
     if suffix == "pgf":
-        # The figure takes the fonts of the text around it.
+        # The figure uses the fonts of the surrounding text.
         style |= {"pgf.texsystem": _latex(), "pgf.rcfonts": False}
     with rc_context(style):
         figure = Figure(figsize=(inches, inches * 6 / 7), layout="constrained")

@@ -1,8 +1,8 @@
-"""rocscope choose, campaign, apply and outcomes: make a decision or a plan, act on it, and compare outcomes with it.
+"""rocscope choose, campaign, apply and outcomes: make a plan, apply it, and compare the outcomes with its forecast.
 
-`choose` finds the model and threshold of lowest expected cost; for more than two classes, class weights. `campaign`
-finds how many customers to contact. Both save a plan as JSON. `apply` lists the cases of a new file that a saved plan
-acts on, and `outcomes` compares what acting has brought with what the plan promised.
+`choose` finds the model and threshold of lowest expected cost; for more than two classes it finds class weights.
+`campaign` finds how many customers to contact. Both save a plan as JSON. `apply` lists the cases of a new file on which
+the plan acts. `outcomes` compares the actual outcomes of a plan with its forecast.
 """
 
 import math
@@ -32,7 +32,7 @@ CAMPAIGN = Parameter(group=opt.CAMPAIGN)
 @opt.for_two_classes(
     "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--capacity", "--population", "--randomized", "--review-cost",
     "--review-capacity", "--review-sensitivity", "--review-specificity", "--negate", "--plot", "--plot-width",
-    "--fail-if", instead="costs go to --cost-matrix",
+    "--fail-if", instead="give costs by --cost-matrix",
 )  # fmt: skip
 def choose(
     file: opt.File,
@@ -58,28 +58,30 @@ def choose(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Choose the model and threshold of lowest expected cost under constraints, and report the cost.
+    """Choose the model and threshold of lowest expected cost, optionally under constraints.
 
     Example: rocscope choose scores.csv --label y --score a --cost-fn 20 --target-prevalence 0.005 -o decision.json
 
     Parameters
     ----------
     cost_matrix
-        For more than two classes: CSV file whose first row and column name the classes.
+        For more than two classes: CSV file of costs with class names in its first row and first column.
     criterion
-        What to maximise in place of lowest cost: f1, youden, mcc, lift@0.1, …; of classes accuracy, macro_f1, ….
+        Criterion to maximise instead of minimising cost: f1, youden, mcc, lift@0.1, …; for more than two classes
+        accuracy, macro_f1, ….
     subject_to
-        A constraint such as 'tpr >= 0.9', 'tpr >= 0.9 at 95%' or 'recall(cat) >= 0.8'; repeat it.
+        Constraint such as 'tpr >= 0.9', 'tpr >= 0.9 at 95%' or, for more than two classes, 'recall(cat) >= 0.8'; may be
+        repeated.
     capacity
-        Largest number of positive predictions.
+        Largest number of positive predictions among --population cases.
     population
-        Number of cases that the classifier will be used on.
+        Number of cases on which the classifier will be used; by default the number of rows.
     randomized
-        Decide some cases at random, where a constraint leaves no threshold as good.
+        Allow randomised decisions for some cases, if that beats every single threshold under a constraint.
     negate
-        Also try each model with its decisions reversed.
+        Also consider each model with its decisions reversed.
     output
-        File to write the decision to, as JSON; - for stdout.
+        JSON file to save the decision to; - for stdout.
     """
     # Check the options, the columns and the costs.
     gates = gating.parse_gates(fail_if)
@@ -136,7 +138,7 @@ def choose(
         content = {"verdict": decision.verdict} | decision.to_dict()
         return content | console.interval_json(interval) | gate_results
 
-    # 0.5 is a threshold to compare with only if scores are probabilities.
+    # The threshold 0.5 is shown for comparison only if scores are probabilities.
     with_half = are_probabilities(samples_of(predictions).counts()[decision.model])
     show = partial(_print_decision, with_half=with_half)
     _deliver(decision, facts, show, output, json=json, force=force)
@@ -170,7 +172,7 @@ def _deliver(
 def _print_decision(decision: "rs.Decision", *, with_half: bool) -> None:
     # The rule, and the range of prevalences and cost ratios in which it is the best.
     rule = decision.rule.replace("threshold", repr(decision.threshold))
-    # With a constraint, a review or costs of rows, no such range is computed, so that nothing follows from its absence.
+    # With a constraint, a review or costs by row no range is computed, so a missing range does not mean "never".
     restricted = decision.notes or decision.lot or decision.review or decision.context.columns
     never = "" if restricted else "none: it is never the cheapest"
     facts = {
@@ -205,7 +207,7 @@ def _print_decision(decision: "rs.Decision", *, with_half: bool) -> None:
         lines.append([name, f"{in_sample:,.6g}", *map(about, expected)])
     console.print_rows("Expected counts", ("", *points), lines)
 
-    # Its expected cost beside the costs of the alternatives.
+    # Its expected cost, and the costs of the alternatives.
     alternatives = {
         "this decision": decision.expected_cost,
         "best randomised rule (--randomized)": decision.lot_cost,
@@ -214,7 +216,7 @@ def _print_decision(decision: "rs.Decision", *, with_half: bool) -> None:
         "everybody positive": decision.treat_all_cost,
         "nobody positive": decision.treat_none_cost,
     }
-    headings = ["", "per case", "beyond this"]
+    headings = ["", "per case", "difference"]
     if decision.population:
         headings.append("in all")
     lines = []
@@ -241,7 +243,7 @@ def _range(interval: tuple[float, float] | None, otherwise: str) -> str:
 
 def _draw_roc(predictions: Any, decision: "rs.Decision", ax: Any) -> None:
 
-    # Without constraints the context marks the best points itself; costs of rows have no slope to draw.
+    # Without constraints the plot marks the best points of a context. Costs by row have no iso-performance line.
     context = None if decision.context.columns else decision.context
     if context and decision.criterion == "min_cost" and not decision.subject_to:
         rs.plotting.plot_roc(predictions, context=context, legend="below", ax=ax)
@@ -282,7 +284,7 @@ def _choose_weights(
 
 
 def _print_weights(decision: Any) -> None:
-    """Print class weights and their effect."""
+    """Print class weights, and the recall and precision that they lead to."""
     matrix = decision.confusion
     recall = matrix.recall.tolist()
     precision = matrix.precision.tolist()
@@ -301,7 +303,7 @@ def _print_weights(decision: Any) -> None:
     console.note(decision.verdict)
 
 
-# Figures of a campaign that --fail-if takes besides those of the registry.
+# Figures of a campaign that --fail-if accepts in addition to the figures of the registry.
 _CAMPAIGN_FIGURES = ("profit", "contacts", "cases")
 
 
@@ -334,11 +336,11 @@ def campaign(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Find how many customers to contact, best scores first, and the profit at every depth.
+    """Find how many customers to contact, highest scores first, and show the profit by the share contacted.
 
     Example: rocscope campaign scores.csv --label y --score a --population 1e6 --unit-cost 1 --unit-benefit 45
 
-    With --segment the contacts are spread over segments so that all together bring most.
+    With --segment, contacts are allocated to segments so that the total profit is highest.
 
     Parameters
     ----------
@@ -347,37 +349,38 @@ def campaign(
     unit_cost
         Cost of one contact.
     unit_benefit
-        What one response brings, or the column that holds it.
+        Benefit of one response: a number, or the column of each row's benefit.
     fixed_cost
-        Cost of holding the campaign.
+        Fixed cost of the campaign.
     response_rate
-        Share that would respond; the sample's by default.
+        Share of the population that would respond, from 0 to 1; by default the share in the file.
     capacity
         Largest number of contacts.
     segment
-        Column of the segments, such as branches, that share the contacts, each with a threshold of its own.
+        Column of the segments, such as branches. Contacts are divided among segments, each with its own threshold.
     budget
-        Money for fixed and unit costs.
+        Largest total of fixed and unit costs.
     max_difference
-        With --segment: how far segments may differ at most, as in tpr=0.05, fpr=0 or depth=0.1; repeat it.
+        With --segment: largest difference of a rate between segments, as in tpr=0.05, fpr=0 or depth=0.1; may be
+        repeated.
     subject_to
-        With --segment: what each segment keeps by itself, such as 'tpr >= 0.2' or 'cases >= 50'; repeat it.
+        With --segment: constraint on each segment, such as 'tpr >= 0.2' or 'cases >= 50'; may be repeated.
     steps
-        Rows of the table.
+        Number of rows of the table.
     id
-        Column of the customers' identifiers, which break ties.
+        Column of customer identifiers. Their hashes break ties.
     select
-        CSV file to write the customers to contact to; without --segment best first.
+        CSV file to write the list of customers to contact to; best first, unless --segment is given.
     apply_to
-        With --select: file of the customers to choose from; by default the cases of the pilot, whose answers are given.
+        With --select: file of the customers to select from; by default the file of the pilot, whose outcomes are known.
     keep
-        With --select: further column of that list; repeat it.
+        With --select and --apply-to: further column to copy to the list; may be repeated.
     output
-        File to write the plan to, as JSON, for 'rocscope apply'.
+        JSON file to save the plan to, for 'rocscope apply'; - for stdout.
     random_state
-        Another number breaks ties differently.
+        Random seed for breaking ties.
     fail_if
-        Exit with code 1 where this holds: 'profit < 1000', 'profit < 0 at 90%', 'contacts > 5000', 'auc < .7', …
+        Exit with code 1 if this holds: 'profit < 1000', 'profit < 0 at 90%', 'contacts > 5000', 'auc < .7', ….
     """
     # Check the options, the outputs and the columns.
     gates = gating.parse_gates(fail_if, also=_CAMPAIGN_FIGURES)
@@ -386,7 +389,7 @@ def campaign(
     opt.require_output(output, force=force)
     _require_list_options(select, id, apply_to, keep)
     if segment is None and (max_difference or subject_to):
-        raise InputError("--max-difference, --subject-to", expected="--segment too", got="none")
+        raise InputError("--max-difference, --subject-to", expected="also --segment", got="none")
     if segment is None and budget is not None:
         affordable = _affordable(budget, fixed_cost, unit_cost)
         capacity = affordable if capacity is None else min(capacity, affordable)
@@ -396,7 +399,7 @@ def campaign(
     if id and apply_to is None:
         own_columns["groups"] = str(id)
     rows = rows.settled(file, "label", "scores", classes=opt.CLASSES, segment=segment, **own_columns)
-    # The condition --where is about the pilot; the other file is written in the same way.
+    # The condition --where applies to the pilot only; the format options apply to both files.
     layout = replace(rows.layout, where=None)
     if apply_to is not None:
         layout.require(apply_to, id=[id], keep=keep or [], segment=[segment])
@@ -425,7 +428,7 @@ def campaign(
         console.note(f"Plan: {plan.save(output, force=force)}")
     if select and apply_to is None:
         cases = plan.apply(sample, sample.groups, random_state=random_state)
-        note = "They are of the pilot, whose answers are known: choose among new customers with --apply-to FILE."
+        note = "These are customers of the pilot, whose outcomes are known; select new customers by --apply-to FILE."
         _write_list(replace(cases, columns={str(id): cases.ids}), select, note, force=force)
     elif select:
         cases = _apply_plan(plan, apply_to, layout, id, None, segment, keep, random_state=random_state)
@@ -437,23 +440,23 @@ def campaign(
 
 
 def _affordable(budget: float, fixed_cost: float, unit_cost: float) -> float:
-    """Return the number of contacts that a budget pays for: what the fixed cost leaves, divided by the unit cost."""
+    """Return the number of contacts that a budget pays for: (budget − fixed cost) / unit cost, rounded down."""
     if unit_cost <= 0:
-        raise InputError("--budget", expected="--unit-cost above 0 too", got=f"{unit_cost:g}")
+        raise InputError("--unit-cost", expected="a cost above 0 with --budget", got=f"{unit_cost:g}")
     number = math.floor((budget - fixed_cost) / unit_cost)
     if number < 1:
-        got = f"{budget:g}, with a fixed cost of {fixed_cost:g}"
-        raise InputError("--budget", expected="money for at least one contact", got=got)
+        got = f"{budget:g} with a fixed cost of {fixed_cost:g}"
+        raise InputError("--budget", expected="enough for the fixed cost and one contact", got=got)
     return number
 
 
 def _require_list_options(select: str | None, id: str | None, apply_to: str | None, keep: list[str] | None) -> None:
     if select is not None and id is None:
-        raise InputError("--select", expected="--id too, the column of the customers' identifiers", got="none")
+        raise InputError("--select", expected="also --id, the column of customer identifiers", got="none")
     if select is None and apply_to is not None:
-        raise InputError("--apply-to", expected="--select too, the file to write the list to", got="none")
+        raise InputError("--apply-to", expected="also --select, the file to write the list to", got="none")
     if apply_to is None and keep:
-        raise InputError("--keep", expected="--apply-to too, or rocscope apply", got="none")
+        raise InputError("--keep", expected="also --apply-to", got="none", hint="or use rocscope apply --keep")
 
 
 def _read_pilot(
@@ -464,7 +467,7 @@ def _read_pilot(
     groups: str | None,
     benefits: tuple[str, ...],
 ) -> Any:
-    """Read the rows of a pilot; of a large file counts are enough, unless rows have identifiers or benefits."""
+    """Read a pilot; from a large file only counts, unless identifiers or benefits of rows are needed."""
     segments = {} if segment is None else {"segment": segment}
     columns: dict[str, Any] = {}
     if groups:
@@ -477,7 +480,7 @@ def _read_pilot(
 
 
 def _print_plan(plan: Any, steps: int, gate_results: dict[str, Any], *, json: bool) -> None:
-    """Print the plan of one campaign, or of one that is spread over segments."""
+    """Print the plan of a campaign, with or without segments."""
     by_segment = not hasattr(plan, "best")
     if by_segment and json:
         console.print_json("campaign", {"verdict": plan.verdict} | plan.to_dict() | gate_results)
@@ -505,7 +508,7 @@ def _draw_profit(plan: "CampaignPlan", ax: Any) -> None:
 
 @dataclass(frozen=True)
 class _CampaignJudge(gating.Judge):
-    """Judge of a campaign: its profit and contacts, and figures of the ranking."""
+    """Estimate the profit, the contacts and the ranking figures of a campaign for conditions."""
 
     plan: Any = None
 
@@ -541,14 +544,14 @@ def _parse_difference(text: str) -> tuple[str, float]:
 
 
 def _print_campaign(plan: "CampaignPlan", steps: int) -> None:
-    """Print the best offer of each model, and the profit at every depth of the best one."""
+    """Print the best campaign by each model, and the profit of the best model by depth."""
     if len(plan.offers) > 1:
         lines = []
         for offer in plan.offers:
             best = offer.best
             line = [offer.model, about(best.size), f"{best.depth:.2%}", f"{best.threshold:.6g}"]
             lines.append(line + [about(profit) for profit in (best.profit, offer.random_profit, offer.perfect_profit)])
-        headings = ("model", "size", "depth", "threshold", "profit", "of random mailing", "of a perfect model")
+        headings = ("model", "size", "depth", "threshold", "profit", "profit at random", "profit of a perfect model")
         console.print_rows("Models", headings, lines)
     lines = []
     for row in plan.curve.table(steps):
@@ -561,12 +564,12 @@ def _print_campaign(plan: "CampaignPlan", steps: int) -> None:
 
 
 def _print_allocation(plan: "rs.decisions.Allocation") -> None:
-    """Print how a campaign is spread over segments."""
+    """Print the contacts of a campaign by segment."""
     columns = plan.to_frame("pyarrow").to_pydict()
     lines = []
     for i, segment in enumerate(columns["segment"]):
         line = [str(segment), str(columns["rule"][i]), about(columns["cases"][i])]
-        # With a benefit of each row, responders count by their benefit and not by their number.
+        # If each row has its own benefit, responders are weighted by it, so their number is not shown.
         if plan.amounts is None:
             tpr = f"{columns['tpr'][i]:.2%}"
             line += [about(columns["tp"][i]), f"{columns['depth'][i]:.2%}", tpr]
@@ -579,7 +582,7 @@ def _print_allocation(plan: "rs.decisions.Allocation") -> None:
     console.print_rows("Contacts by segment", headings, lines, left=headings[:2])
     console.note(plan.verdict)
     if plan.max_difference or plan.subject_to:
-        console.note(f"The bounds on segments cost {about(plan.price)} in the sample.")
+        console.note(f"The constraints on segments reduce the profit in the sample by {about(plan.price)}.")
 
 
 def apply(
@@ -606,34 +609,35 @@ def apply(
 
     Example: rocscope apply plan.json april.csv --id client -o contacts.csv
 
-    Labels are not needed. If a number is planned, exactly this number of cases is listed.
+    Labels are not needed. If the plan states a number of cases, exactly this number is listed.
 
     Parameters
     ----------
     id
-        Column of the identifiers, which are written unchanged and break ties; row numbers by default.
+        Column of case identifiers, copied to the list; by default row numbers. Their hashes break ties.
     score
-        Column of the scores, where it is called otherwise than the model; of several models, as in a=new_a.
+        Column of the scores, if not named after the model. For a plan with several models, MODEL=COLUMN, such as
+        a=new_a.
     segment
-        Column of the segments, for a plan with a rule for each.
+        Column of the segments, if the plan has a rule for each segment.
     keep
-        Further column of the list; repeat it.
+        Further column to copy to the list; may be repeated.
     every_row
-        List all cases in their order, with the decision about each.
+        List all cases in the order of the file, each with its decision.
     label
-        Column of the true labels, which gives the outcome of each case too; with --every-row.
+        With --every-row: column of the true labels. Adds the outcome of each decision, such as false positive.
     pos_label
-        The positive label, where labels are not 0/1, -1/1 or true/false.
+        With --label: the positive label; needed unless labels are 0/1, -1/1 or true/false.
     output
         CSV file to write the list to; by default stdout.
     random_state
-        Another number breaks ties differently.
+        Random seed for breaking ties.
     safe_ids
-        Write an apostrophe before texts that a spreadsheet would take for a formula, such as =1+1.
+        Write an apostrophe before texts that a spreadsheet would read as a formula, such as =1+1.
     """
     opt.require_output(output, force=force)
     if label is not None and not every_row:
-        raise InputError("--label", expected="--every-row too: only then outcomes are listed")
+        raise InputError("--label", expected="also --every-row, which lists the outcomes")
     saved = opt.load_plan(plan, classes)
     kept = opt.recall(saved)
     id, segment = id or kept.get("id"), segment or kept.get("segment")
@@ -669,7 +673,7 @@ def _apply_plan(
     keep: list[str] | None,
     **options: Any,
 ) -> Any:
-    """Return the list of cases of a file that a plan acts on."""
+    """Return the list of cases in a file on which a plan acts."""
     _require_segment(plan, segment)
     columns = {"scores": _score_columns(score), "segment": segment, "keep": keep or []}
     return plan.apply(file, id, **columns, **options, **layout.arguments)
@@ -677,11 +681,11 @@ def _apply_plan(
 
 def _require_segment(plan: Any, segment: str | None) -> None:
     if plan.by_segment and segment is None:
-        raise InputError("--segment", expected="the column of the segments, which this plan needs", got="none")
+        raise InputError("--segment", expected="the column of the segments of this plan", got="none")
 
 
 def _score_columns(score: list[str] | None) -> Any:
-    """Return the columns of scores: a list, or by model if models are named, as in a=new_a."""
+    """Return the columns of scores as a list, or as a dict by model if models are named, as in a=new_a."""
     models = []
     columns = []
     for text in score or []:
@@ -709,31 +713,32 @@ def outcomes(
     random_state: int = 0,
     json: opt.Json = False,
 ) -> None:
-    """Hold what acting by a saved plan has brought against what it promised.
+    """Compare the actual outcomes of a saved plan with its forecast.
 
     Example: rocscope outcomes plan.json april_answers.csv --id client --label bought
 
-    The file is the list that the plan was applied to, with outcomes where they are known.
+    The file has the cases to which the plan was applied, with a column of known outcomes.
 
     Parameters
     ----------
     label
-        Column of the outcomes; empty where they are not known.
+        Column of the outcomes; leave cells empty for unknown outcomes.
     id
-        Column of the identifiers, whose hashes broke ties when the plan was applied.
+        Column of the case identifiers that were used when the plan was applied.
     acted
-        Column of who was acted on, or of the action of each, where that was not as planned; 'all' for a list of those
-        alone.
+        Column of the cases that were acted on, or of their actions, if you did not follow the plan; 'all' if the file
+        lists only cases that were acted on.
     score
-        Column of the scores, where it is called otherwise than the model; of several models, as in a=new_a.
+        Column of the scores, if not named after the model. For a plan with several models, MODEL=COLUMN, such as
+        a=new_a.
     segment
-        Column of the segments, for a plan with a rule for each.
+        Column of the segments, if the plan has a rule for each segment.
     pos_label
-        The positive outcome, where outcomes are not 0/1, -1/1 or true/false.
+        The positive outcome; needed unless outcomes are 0/1, -1/1 or true/false.
     level
         Confidence level of the intervals.
     random_state
-        The number that was given to 'rocscope apply'.
+        The seed that was given to 'rocscope apply'.
     """
     acted_column = None if acted == "all" else acted
     saved: Any = rs.decisions.load_plan(plan)

@@ -1,13 +1,13 @@
 """Conditions under which a command exits with 1 (`--fail-if`), and `rocscope gate`, which checks a file of rules.
 
-A gate is one or several conditions on figures of models, such as ``auc(b) - auc(a) < -0.01 at 95%``. With a level the
-whole confidence interval must satisfy the bound, otherwise the estimate. The option `--fail-if` fails where its
-conditions hold; a rule of `rocscope gate` is required, so it fails where its conditions do not hold. A figure that is
-undefined, for instance because a class is missing, fails both, and so does one that diverges: an infinite slope where 1
-is ideal.
+A gate is one or several conditions on figures of models, such as ``auc(b) - auc(a) < -0.01 at 95%``. With a level, the
+whole confidence interval must satisfy the condition; without one, the estimate must. `--fail-if` fails if all of its
+conditions hold. A rule of `rocscope gate` is required, so it fails if one of its conditions does not hold. Both fail if
+a figure is undefined, for instance because a class is missing. They also fail if a figure diverges, such as an infinite
+calibration slope, whose ideal value is 1.
 
-In this file: `Gate` and its judgement; `Judge`, which estimates a figure from data; fitted models in files; the file of
-rules; the command.
+The file has this order: `Gate` and its result; `Judge`, which estimates figures from data; fitted models in files; the
+file of rules; the command.
 """
 
 import tomllib
@@ -41,7 +41,7 @@ _EXAMPLE = "auc(b)-auc(a)<-0.01 at 95%"
 
 @dataclass(frozen=True)
 class Gate:
-    """Conditions on figures of models: a command fails where all of them hold, or, if `required`, where one does not.
+    """Conditions on figures of models. A command fails if all of them hold or, if `required`, if one does not hold.
 
     Examples
     --------
@@ -72,19 +72,19 @@ class Gate:
         return gate
 
     def for_models(self, models: Sequence[str]) -> "list[Gate]":
-        """Return a gate for each model if a condition names none, else the gate itself."""
+        """Return a gate for each model if a condition names no model, else the gate itself."""
         if all(condition.model for condition in self.conditions):
             return [self]
         gates = []
         for model in models:
             named = tuple(replace(condition, model=condition.model or model) for condition in self.conditions)
-            # The text of a gate on the only model stays as it was typed.
+            # If there is one model, the gate keeps the text that was typed.
             text = self.text if len(models) == 1 else " and ".join(map(str, named))
             gates.append(replace(self, text=text, conditions=named))
         return gates
 
     def fails(self, estimates: "Sequence[Estimate]") -> bool:
-        """Return whether the gate fails; an undefined estimate that could decide it makes it fail."""
+        """Return True if the gate fails; an undefined estimate on which the result depends makes it fail."""
         for condition, estimate in zip(self.conditions, estimates, strict=True):
             fails = _is_undefined(condition, estimate) or condition.beyond_doubt(estimate) != self.required
             if fails == self.required:
@@ -93,15 +93,15 @@ class Gate:
 
 
 def _is_undefined(condition: "Condition", estimate: "Estimate") -> bool:
-    """Return whether the figure is missing or diverges, or the limit that is compared with the bound is missing."""
-    # A rate without any case has no value, and an interval of all values that it could have.
+    """Return True if the figure is missing or diverges, or if its confidence limit is needed but missing."""
+    # A rate of no cases has no value, but an interval of all possible values.
     if isnan(estimate.value) or _diverges(condition, estimate):
         return True
     return condition.level is not None and isnan(estimate.low if condition.upwards else estimate.high)
 
 
 def _diverges(condition: "Condition", estimate: "Estimate") -> bool:
-    """Return whether a figure is infinite although a finite value is ideal; a likelihood ratio may be infinite."""
+    """Return True if a figure with a finite ideal value is infinite; likelihood ratios may be infinite."""
     from rocscope.figures.registry import known
 
     figure = known(condition.quantity)  # None for figures of one command
@@ -110,7 +110,7 @@ def _diverges(condition: "Condition", estimate: "Estimate") -> bool:
 
 @dataclass(frozen=True)
 class JudgedGate:
-    """A gate, the estimates of its figures, and the segment that they are about."""
+    """A gate, the estimates of its figures, and the segment of the rows they were computed on."""
 
     gate: Gate
     estimates: "tuple[Estimate, ...]"
@@ -123,7 +123,7 @@ class JudgedGate:
 
     @property
     def result(self) -> str:
-        """The estimates as text, without repetition."""
+        """The estimates as text, each once."""
         texts = []
         for condition, estimate in zip(self.gate.conditions, self.estimates, strict=True):
             words = estimate.words
@@ -135,11 +135,11 @@ class JudgedGate:
 
     @property
     def title(self) -> str:
-        """The gate as text, with its segment."""
+        """The gate as text, with the segment if there is one."""
         return self.gate.text + (f" in {self.segment}" if self.segment else "")
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the gate and its outcome for each estimate used, safe for JSON."""
+        """Return a dict for each estimate with the gate and its result, safe for JSON."""
         content: dict[str, Any] = {"condition": self.gate.text, "failed": self.failed}
         if self.segment:
             content["segment"] = self.segment
@@ -154,9 +154,10 @@ def parse_gates(
     also: tuple[str, ...] = (),
     of_classes: bool = False,
 ) -> list[Gate]:
-    """Read gates, and raise for unknown figures before any data are read; `also` are figures of one command.
+    """Read gates, and raise an error for unknown figures; called before any data are read.
 
-    With `of_classes` they are conditions on figures of several classes.
+    `also` names further figures that only the calling command computes. With `of_classes` the figures are figures of
+    more than two classes.
     """
     gates = [Gate.parse(text, subject, required=required) for text in texts or ()]
     for gate in gates:
@@ -171,7 +172,7 @@ def parse_gates(
 
 
 def figure_of(condition: "Condition") -> "Figure":
-    """Return the figure of a condition, which may be any of the registry."""
+    """Return the figure of a condition; any figure of the registry is allowed."""
     from rocscope.figures.registry import figure_named
 
     subject = f"condition {str(condition)!r}"
@@ -181,7 +182,7 @@ def figure_of(condition: "Condition") -> "Figure":
 def judge_gates(
     gates: Iterable[Gate], models: Sequence[str], estimate: "Callable[[Condition], Estimate]", segment: str = ""
 ) -> list[JudgedGate]:
-    """Judge gates, a gate without models for every model."""
+    """Estimate the figures of gates; a gate that names no model is applied to every model."""
     named: list[Gate] = []
     for gate in gates:
         named += gate.for_models(models)
@@ -189,7 +190,7 @@ def judge_gates(
 
 
 def exit_code(judged: Iterable[JudgedGate]) -> int:
-    """Print which gates failed, and return the exit code."""
+    """Print the gates that failed, and return the exit code."""
     code = 0
     for gate in judged:
         if gate.failed:
@@ -206,21 +207,21 @@ def gates_json(judged: Iterable[JudgedGate]) -> dict[str, Any]:
     return {"gates": contents}
 
 
-# Confidence level of the interval that is shown if a condition asks for none.
+# Confidence level of the interval that is shown if a condition states none.
 _LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Data of one or several models, and what their figures depend on.
+    """Data of one or several models, with the thresholds and costs that their figures need.
 
     Attributes
     ----------
     data : Predictions, or counts by model
     thresholds : dict from model to threshold
-        Threshold of figures that need one.
+        Threshold for figures that need one.
     context : Context
-        Costs and prevalence of cost and net benefit; other figures have the prevalence of the sample.
+        Costs and prevalence for cost and net benefit; other figures use the prevalence of the sample.
     """
 
     data: Any
@@ -245,7 +246,7 @@ class Judge:
         return next(iter(self.samples.values())).points.n
 
     def estimate(self, condition: "Condition") -> "Estimate":
-        """Return the estimate of a condition's figure or difference; undefined if a class is missing."""
+        """Estimate the figure or difference of a condition; the result is undefined if a class is missing."""
         for model in (condition.model, condition.minus or condition.model):
             if model not in self.models:
                 raise errors.ColumnError(str(condition), expected=f"models among {self.models}", got=repr(model))
@@ -265,7 +266,7 @@ class Judge:
         return self._of_ranking(figure, model, level, has_level=has_level)
 
     def _of_ranking(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
-        """Return a figure of all thresholds or of the probabilities; by bootstrap if no formula is available."""
+        """Estimate a figure of all thresholds or of the probabilities; by bootstrap if there is no formula."""
         from rocscope.evaluation.summary import MEASURES
 
         if figure.name == "auc":
@@ -273,28 +274,28 @@ class Judge:
         if figure.smooth is not None:
             return rs.inference.estimate_of(self.data, figure.smooth(), model=model, level=level)
         sample = self.samples[model]
-        # Without a level only the value decides, so the time of an interval is saved.
+        # Without a level only the value matters, so no interval is computed.
         if not has_level and figure.counts is not None:
             value = figure.value(sample.counts)
             return rs.inference.Estimate(value, nan, nan, level, figure.title, sample.counts.n)
         data = sample.rows or sample.counts
         if figure.name in MEASURES:
-            # Without a level they have the sample's prevalence too.
+            # Only figures that depend on costs use the prevalence of the context.
             context = None if figure.needs != "costs" else self.context
             return rs.summary({model: data}, context, level=level)[model][figure.name]
         return rs.bootstrap(data, figure.value, level=level)
 
     def _at_threshold(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
-        """Return a figure of the four counts at the threshold of a model, or of their cost."""
+        """Estimate a figure of the four counts at the threshold of a model, or the cost there."""
         sample = self.samples[model]
         threshold = self._threshold(figure, model)
         point = sample.points.at(threshold)
         if figure.unit == "cases":
             if has_level:
                 got = f"{figure.name}, a number of cases"
-                raise InputError("condition with a level", expected="a share, such as depth", got=got)
+                raise InputError("condition with a level", expected="a rate, such as depth", got=got)
             return _of_cells(figure, point, level, "count")
-        # Without weights or clusters the four counts are numbers of independent trials: exact intervals of shares.
+        # Without weights or clusters the four counts are independent trials, so rates have exact intervals.
         rows = sample.rows
         independent = rows is None or (rows.sample_weight is None and not rows.grouped)
         cells = (point.tp, point.fp, point.fn, point.tn)
@@ -318,15 +319,15 @@ class Judge:
 
     def _threshold(self, figure: "Figure", model: str) -> float:
         if model not in self.thresholds:
-            hint = "set threshold or plan in the rules, or --threshold"
+            hint = "set threshold or plan in the file of rules, or give --threshold"
             raise InputError(figure.name, expected=f"a threshold for {model}", got="none", hint=hint)
         return self.thresholds[model]
 
     def _difference(self, figure: "Figure", model: str, minus: str, level: float) -> "Estimate":
-        """Return the difference of two models; a figure of one threshold is measured at each model's own."""
+        """Estimate the difference of two models; figures at a threshold use the threshold of each model."""
         pair: dict[str, Any] = {}
         if _has_threshold(figure):
-            # Decisions become scores 0 and 1, so that both models have the threshold 0.5.
+            # Decisions are turned into scores 0 and 1, so that 0.5 is the threshold of both models.
             statistic = self._statistic(figure, 0.5)
             for name in (minus, model):
                 pair[name] = self._decisions(name, self._threshold(figure, name))
@@ -348,7 +349,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class ClassJudge(Judge):
-    """Judge of several classes; `data` are MulticlassPredictions."""
+    """`Judge` for more than two classes; `data` are MulticlassPredictions."""
 
     @property
     def models(self) -> list[str]:
@@ -367,14 +368,15 @@ class ClassJudge(Judge):
         if condition.minus is None:
             return figure.interval(self.data, model, level)
         if figure.kind != "area":
-            raise InputError(str(condition), expected="a difference of AUCs, of several classes", got=figure.name)
+            expected = "an AUC, the only figure of several classes whose difference is tested"
+            raise InputError(str(condition), expected=expected, got=figure.name)
         pair = self.data.select(models=[condition.minus, model])
         return rs.multiclass.compare_multiclass_auc(pair, figure.of, level=level)[condition.minus, model].difference
 
 
 def _has_threshold(figure: "Figure") -> bool:
-    """Return whether a figure is measured at one threshold."""
-    # The cost of miscalibration has costs, but averages over the rows' own probabilities.
+    """Return True if a figure is measured at one threshold."""
+    # The cost of miscalibration depends on costs, but needs no threshold: it is a mean over predicted probabilities.
     return figure.needs in ("cells", "costs") and figure.name != "miscalibration_cost"
 
 
@@ -391,9 +393,9 @@ def _of_cells(figure: "Figure", point: Any, level: float, method: str) -> "Estim
 
 @dataclass(frozen=True)
 class DecisionJudge(Judge):
-    """Judge of a decision, by the counts of its rule.
+    """`Judge` of a decision, which uses the counts of its rule.
 
-    Its cost is the one expected on new cases; without an interval, such as of weighted counts, the apparent one.
+    The cost is the cost expected on new cases or, if it cannot be estimated (weighted counts), the apparent cost.
     """
 
     decision: "rs.Decision | None" = None
@@ -413,18 +415,18 @@ class DecisionJudge(Judge):
             return super()._at_threshold(figure, model, level, has_level=has_level)
         # A randomised, reviewed or negated rule has expected counts, which are not the counts at its threshold.
         if has_level or figure.cells is None:
-            expected = "no level, and a figure of the four counts, where cases are drawn, reviewed or negated"
+            expected = "a figure of the four counts without a level, for a randomised, reviewed or negated rule"
             raise InputError("--fail-if", expected=expected, got=figure.name)
         return _of_cells(figure, decision.point, level, "expected counts")
 
 
-# ---- Fitted models in files, and their scores of the rows of another file ----
+# ---- Fitted models in files, which score the rows of another file ----
 
 ENDINGS = (".pkl", ".pickle", ".joblib")
 
 
 def split_files(files: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Return the files of models, by their names without the ending, and the file of the rows, which is the last one.
+    """Return the files of models by their names without the ending, and the file of the rows, which comes last.
 
     Examples
     --------
@@ -434,20 +436,20 @@ def split_files(files: Sequence[str]) -> tuple[dict[str, str], str]:
     *models, rows = files
     for file in models:
         if Path(file).suffix.lower() not in ENDINGS:
-            expected = f"a fitted model ({', '.join(ENDINGS)}) before the file of the rows"
+            expected = f"a fitted model ({', '.join(ENDINGS)}) before the data file"
             raise InputError(file, expected=expected, got="another file")
     if Path(rows).suffix.lower() in ENDINGS:
-        raise InputError(rows, expected="the file of the rows after the models", got="a model")
+        raise InputError(rows, expected="a data file after the models", got="a model")
     named = {Path(file).stem: file for file in models}
     if len(named) < len(models):
-        raise InputError("models", expected="files of different names", got=", ".join(models))
+        raise InputError("models", expected="files with different names", got=", ".join(models))
     return named, rows
 
 
 def with_scores(
     models: dict[str, str], file: str, rows: opt.SampleOptions, others: Sequence[str | None]
 ) -> "dict[str, Array]":
-    """Return the columns of a file, and as further columns the scores of fitted models.
+    """Return the columns of a file, and a column of scores for each fitted model.
 
     Parameters
     ----------
@@ -460,7 +462,7 @@ def with_scores(
     Raises
     ------
     ModelError
-        If a file holds no fitted model of two classes, or the model cannot score the rows; the message names it.
+        If a file does not contain a fitted model of two classes, or if a model cannot score the rows.
     """
     import numpy as np
 
@@ -489,7 +491,7 @@ def with_scores(
 
 def _load_model(path: str) -> Any:
     try:
-        # joblib comes with scikit-learn, so it is installed where its models are.
+        # joblib is a dependency of scikit-learn, so it is installed wherever scikit-learn is.
         import joblib
 
         return joblib.load(path)
@@ -501,7 +503,7 @@ def _load_model(path: str) -> Any:
 
 
 def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str | None) -> "Array":
-    """Return the scores of one model for the columns that it was fitted to, or for all if it has no names."""
+    """Return the scores of one model from the columns it was fitted to, or from all columns if it stores no names."""
     import numpy as np
 
     from rocscope._base.validation import frame_of
@@ -539,7 +541,7 @@ def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str 
 
 _COSTS = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
-# Type of each entry of the file, and its words in an error message.
+# Type of each entry of the file, and its description in errors.
 _ENTRIES: dict[str, tuple[Any, str]] = {
     "segments": (dict, "a [segments] table"),
     "costs": (dict, "a [costs] table"),
@@ -556,15 +558,16 @@ class Rules:
     Attributes
     ----------
     everywhere : list of Gate
-        Conditions on all rows.
+        Rules for all rows.
     by_segment : dict from column to list of Gate
-        Conditions on each part of the rows that has one value of a column.
-    threshold : number, mapping from model to number, or "costs"; None if a plan has it
+        Rules for each segment; a segment has all rows with one value of the column.
+    threshold : number, mapping from model to number, or "costs"; None to use the threshold of `plan`
     plan : str or None
-        File of a decision, whose threshold and costs are taken.
+        File of a decision, whose threshold and costs are used.
     costs : dict
+        Arguments of `Context`.
     min_rows : int
-        Segments of fewer rows are not judged.
+        Segments with fewer rows are skipped.
     """
 
     everywhere: list[Gate]
@@ -576,7 +579,7 @@ class Rules:
 
     @classmethod
     def read(cls, path: str, *, of_classes: bool = False) -> "Rules":
-        """Read a TOML file; InputError for an entry that is unknown or of the wrong type."""
+        """Read a TOML file; raise an InputError for an unknown entry or an entry of the wrong type."""
         try:
             content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -584,7 +587,7 @@ class Rules:
             raise InputError(f"--rules {path}", expected="a TOML file of rules", got=str(got)) from error
         _require_known(path, content, ("rules", "segments", "threshold", "plan", "costs", "min_rows"), "")
         for name, (kind, expected) in _ENTRIES.items():
-            # Python counts true as a whole number.
+            # In Python True is an int.
             if name in content and (not isinstance(content[name], kind) or isinstance(content[name], bool)):
                 raise InputError(f"{path}: {name}", expected=expected, got=repr(content[name]))
         _require_known(path, content.get("costs", {}), _COSTS, "costs.")
@@ -600,7 +603,7 @@ class Rules:
         return cls(everywhere, segments, **options)
 
     def context(self, decision: "rs.Decision | None") -> "rs.Context":
-        """Return costs and prevalence of the rules, or else of the plan."""
+        """Return the costs and prevalence of the rules; if they have none, those of the plan."""
         if self.costs or decision is None:
             return rs.Context(**self.costs)
         return decision.context
@@ -611,13 +614,13 @@ class Rules:
         if threshold is None:
             return {} if decision is None else {decision.model: decision.threshold}
         if threshold == "costs":
-            # Acting pays above the probability C_fp / (C_fp + C_fn).
+            # A positive prediction is cheaper above the probability C_fp / (C_fp + C_fn).
             false_alarm: Any = context.false_alarm_cost
             share = false_alarm / (false_alarm + context.miss_cost)
             return dict.fromkeys(models, float(share))
         by_model: dict[str, Any] = threshold if isinstance(threshold, dict) else dict.fromkeys(models, threshold)
         for value in by_model.values():
-            # Python counts true as a whole number.
+            # In Python True is an int.
             if not isinstance(value, int | float) or isinstance(value, bool):
                 raise InputError("threshold", expected=_ENTRIES["threshold"][1], got=repr(threshold))
         return {str(model): float(value) for model, value in by_model.items()}
@@ -655,33 +658,33 @@ def gate(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Check that the figures of models keep rules, and exit with code 1 if one is broken.
+    """Check the figures of models against a file of rules, and exit with code 1 if a rule is broken.
 
     Example: rocscope gate scores.csv --label y --score old --score new --rules rules.toml --md --junit gate.xml
 
-    The rules are a TOML file: rules = ["auc >= 0.8 at 95%", "auc(new) - auc(old) >= -0.01 at 95%"], with threshold
-    or plan for figures of one threshold, \\[costs] for cost, and \\[segments] with rules for each part of the rows.
-    With 'at 95%' the whole interval has to keep the bound. A rule that names no model holds for each. If every segment
-    has fewer rows than min_rows, no rule is judged, and the exit code is 1.
+    The file of rules is written in TOML, such as rules = ["auc >= 0.8 at 95%", "auc(new) - auc(old) >= -0.01 at 95%"].
+    Set threshold or plan for figures that need a threshold, \\[costs] for the cost, and \\[segments] for rules about
+    each segment. With 'at 95%' the whole 95% interval must satisfy the rule. A rule that names no model applies to each
+    model. Segments with fewer rows than min_rows are skipped; if no rule is left, the exit code is 1.
 
-    Fitted scikit-learn models may come first, in files of pickle or joblib. Each scores the rows of the last file, and
-    is called by the name of its own: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml. Loading such
-    a file runs the code in it.
+    You can name files of fitted scikit-learn models (pickle or joblib) before the data file. Each model scores the
+    rows, and is named after its file: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml. Loading a
+    model file runs the code in it, so load only files that you trust.
 
-    With --proba rules are about figures of several classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
+    With --proba, figures are figures of several classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
 
     Parameters
     ----------
     rules
-        File of the rules.
+        TOML file of the rules.
     groups
-        Column of the patient or customer that several rows belong to.
+        Column that identifies the patient or customer if several rows belong to one.
     guess
-        Guess the label and the scores where they are not named; other commands do so unasked.
+        Guess the label and the scores that are not named; other commands guess them by default.
     junit
-        Also write the results as JUnit XML to this file.
+        JUnit XML file to write the results to.
     markdown
-        Print a Markdown table, as a comment on a pull request.
+        Print a Markdown table, for instance for a comment on a pull request.
     """
     if json and markdown:
         raise InputError("--json and --md", expected="one of them")
@@ -699,11 +702,11 @@ def gate(
     for column in asked.by_segment:
         rows.require(file, segment=column)
 
-    # Find the models: those of the plan, those in files, or columns of scores.
+    # Find the models: the models of the plan, fitted models in files, or columns of scores.
     source: Any = file
     if models:
         if rows.score or classes.given:
-            raise InputError("--score and --proba", expected="none with models in files", got="one")
+            raise InputError("--score and --proba", expected="none with files of fitted models", got="one")
         source = with_scores(models, file, rows, [rows.label, rows.weight, groups, *asked.by_segment])
         rows = replace(rows, score=list(models), layout=opt.LAYOUT)
     elif decision is not None:
@@ -742,11 +745,11 @@ def _parts(
     memory: str | None,
     groups: str | None,
 ) -> Iterator[tuple[Any, str, list[Gate]]]:
-    """Yield all rows, and the rows of each segment, with the rules that are for them."""
+    """Yield all rows, then the rows of each segment, with the segment's name and the rules to check."""
     columns = {} if groups is None else {"groups": groups}
     read = partial(classes.read, source, rows) if classes.given else partial(rows.read, source)
     if asked.everywhere:
-        # Clusters and columns in memory need rows; of a large file counts are enough.
+        # Counts are enough for a large file, but not for clusters or columns in memory.
         if columns or classes.given or not isinstance(source, str):
             yield read(**columns), "", asked.everywhere
         else:
@@ -764,7 +767,7 @@ def _print_rules(judged: list[JudgedGate], *, markdown: bool) -> None:
         title = "No rule was judged"
     else:
         title = f"{broken} of {len(judged)} rules are broken" if broken else f"All {len(judged)} rules are kept"
-    headings = ("rule", "segment", "found", "result")
+    headings = ("rule", "segment", "estimate", "result")
     failed = "**failed**" if markdown else "failed"
     lines = []
     for gate in judged:
@@ -777,7 +780,7 @@ def _print_rules(judged: list[JudgedGate], *, markdown: bool) -> None:
 
 
 def _exit_code_of_rules(judged: list[JudgedGate]) -> int:
-    """Print which rules failed, and return the exit code; a file with too few rows for any rule does not pass."""
+    """Print the rules that failed, and return the exit code; 1 also if no rule was judged, for lack of rows."""
     if judged:
         return exit_code(judged)
     console.note("Failed: no rule was judged")
@@ -791,7 +794,7 @@ def _rule_json(judged: JudgedGate) -> dict[str, Any]:
 
 
 def _junit(judged: list[JudgedGate]) -> str:
-    """Return a test suite with a case for each rule, as CI servers read it."""
+    """Return the results as a JUnit test suite with one test case for each rule."""
     from xml.etree import ElementTree
 
     failures = str(sum(gate.failed for gate in judged))

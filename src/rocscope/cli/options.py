@@ -8,9 +8,9 @@ dataclass, which cyclopts spreads into single options (`name="*"`):
 - `ClassOptions`: probabilities or predictions of more than two classes;
 - `CostOptions` and `ReviewOptions`: costs, prevalence, and a review as a third action.
 
-A command takes the groups it needs. It calls `require` before anything slow, so that a wrong path or column is answered
-without loading NumPy or Arrow; then `SampleOptions.read` or `read_or_count`, or `ClassOptions.read`. Options that are
-not typed are filled in by `read_settings`.
+A command takes the groups it needs. It first calls `require`, which reports a wrong path or column without loading
+NumPy or Arrow. It then reads the data by `SampleOptions.read`, `SampleOptions.read_or_count` or `ClassOptions.read`.
+`read_settings` fills in options that are not typed.
 """
 
 import re
@@ -41,12 +41,12 @@ OPTIONS = Group.create_ordered("Options")
 TWO_CLASS_COSTS = ("--cost-fp", "--cost-fn", "--cost-tp", "--cost-tn", "--target-prevalence")
 _SHARES = ("--target-prevalence", "--response-rate", "--level")
 
-# A number with a currency sign in front, or with a percent sign or a currency behind.
+# A number with a currency sign in front of it, or with a percent sign or a currency after it.
 _DECORATED = re.compile(r"(?:[$£€¥]\s*)?([-+]?\d[\d.,\s'_]*)(%?)\s*(?:[$£€¥]|[A-Z]{3})?")
 
 
 def plain_number(text: str) -> str | None:
-    """Return a number with a currency sign, a percent sign or a decimal comma as it should be typed, else None.
+    """Return the plain form of a number with a currency sign, percent sign or decimal comma; None if it is no number.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def plain_number(text: str) -> str | None:
     if match is None:
         return None
     digits = re.sub(r"[\s'_]", "", match[1]).lstrip("+")
-    # Of point and comma, the one that comes last is the decimal mark, unless it occurs more than once.
+    # The last mark, a point or a comma, is the decimal mark, unless it occurs more than once.
     decimal, grouping = sorted(".,", key=digits.rfind, reverse=True)
     without_marks = digits.replace(decimal, "").replace(grouping, "")
     plain = digits.replace(grouping, "").replace(decimal, ".")
@@ -65,7 +65,7 @@ def plain_number(text: str) -> str | None:
         plain = without_marks
     if match[2]:
         return f"{float(plain) / 100:.12g}"
-    # "1,200" may be either: three digits after a single comma.
+    # "1,200", with three digits after a single comma, may mean 1.2 or 1200.
     if re.fullmatch(r"-?\d{1,3},\d{3}", digits):
         return f"{plain} or {without_marks}"
     return plain
@@ -74,18 +74,18 @@ def plain_number(text: str) -> str | None:
 def not_a_number(option: str, text: str, kind: str = "a number") -> InputError:
     """Return the error for an option whose value is not a number, with a hint on how to type it."""
     plain = plain_number(text)
-    # 10% is a share; for an option that takes a number of cases, it is unclear of what.
+    # 10% is a share. For an option that takes a number of cases, it is unclear what it is a share of.
     is_clear = plain and ("%" not in text or option in _SHARES)
     return InputError(option, expected=kind, got=repr(text), hint=f"write {plain}" if is_clear else "")
 
 
 def columns_of(**costs: float | str) -> dict[str, str]:
-    """Return the columns among options that take a number or a column, by their role in error messages.
+    """Return the options that name a column instead of a number, as a dict from their text in errors to the column.
 
     Raises
     ------
     InputError
-        If a text is a number with a currency or percent sign.
+        If an option is a number with a currency sign or percent sign.
     """
     columns = {}
     for name, cost in costs.items():
@@ -108,48 +108,53 @@ File = Annotated[
     Parameter(
         allow_leading_hyphen=True,
         validator=_refuse_option,
-        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel; a folder, or a pattern, as 'part-*.parquet'; - for stdin.",
+        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel file, a folder, a pattern such as 'part-*.parquet', "
+        "or - for stdin.",
     ),
 ]
 SavedDecision = Annotated[
     str,
     Parameter(
-        allow_leading_hyphen=True, validator=_refuse_option, help="File that 'rocscope choose -o' or the report wrote."
+        allow_leading_hyphen=True,
+        validator=_refuse_option,
+        help="Plan saved by 'choose -o' or 'campaign -o', or from the report.",
     ),
 ]
 Column = Annotated[str | None, Parameter(group=COLUMNS)]
 Columns = Annotated[list[str] | None, Parameter(group=COLUMNS)]
 Scores = Annotated[list[str] | None, Parameter(alias="-s", group=COLUMNS)]
-Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column of the fold.")]
+Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column with the cross-validation fold of each row.")]
 Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Markdown = Annotated[Flag, Parameter(name="--md")]
 Force = Annotated[Flag, Parameter(help="Overwrite an existing file.")]
 FailIf = Annotated[
     list[str] | None,
-    Parameter(help="Exit with code 1 where this holds, such as 'auc < .8' or 'brier(a) > .2 at 95%'; repeat it."),
+    Parameter(help="Exit with code 1 if this condition holds: 'auc < .8', 'brier(a) > .2 at 95%'; may be repeated."),
 ]
 CostMatrixFile = Annotated[str | None, Parameter(group=CHOICE)]
 CostRows = Annotated[
-    Literal["actual", "predicted"] | None, Parameter(group=CHOICE, help="What the rows of that file are.")
+    Literal["actual", "predicted"] | None,
+    Parameter(group=CHOICE, help="Meaning of the rows of the cost matrix: actual or predicted classes."),
 ]
 OUTPUT = Parameter(alias="-o", allow_leading_hyphen=True)
 Output = Annotated[str | None, OUTPUT]
-Plot = Annotated[str | None, Parameter(help="Also draw it: a file whose name ends in .svg, .png, .pdf or .pgf.")]
-PlotWidth = Annotated[float, Parameter(help="Width of that figure in millimetres, such as 85 for a column.")]
+Plot = Annotated[str | None, Parameter(help="Also write a figure to this .svg, .png, .pdf or .pgf file.")]
+PlotWidth = Annotated[float, Parameter(help="Width of the figure in millimetres, such as 85 for a column of a page.")]
 _MEMORY = (
-    "Count without holding rows (automatic above 5 million rows of Parquet or 250 MB of other files); ranks "
-    "beyond so much memory, such as '2 GB', go to a temporary file. By default half of what is free."
+    "Memory limit, such as '2 GB', for reading a file in parts; more data go to a temporary file. Files above "
+    "5 million rows (Parquet) or 250 MB (other formats) are always read in parts, by default with half of the free "
+    "memory."
 )
 Memory = Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)]
 _PROBA = (
-    "For more than two classes: columns of a model's probabilities, such as 'p_*', where * is the class; with a name, "
-    "as in 'tree=p_*', repeat it for several models."
+    "For more than two classes: columns of a model's probabilities, such as 'p_*', where * is the class. For several "
+    "models repeat it with a name for each, as in 'tree=p_*'."
 )
 
 
 def is_stream(file: str) -> bool:
-    """Return whether a file can be read only once, so that nothing can be checked beforehand."""
+    """Return True if a file can be read only once, so that its columns cannot be checked beforehand."""
     return file == "-" or formats.is_pipe(file)
 
 
@@ -159,39 +164,40 @@ class LayoutOptions:
     """Rows of a file to read, and the format of the file."""
 
     where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
-    """Keep the rows for which this SQL condition holds."""
+    """SQL condition, such as "age >= 18"; only rows that satisfy it are read."""
     format: formats.FileFormat | None = None
     """Format of stdin, or of a file without a recognised extension."""
     decimal: Literal[".", ","] | None = None
-    """Decimal mark of a CSV file; by default the one that fits all values of a column."""
+    """Decimal mark of a CSV file; by default the mark with which all values of a column are numbers."""
     thousands: Annotated[Literal[",", ".", " ", "'"] | None, Parameter(show_choices=False)] = None
-    """Mark between thousands in a CSV file: , . ' or a space; needed if a column can be read in two ways."""
+    """Thousands separator of a CSV file: , . ' or a space; needed only if a column can be read in two ways."""
     delimiter: str | None = None
-    """Character between the fields of a CSV file; by default , ; | or tab, whichever makes most columns."""
+    """Character between the fields of a CSV file; by default the one of , ; | and tab that gives most columns."""
     encoding: str | None = None
     """Encoding of a text file, such as latin-1; UTF-8 by default."""
     table: Annotated[str | None, Parameter(alias="--sheet")] = None
     """Table or view of a DuckDB or SQLite database, or sheet of a workbook; may be omitted if there is only one."""
     skip_rows: int | None = None
-    """Rows above the column names of a CSV or Excel file; by default they are looked for."""
+    """Number of rows above the column names of a CSV or Excel file; detected by default."""
     skip_footer: int | None = None
-    """Rows below the table of a CSV or Excel file, such as totals, to leave out."""
+    """Number of rows to skip below the table of a CSV or Excel file, such as totals."""
     header: bool | None = None
-    """With --no-header the first row holds values; columns are then named column1, column2 and so on."""
+    """With --no-header the first row contains values, and the columns are named column1, column2, ….; by default
+    the first row contains the names."""
 
     @property
     def file_layout(self) -> formats.FileLayout:
-        """Return how the file is written."""
+        """Return the options of the file's format."""
         options = {name.name: getattr(self, name.name) for name in fields(formats.FileLayout)}
         return formats.FileLayout(**options)
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of readers."""
+        """Return the options as arguments of the functions that read files."""
         return {"where": self.where} | asdict(self.file_layout)
 
     def named_columns(self, file: str) -> formats.NamedColumns | None:
-        """Return the columns of a file; None for a stream, and for formats that only a library can read."""
+        """Return the column names of a file; None for a stream, and for formats that only a library can read."""
         if is_stream(file):
             return None
         return formats.named_columns(formats.find_files(file, self.format), self.file_layout)
@@ -204,7 +210,7 @@ class LayoutOptions:
 
 
 def require_columns(named: formats.NamedColumns, file: str, columns: dict[str, Sequence[str | None]]) -> None:
-    """Raise unless each role's columns are in the file."""
+    """Raise unless the columns of each role are in the file."""
     for role, names in columns.items():
         given = [name for name in names if name is not None]
         # Fails if the locale cannot represent what was typed.
@@ -215,35 +221,37 @@ def require_columns(named: formats.NamedColumns, file: str, columns: dict[str, S
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions:
-    """Columns of a file that form a sample of two classes."""
+    """Columns of a file with labels and scores of two classes."""
 
     layout: LayoutOptions = LayoutOptions()
     label: Annotated[str | None, Parameter(alias="-l")] = None
     """Column of the true labels."""
     score: Annotated[list[str] | None, Parameter(alias="-s")] = None
-    """Column of a model's scores; repeat it for several models."""
+    """Column of a model's scores; may be repeated for several models."""
     weight: str | None = None
     """Column of row weights."""
     weights: Literal["auto", "frequency", "sampling", "money"] = "auto"
-    """Meaning of a weight: equal rows, cases of a population that one row represents, or money."""
+    """Meaning of a weight: number of equal rows (frequency), number of cases in the population that the row represents
+    (sampling), or an amount of money."""
     pos_label: str | None = None
-    """The positive label, where labels are not 0/1, -1/1 or true/false."""
+    """The positive label; needed unless labels are 0/1, -1/1 or true/false."""
     missing: Literal["error", "drop", "segment"] = "error"
-    """Treatment of rows with a missing value; with "segment", rows that only lack a segment form a segment."""
+    """Treatment of rows with a missing value: stop with an error, or drop the rows. With "segment", rows in which only
+    the segment is missing form a segment; other missing values are an error."""
     time: str | None = None
-    """For censored follow-up, in place of a label: column of the time to the event or to the end of observation."""
+    """For censored outcomes, in place of --label: column with the time to the event or to the end of observation."""
     event: str | None = None
-    """Column of what happened then: 0 censored, 1 the event, 2 and above competing events."""
+    """With --time: column of the outcome: 0 censored, 1 event, 2 and above competing events."""
     event_codes: str | None = None
-    """Other values of that column, of censored rows, of the event and of competing events: `1,2` or `alive,dead`."""
+    """With --event: its values if they are not 0, 1, 2, …, in this order, such as `alive,dead`."""
     horizon: float | None = None
-    """Time by which the event is predicted."""
+    """With --time: the time by which the event is predicted."""
     censoring: list[str] | None = None
-    """Columns of numbers that censoring depends on, such as an age; may be repeated."""
+    """With --time: numeric column that censoring depends on, such as age; may be repeated."""
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of readers of any number of classes."""
+        """Return the options as arguments of the functions that read files of any number of classes."""
         columns = {"label": self.label, "weight": self.weight, "weights": self.weights, "missing": self.missing}
         return columns | self.layout.arguments
 
@@ -254,11 +262,11 @@ class SampleOptions:
         ----------
         file : str
         *needed : {"label", "scores"}
-            Options that must have been given.
+            Options that are required.
         classes : ClassOptions, optional
-            If they name probabilities or predicted classes, these take the place of scores.
+            If they name probabilities or predicted classes, scores are not required.
         **others : str or None
-            Columns of the command's own options, by role.
+            Columns of further options of the command, by role.
         """
         required = set(needed)
         if self._is_timed():
@@ -275,7 +283,7 @@ class SampleOptions:
             columns |= {"score": [], "predicted": classes.predicted or []}
         columns |= {role: [column] for role, column in others.items()}
         if self.weights != "auto" and self.weight is None:
-            raise InputError("--weights", expected="--weight too, the column of the weights", got="none")
+            raise InputError("--weights", expected="also --weight, the column of the weights", got="none")
         named = self.layout.named_columns(file)
         if named is not None:
             if "label" in required:
@@ -288,9 +296,10 @@ class SampleOptions:
     def settled(
         self, file: str, *needed: str, classes: "ClassOptions", guess: bool = True, **others: Any
     ) -> "SampleOptions":
-        """Return these options after `require`; a label or scores that are needed and not named are guessed.
+        """Return these options after `require`, with guesses for a required label or scores that are not named.
 
-        A guess of several classes is an error that says what to type, as most options are for two classes.
+        If the guess is probabilities of several classes, raise an error that states the options to type, because most
+        options are for two classes.
         """
         lacks_label = "label" in needed and self.label is None and self.time is None
         lacks_scores = "scores" in needed and not self.score
@@ -301,12 +310,13 @@ class SampleOptions:
         rows, guessed = self.guessed(file)
         if guessed.given:
             expected = f"--label {shlex.quote(str(rows.label))} --proba {shlex.quote(*guessed.proba or [''])}"
-            raise InputError("--score", expected=f"{expected}, as typed: the file has several classes", got="none")
+            hint = "type these options, because the file has more than two classes"
+            raise InputError("--score", expected=expected, got="none", hint=hint)
         rows.require(file, *needed, **others)
         return rows
 
     def remembered(self, **columns: str | None) -> dict[str, Any]:
-        """Return the options that were given, and columns of the command's own, to be kept in the file of a plan."""
+        """Return the options that were given, and further columns of the command, to be saved with a plan."""
         default = asdict(SAMPLE)
         given = asdict(self)
         given |= given.pop("layout") | columns
@@ -314,9 +324,9 @@ class SampleOptions:
         return {name: value for name, value in given.items() if value != default.get(name)}
 
     def recalled(self, plan: Any, *, but: Sequence[str] = ("where",)) -> "SampleOptions":
-        """Return these options; those that were not given are the ones that a plan was made with.
+        """Return these options, with options that were not given taken from a saved plan.
 
-        By default without the condition on its rows, which says nothing about other rows.
+        By default the plan's condition on rows (`where`) is not used, because it may not apply to other rows.
         """
         given = self.remembered()
         new = {name: value for name, value in recall(plan).items() if name not in (*given, *but)}
@@ -325,7 +335,7 @@ class SampleOptions:
         return replace(self, layout=replace(self.layout, **layout), **own)
 
     def _is_timed(self) -> bool:
-        """Return whether outcomes come from a follow-up; InputError if its options are incomplete."""
+        """Return True if outcomes are censored times; raise an InputError if these options are incomplete."""
         follow_up = {"--time": self.time, "--event": self.event, "--horizon": self.horizon}
         missing = [option for option, value in follow_up.items() if value is None]
         if len(missing) == len(follow_up):
@@ -335,12 +345,13 @@ class SampleOptions:
         if missing:
             raise InputError("--time, --event and --horizon", expected="all three", got=f"no {missing[0]}")
         if self.label is not None or self.pos_label is not None:
-            raise InputError("--time", expected="no --label: time and event say which rows are positive")
+            hint = "time and event determine which rows are positive"
+            raise InputError("--time", expected="no --label and no --pos-label", hint=hint)
         return True
 
     def _require_pos_label(self, file: str) -> None:
-        """Raise if the beginning of a text file has two labels and neither is the positive one."""
-        # A condition may leave rows that the beginning does not show.
+        """Raise if the first rows of a text file contain two labels, and neither is the positive label."""
+        # A condition may select rows with labels that the first rows do not contain.
         if self.label is None or self.pos_label is None or self.layout.where is not None or is_stream(file):
             return
         paths = formats.find_files(file, self.layout.format)
@@ -352,10 +363,10 @@ class SampleOptions:
         raise LabelError("--pos-label", expected=expected, got=repr(self.pos_label))
 
     def guessed(self, file: str) -> "tuple[SampleOptions, ClassOptions]":
-        """Return these options with the missing ones guessed, those of classes too, and print the guess as options."""
+        """Return these options and the options of classes, with missing ones guessed; print the guess as options."""
         layout = self.layout
         if is_stream(file):
-            raise InputError("--guess", expected="a file, which can be read twice", got="a stream")
+            raise InputError("--guess", expected="a file that can be read twice", got="a stream")
         if self.label is None and layout.where is None:
             formats.require_candidate(formats.find_files(file, layout.format), layout.file_layout)
         from rocscope.engines.description import guess
@@ -379,7 +390,7 @@ class SampleOptions:
         return replace(self, layout=replace(layout, **new_layout), **new), classes
 
     def read(self, source: Any, **columns: Any) -> "rs.Predictions":
-        """Read the rows of two classes, or their outcomes at a horizon, from a file or from columns in memory."""
+        """Read rows of two classes, or censored outcomes at a horizon, from a file or from columns in memory."""
         if self.time is None:
             options: dict[str, Any] = {"scores": self.score, "pos_label": self.pos_label} | self.arguments
             with attended(f"Reading {source if isinstance(source, str) else 'columns'}"):
@@ -397,12 +408,12 @@ class SampleOptions:
         return predictions
 
     def read_or_count(self, file: str, memory: str | None = None, **columns: Any) -> Any:
-        """Read the rows of a file; of a large one, or with `memory`, only the counts, which are exact too."""
+        """Read the rows of a file; if the file is large or `memory` is given, read only exact counts."""
         of_rows = self.weights in ("sampling", "money")
         if of_rows and memory is not None:
-            hint = "counts do not tell how many rows a weight stands for"
+            hint = "such weights need each row in memory"
             raise InputError("--memory", expected=f"none with --weights {self.weights}", got=memory, hint=hint)
-        # Only rows can form a segment of those that lack one.
+        # Counts cannot form a segment of the rows with a missing segment.
         needs_rows = of_rows or self.missing == "segment" or not formats.is_large(file, format=self.layout.format)
         if self.time is not None or (memory is None and needs_rows):
             return self.read(file, **columns)
@@ -412,15 +423,15 @@ class SampleOptions:
         return counts
 
     def note_dropped(self, sample: Any) -> None:
-        """Print how many rows were dropped, if that was asked for."""
+        """Print the number of dropped rows if rows with missing values are dropped."""
         if self.missing == "drop":
             source = sample.source
             dropped = f"{source.rows_dropped:,} of {source.rows_read:,} rows"
-            note(f"Left out: {dropped}, for a missing or infinite value")
+            note(f"Dropped: {dropped}, because of a missing or infinite value")
 
 
 def _is_like(pos_label: str, value: str) -> bool:
-    """Return whether a value may be the positive label: the same text, or the same number."""
+    """Return True if a value is the positive label, as text or as a number."""
     try:
         return pos_label.casefold() == value.casefold() or float(pos_label) == float(value.replace(",", "."))
     except ValueError:
@@ -434,9 +445,9 @@ class ClassOptions:
 
     proba: Annotated[list[str] | None, Parameter(help=_PROBA)] = None
     predicted: list[str] | None = None
-    """For more than two classes: column of a model's predicted classes; repeat it for several models."""
+    """For more than two classes: column of a model's predicted classes; may be repeated for several models."""
     normalize: Flag = False
-    """For more than two classes: divide each row of probabilities by its sum, which rounding moves away from 1."""
+    """For more than two classes: divide the probabilities of each row by their sum, which may not be exactly 1."""
 
     @property
     def given(self) -> bool:
@@ -444,7 +455,7 @@ class ClassOptions:
         return bool(self.proba or self.predicted)
 
     def read(self, file: str, rows: SampleOptions, **columns: Any) -> "rs.multiclass.MulticlassPredictions":
-        """Read the rows of more than two classes."""
+        """Read rows of more than two classes."""
         options: dict[str, Any] = {"proba": self.patterns(), "predicted": self.predicted, "normalize": self.normalize}
         with attended(f"Reading {file}"):
             predictions: Any = rs.read(file, **options, **rows.arguments, **columns)
@@ -452,7 +463,7 @@ class ClassOptions:
         return predictions
 
     def patterns(self) -> dict[str, str] | str | None:
-        """Return the pattern of each model's columns, or the only pattern if it has no name."""
+        """Return the pattern of columns by model name, or the pattern alone if there is one without a name."""
         if not self.proba:
             return None
         patterns: dict[str, str] = {}
@@ -473,30 +484,30 @@ class CostOptions:
     """Costs of errors, and prevalence."""
 
     cost_fp: float | str = 1
-    """Cost of a false positive; of choose also the column that holds it."""
+    """Cost of a false positive; 'choose' and 'compare --at-context' also accept a column of costs."""
     cost_fn: float | str = 1
-    """Cost of a false negative; likewise."""
+    """Cost of a false negative: a number or a column, as for --cost-fp."""
     cost_tp: float | str = 0
-    """Cost of a true positive, likewise; a gain is negative."""
+    """Cost of a true positive: a number or a column, as for --cost-fp; negative if it is a gain."""
     cost_tn: float | str = 0
-    """Cost of a true negative, likewise; a gain is negative."""
+    """Cost of a true negative: a number or a column, as for --cost-fp; negative if it is a gain."""
     target_prevalence: float | None = None
-    """Share of positives where the classifier will be used; the sample's own by default."""
+    """Share of positives where the classifier will be used, from 0 to 1; by default the share in the file."""
 
     @property
     def columns(self) -> dict[str, str]:
-        """Columns that hold costs, by their role in error messages."""
+        """Columns of costs, by the text for their option in errors."""
         return columns_of(cost_fp=self.cost_fp, cost_fn=self.cost_fn, cost_tp=self.cost_tp, cost_tn=self.cost_tn)
 
     def context(self, *, of_rows: bool = False) -> "rs.Context":
-        """Return the Context; costs that differ by row only if the command supports them."""
-        # Refuses numbers with a currency or percent sign, before NumPy is loaded.
+        """Return the Context; raise for columns of costs unless `of_rows` is True."""
+        # Raises for numbers with a currency or percent sign, before NumPy is loaded.
         roles = self.columns
         context = rs.Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
         if context.columns and not of_rows:
             option = next(iter(roles)).partition(",")[0]
             name = option.removeprefix("--").replace("-", "_")
-            hint = "rocscope choose, and compare --at-context, take columns too"
+            hint = "rocscope choose and rocscope compare --at-context accept a column of costs"
             raise InputError(name, expected="a number", got=repr(context.columns[0]), hint=hint)
         return context
 
@@ -504,53 +515,59 @@ class CostOptions:
 @Parameter(name="*", group=CHOICE)
 @dataclass(frozen=True, kw_only=True)
 class ReviewOptions:
-    """A third action between acting and leaving."""
+    """Human review of cases with scores between two thresholds, as a third action."""
 
     review_cost: float | None = None
-    """Cost of a review of a case: offers review as a third action."""
+    """Cost of reviewing one case. If given, review by a person is a third action, for scores between two
+    thresholds."""
     review_capacity: float | None = None
-    """Largest number of such looks."""
+    """With --review-cost: largest number of reviews; no limit by default."""
     review_sensitivity: float = 1.0
-    """Share of the positives that the reader acts on."""
+    """With --review-cost: share of reviewed positives that the reviewer classifies as positive."""
     review_specificity: float = 1.0
-    """Share of the negatives that the reader leaves."""
+    """With --review-cost: share of reviewed negatives that the reviewer classifies as negative."""
 
     def review(self) -> "rs.Review | None":
         """Return the Review, if any."""
         if self.review_cost is None:
             given = [option.name for option in fields(self) if getattr(self, option.name) != option.default]
             if given:
-                raise InputError(f"--{given[0].replace('_', '-')}", expected="--review-cost too", got="none")
+                raise InputError(f"--{given[0].replace('_', '-')}", expected="also --review-cost", got="none")
             return None
         return rs.Review(self.review_cost, self.review_capacity, self.review_sensitivity, self.review_specificity)
 
 
 def load_plan(path: str, classes: ClassOptions) -> Any:
-    """Load a plan; InputError unless the probabilities of classes are named for class weights, and for no other."""
+    """Load a plan; raise an InputError if `--proba` is missing for class weights, or given for another plan."""
     plan = rs.decisions.load_plan(path)
     of_classes = not isinstance(plan, rs.decisions.Plan)
     if of_classes and not classes.given:
-        expected = "columns of class probabilities, such as 'p_*', which these class weights need"
+        expected = "the columns of class probabilities that the class weights apply to, such as 'p_*'"
         raise InputError("--proba", expected=expected, got="none")
     if classes.given and not of_classes:
-        raise InputError("--proba", expected="none with a plan of two classes: name its scores by --score")
+        raise InputError("--proba", expected="none with a plan for two classes", hint="name the scores by --score")
     return plan
 
 
 def recall(plan: Any) -> dict[str, Any]:
-    """Return the options that a plan was made with; empty without a plan, and for one that was made in Python."""
+    """Return the options saved with a plan; empty if there is no plan, or if it was made in Python."""
     return getattr(plan, "read_with", {})
 
 
 def read_cost_matrix(path: str | None, cost_rows: Any, predictions: Any) -> "rs.multiclass.CostMatrix | None":
-    """Read the costs of several classes, if there is a file; InputError without predictions of several classes.
+    """Read a cost matrix of several classes; return None without a file.
 
     The first row and the first column of the file name the classes, in any order.
+
+    Raises
+    ------
+    InputError
+        If the predictions are of two classes, or a cell is not a number.
     """
     if path is None:
         return None
     if predictions is None:
-        raise InputError("--cost-matrix", expected="--proba too: it is for the probabilities of all classes")
+        raise InputError("--cost-matrix", expected="also --proba, the columns of class probabilities")
     import csv
 
     from rocscope._base.class_names import class_order
@@ -583,7 +600,7 @@ REVIEW = ReviewOptions()
 
 
 def require_output(path: str | None, *, force: bool) -> None:
-    """Raise unless the output can be written; called before any work."""
+    """Raise unless the output can be written; called before the data are read."""
     if path not in (None, "-"):
         check_writable(path, force=force)
 
@@ -592,7 +609,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def for_two_classes(*options: str, instead: str) -> Callable[[Command], Command]:
-    """Declare which options of a command do not apply to more than two classes, and the alternative."""
+    """Declare the options of a command that do not apply to more than two classes, and a hint on the alternative."""
 
     def declare(command: Command) -> Command:
         command.for_two_classes = (options, instead)  # pyright: ignore[reportFunctionMemberAccess]
@@ -602,12 +619,14 @@ def for_two_classes(*options: str, instead: str) -> Callable[[Command], Command]
 
 
 def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Raise for options typed for two classes when there are more; settings and the environment may stay.
+    """Raise if an option for two classes is typed together with an option for more classes.
+
+    Options for two classes may be set in a file of settings or in the environment.
 
     Raises
     ------
     InputError
-        If such an option was given on the command line.
+        If an option for two classes was given on the command line.
     """
     sources = {}
     for argument in arguments:
@@ -618,18 +637,18 @@ def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: Arg
         raise InputError(", ".join(typed), expected="none with --proba or --predicted", hint=instead)
 
 
-# Options that take a number of cases, where "10.000" and "10,000" mean ten thousand and never ten.
+# Options that take a number of cases: "10.000" and "10,000" mean ten thousand here, never ten.
 _COUNTS = ("--population", "--capacity", "--review-capacity")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'\u2019 ]\d{3})+")
 
 
 def refuse_grouped_counts(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Raise for numbers of cases with a mark between thousands.
+    """Raise for numbers of cases with a thousands separator.
 
     Raises
     ------
     InputError
-        With the number without marks.
+        If there is one; the hint states the number without separators.
     """
     for argument in arguments:
         for token in argument.tokens:
@@ -639,7 +658,10 @@ def refuse_grouped_counts(_app: App, _commands: tuple[str, ...], arguments: Argu
 
 
 def read_settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Fill in options from `rocscope.toml`, or `[tool.rocscope]` in `pyproject.toml`: for the command, then for all."""
+    """Fill in options from `rocscope.toml` or from `[tool.rocscope]` in `pyproject.toml`.
+
+    An option in the table of the command precedes the same option for all commands.
+    """
     source = "rocscope.toml"
     settings = _read_toml(source)
     if not settings:
@@ -650,7 +672,7 @@ def read_settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
         names = {name.lstrip("-").replace("-", "_") for argument in arguments for name in argument.names}
         for key, value in own.items() if isinstance(own, dict) else ():
             if key.replace("-", "_") not in names or isinstance(value, dict):
-                expected = f"an option of rocscope {commands[0]} and its value"
+                expected = f"options of rocscope {commands[0]} with their values"
                 raise InputError(f"[{commands[0]}] in {source}", expected=expected, got=f"{key} = {value!r}")
         Dict(settings, source=source, allow_unknown=True)(app, commands, arguments)
         Dict(settings, source=source, allow_unknown=True, use_commands_as_keys=False)(app, commands, arguments)

@@ -1,8 +1,9 @@
 """rocscope summary and compare, and the interactive pages: report, page, explore and demo.
 
-`summary` prints the performance of each model and its best threshold, `compare` the differences between models with
-tests. `report` writes an interactive page about a file, `page` the same page without data, and `explore` serves it over
-live rows. `demo` runs the example of Vuk & Curk (2006), section 7, from data to report.
+`summary` prints the performance and the best threshold of each model. `compare` prints the differences between models,
+with tests. `report` writes an interactive page about a file, and `page` writes the same page without data. `explore`
+opens the page in a browser, and computes its figures from the rows on request. `demo` runs the example of Vuk & Curk
+(2006), section 7, from data to report.
 """
 
 from dataclasses import replace
@@ -52,7 +53,7 @@ def summary(
     json: opt.Json = False,
     markdown: opt.Markdown = False,
 ) -> int:
-    """Summarise each model in five domains with intervals, the best threshold, and the result at 0.5.
+    """Show each model's performance in five domains with intervals, its best threshold, and its accuracy at 0.5.
 
     Example: rocscope summary scores.parquet --label y --score a --score b
 
@@ -61,14 +62,15 @@ def summary(
     Parameters
     ----------
     segment
-        Column of the segment, such as a region: each is shown by itself too.
+        Column of the segment, such as a region; each segment is also shown separately.
     threshold
-        Threshold of classification and net benefit: a number fixed beforehand, MODEL=NUMBER for each model, 'costs'
-        (the probability that the costs imply), or 'cheapest' on these rows, the default where models do not decide.
+        Threshold for classification and net benefit: a number fixed beforehand, MODEL=NUMBER for each model, 'costs'
+        (the threshold that follows from the costs), or 'cheapest' (the threshold of lowest cost on these rows, the
+        default).
     guess
-        Guess label, scores, weight and positive label where they are not named, and say what was guessed.
+        Guess the label, scores, weight and positive label that are not named, and print the guess.
     detail
-        Intervals and calibration too; by default up to a million rows.
+        Also show intervals and calibration; by default for files up to a million rows.
     markdown
         Print a Markdown table.
     """
@@ -116,16 +118,16 @@ def summary(
     else:
         _print_summary(data, markdown=markdown)
         if not markdown and not detailed and detail is None:
-            console.note(f"{LEFT_OUT} --detail adds what can be had.")
+            console.note(f"{LEFT_OUT} Add --detail to compute those that are possible.")
     return gating.exit_code(judged) if gates else 0
 
 
 def _read_parts(
     file: str, rows: opt.SampleOptions, memory: str | None, fold: str | None, segment: str | None
 ) -> tuple[Literal["fold", "segment"] | None, Any]:
-    """Read the rows, and return what they are split by; a large file that is not split is only counted."""
+    """Return "fold" or "segment" if rows are split, and the rows; of a large file that is not split, exact counts."""
     if (fold and segment) or ((fold or segment) and memory):
-        raise InputError("--fold and --segment", expected="one of them, without --memory", got="more")
+        raise InputError("--fold, --segment and --memory", expected="at most one of them", got="more")
     if fold:
         return "fold", rows.read(file, fold=fold)
     if segment:
@@ -134,7 +136,7 @@ def _read_parts(
 
 
 def _shown_thresholds(data: "ReportData") -> dict[str, float]:
-    """Return the threshold of each model that the tables show its figures at."""
+    """Return the threshold of each model for which the tables show its figures."""
     thresholds = {model.name: model.best.threshold for model in data.models}
     for row in data.summary or ():
         if row.part == "all":
@@ -143,7 +145,7 @@ def _shown_thresholds(data: "ReportData") -> dict[str, float]:
 
 
 def _parse_threshold(texts: list[str]) -> Any:
-    """Return the threshold of `rs.summary`: a number, a word, or a number for each model."""
+    """Return the argument `threshold` of `rs.summary`: a number, a word, or a number for each model."""
     if not texts:
         return None
     by_model = {}
@@ -195,7 +197,7 @@ def _summary_row(model: "ModelSummary") -> list[str]:
 
 def _print_summary(data: "ReportData", *, markdown: bool) -> None:
     rows = [_summary_row(model) for model in data.models]
-    # The verdict names thresholds that were chosen; those given beforehand are printed here.
+    # The verdict names chosen thresholds; thresholds that were fixed beforehand are printed here.
     given = [row for row in data.summary or () if row.part == "all" and row.threshold_source in ("given", "costs")]
     thresholds = [f"{row.model}: {row.notes[0]}." for row in given]
     if markdown:
@@ -216,7 +218,7 @@ def _print_summary(data: "ReportData", *, markdown: bool) -> None:
 
 
 def _summarise_classes(predictions: Any, title: str, detail: bool | None, *, json: bool, markdown: bool) -> None:
-    """Print the performance of each model for more than two classes, and each class by each model."""
+    """Print the performance of each model for more than two classes, overall and for each class."""
     from rocscope.report.model import MOST_DETAILED
     from rocscope.report.multiclass import by_class, multiclass_data, overview
 
@@ -235,13 +237,13 @@ def _summarise_classes(predictions: Any, title: str, detail: bool | None, *, jso
         console.print_records(heading, records)
     undefined = data.best.undefined
     if undefined:
-        console.note(f"Without cases, and omitted from averages: {', '.join(map(str, undefined))}")
+        console.note(f"Classes without cases, omitted from averages: {', '.join(map(str, undefined))}")
     console.note(data.verdict)
 
 
 @opt.for_two_classes(
     "--score", "--pos-label", "--fold", "--folds", "--at-context", *opt.TWO_CLASS_COSTS,
-    instead="costs go to --cost-matrix",
+    instead="give costs by --cost-matrix",
 )  # fmt: skip
 def compare(
     file: opt.File,
@@ -266,33 +268,34 @@ def compare(
 ) -> int:
     """Show each model's AUC with an interval, and the difference of each pair with a test.
 
-    With --proba the AUC is Hand & Till's mean over pairs of classes; --fail-if may use other averages, such as aunu(a).
+    With --proba the AUC is Hand & Till's mean over pairs of classes. --fail-if also accepts other averages, such as
+    aunu(a).
 
     Example: rocscope compare scores.csv --label y --score a --score b --fail-if "auc(b)-auc(a)<-0.01 at 95%"
 
     Parameters
     ----------
     groups
-        Column of the patient or customer that several rows belong to.
+        Column that identifies the patient or customer if several rows belong to one.
     folds
-        pooled, or mean of the folds' AUCs (with --fold).
+        With --fold: 'pooled' for one AUC over all rows, or 'mean' for the mean of the folds' AUCs.
     level
         Confidence level of all intervals.
     alternative
-        What to show of second − first: two-sided, greater or less.
+        Alternative hypothesis about the difference second − first: two-sided, greater or less.
     test
-        Kind of test: difference, or superiority, noninferiority or equivalence with the margin of --margin.
+        Kind of test: difference, superiority, noninferiority or equivalence; the last three use --margin.
     margin
-        Margin of superiority, noninferiority or equivalence.
+        Margin of a test of superiority, noninferiority or equivalence.
     adjust
-        Of p-values for several pairs: holm, bh, max-t or none.
+        Adjustment of p-values for several pairs of models: holm, bh, max-t or none.
     at_context
-        Compare expected costs as well, each model at its best threshold.
+        Also compare expected costs, with each model at its best threshold.
     cost_matrix
-        With --proba: compare costs as well, by a CSV file whose first row and column name the classes.
+        With --proba: also compare costs. CSV file with class names in its first row and first column.
     fail_if
-        Exit with code 1 where 'auc(a)<0.8', or significantly 'auc(b)-auc(a)<-0.01 at 95%'; also brier(…), slope(…) and
-        other figures of a ranking or of probabilities, cost(…) with --at-context, and conditions joined by 'and'.
+        Exit with code 1 if this condition holds: 'auc(a)<0.8', or significantly 'auc(b)-auc(a)<-0.01 at 95%'. Other
+        figures are brier(…), slope(…) and, with --at-context, cost(…). Conditions may be joined by 'and'.
     """
     # Check the conditions, the columns and the models.
     gates = [gating.Gate.parse(text) for text in fail_if or []]
@@ -342,7 +345,7 @@ def compare(
 
 
 def _require_models(gates: list[gating.Gate], models: list[str]) -> None:
-    """Raise ColumnError for a condition on a model that is not compared."""
+    """Raise a ColumnError if a condition names a model that is not compared."""
     for gate in gates:
         for condition in gate.conditions:
             for model in (condition.model, condition.minus):
@@ -351,19 +354,19 @@ def _require_models(gates: list[gating.Gate], models: list[str]) -> None:
 
 
 def _compared_figure(condition: "Condition", at_context: bool) -> str:
-    """Return the figure that a condition is about; InputError if the comparison does not compute it."""
+    """Return the figure of a condition; raise an InputError if the comparison does not compute it."""
     from rocscope.figures.registry import known, statistic_named
 
     figure = known(condition.quantity)
     if figure is None or figure.name != "cost":
         return statistic_named(condition.quantity, "--fail-if")[0].name
     if not at_context:
-        raise InputError("--fail-if", expected="--at-context with it", got=str(condition), hint="it compares costs")
+        raise InputError(f"--fail-if {condition}", expected="also --at-context, which compares costs", got="none")
     return "cost"
 
 
 def _compared_average(condition: "Condition", with_costs: bool) -> str:
-    """Return the same of several classes: "auc" for Hand & Till's average, another average, or "cost"."""
+    """Return the figure of a condition on several classes: "auc" (Hand & Till's), another average AUC, or "cost"."""
     from rocscope.multiclass.figures import class_figure
 
     if condition.quantity.casefold() == "cost" and with_costs:
@@ -378,7 +381,7 @@ def _compare_two_classes(
     predictions: Any, context: Any, hypothesis: dict[str, Any], folds: Any, figure: str, level: float
 ) -> "Comparisons":
     """Compare the costs of models, or another figure."""
-    # The chosen hypothesis is about areas; other figures have a two-sided test.
+    # The chosen hypothesis applies to AUCs; other figures have a two-sided test.
     two_sided = hypothesis | {"alternative": "two-sided", "test": "difference", "margin": 0.0}
     if figure == "cost":
         return rs.inference.compare_costs(predictions, context, level=level, **two_sided)
@@ -397,7 +400,7 @@ def _compare_classes(
 
 
 def _condition_estimate(condition: "Condition", result: "Comparisons") -> "Estimate":
-    """Return the estimate of a condition, with the sign of a difference as the condition has it."""
+    """Return the estimate of a condition; a difference has the order of models of the condition."""
     assert condition.model is not None
     if condition.minus is None:
         return result.estimates[condition.model]
@@ -474,9 +477,9 @@ def report(
     output
         File to write; - for stdout.
     title
-        Title of the report, after which files saved from it are named; the file's name without its ending by default.
+        Title of the report, also used to name files saved from it; by default the file's name without its ending.
     notes
-        A paragraph to put under the title.
+        Paragraph shown below the title.
     """
     opt.require_output(output, force=force)
     columns = {}
@@ -485,7 +488,7 @@ def report(
     if segment:
         columns["segment"] = segment
     if columns and memory:
-        raise InputError("--memory", expected="neither --fold nor --segment with it: they need rows")
+        raise InputError("--memory", expected="none with --fold or --segment, which need every row in memory")
     rows = rows.settled(file, "label", "scores", classes=classes, fold=fold, segment=segment)
     context = costs.context()
     review = reviewing.review()
@@ -520,27 +523,27 @@ def explore(
     browser: Annotated[opt.Flag, Parameter(negative="--no-browser")] = True,
     port: int = 0,
 ) -> None:
-    """Explore any number of rows in the browser, with SQL filters, segments, tests and bands; Ctrl-C ends it.
+    """Explore files of any size in the browser, with SQL filters, segments, tests and confidence bands.
 
-    The models of several files, such as last month's and this month's, are compared.
+    If you name several files, such as last month's and this month's, their models are compared. Press Ctrl-C to stop.
 
     Example: rocscope explore march.parquet april.parquet --label y --score a
 
     Parameters
     ----------
     segment
-        Column that rows are split by first; the page can take any other.
+        Column that splits the rows when the page opens; you can choose another column on the page.
     title
-        Title of the page; the names of the files by default.
+        Title of the page; by default the names of the files.
     browser
-        Open the browser; the address is printed anyway.
+        Open the page in the browser; the address is always printed.
     port
-        Port of the address; any that is free by default.
+        Port of the address; 0, the default, takes any free port.
     """
     files = [file, *others]
     for path in files:
         if path == "-":
-            raise InputError("-", expected="a file: it is read at every question", got="stdin")
+            raise InputError("-", expected="a file that can be read several times", got="stdin")
         rows.require(path)
     context = costs.context()
     sources: Any = file
@@ -559,7 +562,7 @@ def explore(
 
 
 def page(*, output: Annotated[str, opt.OUTPUT] = "open.html", force: opt.Force = False) -> None:
-    """Write an offline page that makes a report of any file dropped on it, in any browser.
+    """Write an offline page on which you can drop any file to see its report, in any browser.
 
     Example: rocscope page -o open.html
 
@@ -577,26 +580,26 @@ def page(*, output: Annotated[str, opt.OUTPUT] = "open.html", force: opt.Force =
         console.note(f"Page: {write_file(output, open_page(), force=force)}")
 
 
-# The example of the paper: two data sets, two models, ten folds.
+# The example of Vuk & Curk (2006): two data sets, two models, ten folds.
 _SETS = ("tic_tac_toe", "wdbc")
 _MODELS = ["naive Bayes", "tree"]
 _FOLDS = 10
 
-# Accuracy at 0.5 and at the best threshold, and that threshold, as published.
+# Published accuracy at 0.5, accuracy at the best threshold, and the best threshold.
 _PUBLISHED = {("tic_tac_toe", "naive Bayes"): "69.5%, 75.2%, 0.403"}
 
 
 def demo(
     *, folder: Annotated[Path, Parameter(alias="-o")] = Path("demo"), random_state: int = 0, force: opt.Force = False
 ) -> None:
-    """Cross-validate naive Bayes and a decision tree on tic-tac-toe and wdbc, and write the report.
+    """Cross-validate naive Bayes and a decision tree on two data sets (tic-tac-toe and wdbc), and write a report.
 
     Parameters
     ----------
     folder
-        Where the files go.
+        Folder to write the files to; created if missing.
     random_state
-        Seed of the folds.
+        Random seed for the folds.
     """
     import pyarrow as pa
 
@@ -620,7 +623,7 @@ def demo(
 
 
 def cross_validated(name: str, random_state: int) -> "dict[str, Array]":
-    """Return labels, folds and the out-of-fold probabilities of both models."""
+    """Return the labels, the folds, and the out-of-fold probabilities of both models."""
     import numpy as np
     from sklearn import model_selection, naive_bayes, pipeline, preprocessing, tree
 
@@ -629,7 +632,7 @@ def cross_validated(name: str, random_state: int) -> "dict[str, Array]":
     bayes = naive_bayes.CategoricalNB(min_categories=5)
     decision_tree = tree.DecisionTreeClassifier(min_samples_leaf=2, random_state=random_state)
     if all(column.dtype.kind == "f" for column in data.X.values()):
-        # Naive Bayes takes categories: five bins of equal frequency, fitted in each fold.
+        # Naive Bayes needs categories: five bins of equal frequency, fitted in each fold.
         features = np.column_stack(list(data.X.values()))
         bins = preprocessing.KBinsDiscretizer(
             5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf"

@@ -1,7 +1,7 @@
-"""scikit-learn's displays in the look of this library, with a band and a rug for calibration.
+"""scikit-learn's displays in the style of this library, with intervals and a rug plot for calibration.
 
-Each class extends that of the installed scikit-learn: options, arrays, attributes, legends, warnings and exceptions are
-its own. `curve` is the `Curve` of the same rows, for thresholds, bands and tests.
+Each class extends the display of the installed scikit-learn, and keeps its options, arrays, attributes, legends,
+warnings and exceptions. The attribute `curve` is the `Curve` of the same rows, for thresholds, bands and tests.
 
 Examples
 --------
@@ -29,7 +29,7 @@ from rocscope.plotting import theme
 
 
 class _Look:
-    """A display of scikit-learn with our look, which keeps labels and scores for `curve`."""
+    """Base class of scikit-learn displays in the style of this library; keeps labels and scores for `curve`."""
 
     _make: ClassVar[Callable[..., Curve]]
     _rows: tuple[Any, Any, dict[str, Any]] | None = None
@@ -39,7 +39,7 @@ class _Look:
         ax = theme.new_axes() if ax is None else ax
         if not ax.lines:
             ax.set_prop_cycle(_line_cycle())
-        # First the look: scikit-learn's own ticks, such as those of normal deviates, replace ours.
+        # Set our style first, so that scikit-learn's own ticks, such as normal deviates, replace ours.
         theme.dress(ax)
         return super().plot(ax=ax, **options)  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -54,7 +54,7 @@ class _Look:
 
     @cached_property
     def curve(self) -> Curve:
-        """The curve of the rows, with every threshold.
+        """The curve of the rows, with all thresholds.
 
         Raises
         ------
@@ -62,7 +62,7 @@ class _Look:
             If the display was made from rates, or from several folds.
         """
         if self._rows is None:
-            hint = "from_predictions or from_estimator make one"
+            hint = "make the display by from_predictions or from_estimator"
             raise InputError("curve", expected="a display of one model's rows", got="one without rows", hint=hint)
         y_true, scores, row_options = self._rows
         return self._make(y_true, scores, **row_options)
@@ -87,13 +87,13 @@ class PrecisionRecallDisplay(_Look, metrics.PrecisionRecallDisplay):
 
 
 class DetCurveDisplay(_Look, metrics.DetCurveDisplay):
-    """Miss rate against false-positive rate, on normal deviate axes."""
+    """Detection error trade-off curves: false-negative rate against false-positive rate, on normal-deviate axes."""
 
     _make = staticmethod(det)
 
 
 class CalibrationDisplay(_Look, calibration.CalibrationDisplay):
-    """Observed share of positives in bins of the probability, with Jeffreys intervals and a rug of the rows."""
+    """Observed share of positives in bins of the probability, with Jeffreys intervals and a rug plot of the rows."""
 
     _make = staticmethod(calibration_curve)
 
@@ -112,16 +112,16 @@ class CalibrationDisplay(_Look, calibration.CalibrationDisplay):
         colour = self.line_.get_color()
         curve: Any = self.curve
         band = curve.confidence_band()
-        # Without a label: the legend stays that of scikit-learn.
+        # Without a label, so that the legend is unchanged.
         self.ax_.fill_between(*band.drawn(), color=colour, alpha=0.16, linewidth=0, zorder=2)
         theme.draw_rug(self.ax_, curve, colour, within=(0.0, 1.0))
 
 
 def _edges(probability: Any, bins: int, strategy: str) -> Array:
-    """Return edges of our bins, which hold their lower edge, for the bins of scikit-learn, which hold their upper one.
+    """Return the edges of our bins, which include their lower edge, for scikit-learn's, which include the upper edge.
 
-    A score equal to an inner edge lies below the next greater number. Equal quantiles make empty bins, which
-    scikit-learn leaves out.
+    Inner edges are replaced by the next greater number, so that scores equal to an edge are in the lower bin. Equal
+    quantiles make empty bins, which scikit-learn omits.
     """
     shares = np.linspace(0, 1, bins + 1)
     inner = shares[1:-1] if strategy == "uniform" else np.quantile(probability, shares[1:-1])

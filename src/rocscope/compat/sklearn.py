@@ -1,8 +1,8 @@
 """scikit-learn's ranking metrics as drop-in replacements.
 
-Signatures, results, warnings and exceptions equal the installed scikit-learn's (1.7 or newer). The common case, labels
-0/1 or false/true with one finite score each, is ranked here; everything else (several classes or labels, one class
-only, other label sets, bad input) is handed to scikit-learn itself, as are the functions that do not rank.
+Signatures, results, warnings and exceptions equal those of the installed scikit-learn (1.7 or newer). In the common
+case, labels 0/1 or false/true with finite scores, results are computed here. All other input (several classes or
+labels, a single class, other labels, invalid input) is passed to scikit-learn, as are functions that do not rank.
 
 Examples
 --------
@@ -49,7 +49,7 @@ def _is_part(value: Any) -> bool:
 
 
 def _takes_over(original: Callable[..., Any], **accepts: Callable[[Any], bool]) -> Callable[[Answer], Any]:
-    """Decorate a function of counts to replace `original` for all inputs that it supports."""
+    """Decorate a function of counts to replace `original` for the input that it supports."""
     signature = inspect.signature(original)
 
     def decorate(answer: Answer) -> Callable[..., Any]:
@@ -72,7 +72,7 @@ def _takes_over(original: Callable[..., Any], **accepts: Callable[[Any], bool]) 
 
 
 def _plain_counts(chosen: dict[str, Any]) -> ThresholdCounts | None:
-    """Return counts if labels are 0/1 with both present, scores finite and weights positive; otherwise None."""
+    """Return counts if labels are 0/1, both classes occur, scores are finite and weights positive; otherwise None."""
     pos_label = chosen.get("pos_label")
     if not (pos_label is None or (isinstance(pos_label, int) and pos_label == 1)):
         return None
@@ -111,7 +111,7 @@ def _rates(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
 
 
 def _without_flat(chosen: dict[str, Any], columns: Sequence[Array], *bends: Array) -> Sequence[Array]:
-    """Drop intermediate points on request: points where no count bends; the first and the last stay."""
+    """On request, drop points at which no count has a bend; keep the first and the last point."""
     if not chosen["drop_intermediate"] or columns[0].size <= 2:
         return columns
     kept = np.concatenate([[True], np.logical_or(*bends), [True]])
@@ -123,7 +123,7 @@ def roc_curve(counts: ThresholdCounts, chosen: dict[str, Any]) -> tuple[Array, A
     fps, tps, threshold = _rates(counts)
     fps, tps, threshold = _without_flat(chosen, (fps, tps, threshold), np.diff(fps, 2), np.diff(tps, 2))
     fpr, tpr = (np.concatenate([[0.0], values]) / values[-1] for values in (fps, tps))
-    # From 1.8 on thresholds are float64; before, float32 stays float32.
+    # From version 1.8 on thresholds are float64; before, those of float32 scores are float32.
     return fpr, tpr, np.concatenate([[np.inf], threshold]) if _FROM_1_8 else np.r_[np.inf, threshold]
 
 

@@ -1,8 +1,7 @@
 """Real data sets that need no download.
 
-Most of them follow from what was published about them, a few rules or a table of counts, and are generated
-row by row; the breast cancer data come with scikit-learn. Rows and columns are in the order of the published
-files.
+Most of them are generated from published rules or tables of counts; the breast cancer data come with scikit-learn. Rows
+and columns have the order of the published files.
 """
 
 import difflib
@@ -22,7 +21,7 @@ def names() -> list[str]:
     Returns
     -------
     list of str
-        In alphabetical order.
+        Names in alphabetical order.
 
     Examples
     --------
@@ -45,12 +44,12 @@ def load(name: str) -> Dataset:
     Returns
     -------
     Dataset
-        Its arrays are read-only; copy a column to change it.
+        The data set. Its arrays are read-only; copy a column to change it.
 
     Raises
     ------
     InputError
-        If no data set has that name; the message lists those there are.
+        If no data set has this name; the message lists all names.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The bundled data sets, generated from published rules, hierarchies and counts.
 
-Each function below `Dataset` returns the columns and the class of one data set, in the order of the published file.
-`TABLE` lists them with their positive class, description and source.
+The functions after `Dataset` each return the columns and the class of one data set, in the order of the published file.
+`TABLE` lists the data sets with their positive class, description and source.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,13 +31,13 @@ class Dataset:
     X : dict of str to ndarray of shape (n,)
         The attributes, column by column: strings, small integers or floats.
     y : ndarray of shape (n,)
-        The class of each row, as the published file writes it.
+        The class of each row, as in the published file.
     target : str
         Name of the class column.
     positive : str, int or None
-        The class usually taken as positive; None where there are more than two.
+        The class usually taken as positive; None if there are more than two classes.
     description : str
-        What a row is, and the meaning of its class.
+        Meaning of a row and of its class.
     source : str
         Publication and authors of the data.
 
@@ -68,24 +68,24 @@ class Dataset:
         return len(self.y)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
-        """Attributes and class as one data frame, the class last.
+        """Return the attributes and the class as one data frame, with the class as the last column.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
-            The library whose frame is wanted.
+            Library of the data frame.
 
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            As many rows as the data set, in its order.
+            One row for each row of the data set, in the same order.
 
         Raises
         ------
         InputError
-            If `backend` is none of the three.
+            If `backend` is another text.
         MissingDependencyError
-            If that library is not installed.
+            If the library is not installed.
 
         Examples
         --------
@@ -110,7 +110,7 @@ LabelledColumns = tuple[Columns, Array]
 
 
 def _combinations(levels: Mapping[str, Sequence[Any]]) -> tuple[Columns, Columns]:
-    """Return every combination of levels, the last attribute varying fastest.
+    """Return every combination of levels; the last attribute varies fastest.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _combinations(levels: Mapping[str, Sequence[Any]]) -> tuple[Columns, Columns
     Returns
     -------
     values, positions : dict of str to ndarray
-        The value of each attribute in each combination, and the place of that value among its levels.
+        The value of each attribute in each combination, and the index of this value among its levels.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _combinations(levels: Mapping[str, Sequence[Any]]) -> tuple[Columns, Columns
 
 
 def _table(*pages: str) -> NDArray[np.int64]:
-    """Parse one-digit numbers; blanks separate rows, and several pages add a first axis.
+    """Parse a table of one-digit numbers; blanks separate rows, and several pages become the first axis.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def _table(*pages: str) -> NDArray[np.int64]:
 
 
 def _car() -> LabelledColumns:
-    """Return all cars of the hierarchy with their class."""
+    """Return all combinations of attributes of cars, with their class by a hierarchy of rules."""
     car, at = _combinations(
         {
             "buying": ["vhigh", "high", "med", "low"],
@@ -172,7 +172,7 @@ def _car() -> LabelledColumns:
 
 
 def _nursery() -> LabelledColumns:
-    """Return all applications of the hierarchy with their class."""
+    """Return all combinations of attributes of applications, with their class by a hierarchy of rules."""
     family, at = _combinations(
         {
             "parents": ["usual", "pretentious", "great_pret"],
@@ -200,7 +200,7 @@ _MONKS_RULES: dict[int, Callable[[Columns], Array]] = {
     3: lambda robot: ((robot["e"] == 3) & (robot["d"] == 1)) | ((robot["e"] != 4) & (robot["b"] != 3)),
 }
 
-# Positions in the grid, counted from 1, of the robots that the authors drew for training.
+# Positions, counted from 1 among all combinations, of the robots that the authors drew for training.
 _MONKS_TRAINING = {
     1: """
         5 6 19 22 27 28 37 39 42 50 51 53 56 57 61 62 64 67 72 76 86 87 88 92 93 94 99 103 107 111 114 116
@@ -224,7 +224,7 @@ _MONKS_TRAINING = {
         400 401 403 404 407 409 410 420 422 425 430 432""",
 }
 
-# The noise that the authors added: positions of the training robots of problem 3 whose class is wrong.
+# Noise added by the authors: positions of the training robots of problem 3 with a wrong class.
 _MISLABELLED = [5, 61, 203, 213, 214, 391]
 
 
@@ -248,7 +248,7 @@ _LANDING_RULES = """
 
 
 def _shuttle() -> LabelledColumns:
-    """Return every situation that a rule decides; three of the 256 are undecided."""
+    """Return every situation to which a rule applies; no rule applies to three of the 256 situations."""
     sizes = {"stability": 2, "serr": 4, "sign": 2, "wind": 2, "magnitude": 4, "visibility": 2}
     situation, _ = _combinations({name: range(1, size + 1) for name, size in sizes.items()})
     attributes = np.column_stack(list(situation.values()))
@@ -267,7 +267,7 @@ _LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 
 
 
 def _tic_tac_toe() -> LabelledColumns:
-    """Return the boards that x won, that o won and the draws; each sorted, x before o before blank."""
+    """Return the boards won by x, then those won by o, then draws; each part is sorted, x before o before blank."""
     x_won, o_won, draws = _final_boards()
     boards: list[str] = []
     for ended in (x_won, o_won, draws):
@@ -293,7 +293,7 @@ def _final_boards() -> tuple[set[str], set[str], set[str]]:
     return won["x"], won["o"], open_boards
 
 
-# Status, age, sex; how many survived, how many died.
+# Status, age, sex; number of survivors, number of deaths.
 _ABOARD = """
     first adult male 57 118    first adult female 140 4     first child male 5 0      first child female 1 0
     second adult male 14 154   second adult female 80 13    second child male 11 0    second child female 13 0
@@ -302,7 +302,7 @@ _ABOARD = """
 
 
 def _titanic() -> LabelledColumns:
-    """Return one row per person, survivors of a group first."""
+    """Return one row per person; in each group survivors come first."""
     counts = np.array(_ABOARD.split()).reshape(-1, 5)
     groups, persons = np.repeat(counts[:, :3], 2, axis=0), counts[:, 3:].astype(int).ravel()
     status, age, sex = np.repeat(groups, persons, axis=0).T.copy()
@@ -317,7 +317,7 @@ def _wdbc() -> LabelledColumns:
     bunch: Any = load_breast_cancer()
     column = dict(zip(bunch.feature_names.tolist(), bunch.data.T.copy(), strict=True))
     measures = [name.removeprefix("mean ") for name in column if name.startswith("mean ")]
-    # The published names of columns and classes, for those of scikit-learn.
+    # Replace scikit-learn's names of columns and classes by the published ones.
     columns = {measure: column[f"mean {measure}"] for measure in measures}
     columns |= {f"se_{measure}": column[f"{measure} error"] for measure in measures}
     columns |= {f"worst_{measure}": column[f"worst {measure}"] for measure in measures}
@@ -326,7 +326,7 @@ def _wdbc() -> LabelledColumns:
 
 
 class Definition(NamedTuple):
-    """How a data set's rows are made, its positive class (None for several classes), and its description."""
+    """Function that makes the rows of a data set, its positive class (None for several), and its description."""
 
     make: Callable[[], LabelledColumns]
     positive: str | int | None

@@ -1,9 +1,9 @@
 """Divide one capacity or budget among segments: `allocate`, and plans of several actions.
 
-`allocate` makes an `Allocation` of one action, or an `ActionAllocation` of several in the order of their stakes. Each
-is then allocated among the cases that get the action before it. Both start from the greedy optimum without bounds on
-segments. If that happens to keep the bounds it is the result; otherwise a linear program is solved, and the difference
-of both costs is the price of the bounds. The methods are in `rocscope.decisions.apportionment`.
+`allocate` returns an `Allocation` of one action, or an `ActionAllocation` of several actions. Several actions are
+ordered by their stakes, and each action is allocated among the cases of the previous one. Both start with the greedy
+optimum without bounds on segments. If this optimum satisfies the bounds, it is the result. Otherwise a linear program
+is solved; its additional cost is the price of the bounds. The methods are in `rocscope.decisions.apportionment`.
 """
 
 import math
@@ -39,34 +39,35 @@ from rocscope.segments.levels import SegmentLevels
 
 _FORMAT = Format("rocscope.actions", 1, "a plan of several actions", "make a new one with rocscope.allocate(actions=…)")
 
-# Segment of data without segments.
+# Name of the segment for data without segments.
 ONE_LIST = "all"
 
-# Relative tolerance of a difference of rates for rounding errors.
+# Relative tolerance for rounding errors in a difference of rates.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ActionAllocation(Plan):
-    """A threshold for each action in each segment, jointly optimal within one limit.
+    """A threshold for each action in each segment, jointly optimal under one limit.
 
-    Made by ``rocscope.allocate(…, actions=…)``.
+    ``rocscope.allocate(…, actions=…)`` returns these plans.
 
     Attributes
     ----------
     actions : dict from segment to names
-        In rising order of stakes: the last one is for the best cases.
+        Actions in increasing order of stakes; the last one is for the cases with the highest scores.
     places : tuple of Allocation
-        For each place in that order, the cases that get the action there or a later one; its costs are the changes by
-        that action relative to the one before.
+        For each position in this order, the allocation of the cases that get the action at the position or a later one.
+        Its costs are the differences between this action and the previous one. The first allocation also contains the
+        bounds on segments.
     marginal : float
-        Saving from one more case of the capacity, or one more unit of the budget; NaN under bounds on segments, which
-        the first place holds.
+        Saving from one more case of the capacity, or from one more unit of the budget; NaN with bounds on segments.
     limit : Fraction or None
         The capacity, or the budget after fixed costs.
     in_money : bool
+        True if the limit is a budget.
     campaigns : tuple of ActionCampaign
-        Those with a fixed cost or a capacity of their own, and whether each is run.
+        Campaigns with their own fixed cost or capacity, and whether they are run.
     source : AllocationSource or None
         The data; None if the plan was read from a file.
 
@@ -94,27 +95,27 @@ class ActionAllocation(Plan):
 
     @property
     def allocations(self) -> tuple[Allocation, ...]:
-        """The allocation of each action of the plan: its places."""
+        """The allocations at the positions of the order of actions; the same as `places`."""
         return self.places
 
     @property
     def names(self) -> Array:
-        """The segments in order."""
+        """Names of the segments, in order."""
         return self.places[0].names
 
     @property
     def cost(self) -> float:
-        """Expected cost of all cases together."""
+        """Total expected cost of all cases."""
         return math.fsum(place.cost for place in self.places)
 
     @property
     def price(self) -> float:
-        """Cost of the bounds on segments: how much less the best plan without them costs."""
+        """Cost of the bounds on segments: total cost minus that of the best plan without bounds."""
         return self.places[0].price
 
     @property
     def fixed_cost(self) -> float:
-        """Fixed costs of the campaigns that are run."""
+        """Total fixed cost of the campaigns that are run."""
         return self.places[0].fixed_cost
 
     @property
@@ -124,11 +125,11 @@ class ActionAllocation(Plan):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The campaigns that are not run, as they are not worth their fixed costs."""
+        """The campaigns that are not run, because they do not cover their fixed costs."""
         return tuple(campaign.label for campaign in self.campaigns if not campaign.runs)
 
     def keeps_capacities(self, tolerance: float = _ROUNDING) -> bool:
-        """Whether no campaign has more cases than its own capacity, but for a relative tolerance."""
+        """Return True if each campaign has at most its own capacity of cases, up to a relative tolerance."""
         for campaign in self.campaigns:
             covered = campaign.places(self.actions) >= 0
             cases = float(self.cases[campaign.action][covered].sum())
@@ -138,7 +139,7 @@ class ActionAllocation(Plan):
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        """Positives and negatives of each segment, in the sample."""
+        """Numbers of positives and negatives of each segment in the sample."""
         return self.places[0].totals
 
     @cached_property
@@ -170,7 +171,7 @@ class ActionAllocation(Plan):
         return True
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.str_]:
-        """Return the action of each case; an empty text if not given.
+        """Return the action of each case; an empty text for cases without an action.
 
         Parameters
         ----------
@@ -178,9 +179,9 @@ class ActionAllocation(Plan):
 
         Notes
         -----
-        The cases of each action are drawn among the cases of the previous action: with one action or more, exactly as
-        many as `Allocation.predict` draws; with a later one the planned share of each segment, rounded down, or up
-        where the action before it would else get a case too many.
+        The number of cases with any action is exactly that of `Allocation.predict`. The cases of each later action are
+        selected among the cases of the previous action. Their number is the planned share of each segment, rounded
+        down. It is rounded up if the previous action would otherwise get more cases than planned.
         """
         cases = self.places[0].listed(scores, segment)
         hashes = hashes_of(ids, cases.code.size, random_state)
@@ -190,18 +191,18 @@ class ActionAllocation(Plan):
             most = np.minimum(planned, candidates.sizes)
             rows = rows[place.drawn(candidates, most, allocation.hashes_within(hashes, rows))]
             place_of_row[rows] += 1
-        order = np.array([(*names, "") for names in self.actions.values()])  # −1 is the empty text
+        order = np.array([(*names, "") for names in self.actions.values()])  # index −1 means no action
         return order[cases.segments[cases.code], place_of_row]
 
     def _numbers(self, cases: ListedCases) -> list[Array]:
-        """Return the number of cases of each segment that get each action or a later one."""
+        """Return, for each action, the number of cases in each segment that get this action or a later one."""
         first, *later = self.places
         numbers, planned = [first.numbers(cases, down=self.in_money)], first.planned(cases)
         for place in later:
             number_of_place, planned_of_place = place.numbers(cases, down=True), place.planned(cases)
             if not self.in_money:
-                # The action before gets the difference of both numbers. Where that would be a case or more above its
-                # plan, this action gets one more.
+                # The previous action gets the difference of the two numbers. If this exceeds its plan by a case or
+                # more, this action gets one case more.
                 for i, before in enumerate(numbers[-1].tolist()):
                     got = (before - int(number_of_place[i])) * UNIT
                     if got - (planned[i] - planned_of_place[i]) >= UNIT - NEAR:
@@ -211,7 +212,7 @@ class ActionAllocation(Plan):
         return numbers
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
-        """Return the rows that get an action, in input order."""
+        """Return the rows that get an action, in the order of the input."""
         return np.flatnonzero(self.assign(scores, ids, segment=segment, random_state=random_state) != "")
 
     @cached_property
@@ -225,7 +226,7 @@ class ActionAllocation(Plan):
         return allocation.sentence_of(self, f"{self._planned}; ", currency)
 
     def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
-        """Return the gain of the action that each row got, relative to leaving it; 0 without an action."""
+        """Return the gain of the action of each row relative to no action; 0 for rows without an action."""
         given = np.asarray(action).tolist()
         segment = segment if self.by_segment else np.repeat(self.names, len(given))
         unknown = {*given} - {"", *self.cases}
@@ -256,7 +257,7 @@ class ActionAllocation(Plan):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ActionAllocation":
-        """Read a plan that `save` wrote; see `rocscope.load_plan`."""
+        """Read a plan saved by `save`; see `rocscope.load_plan`."""
         fields = _FORMAT.read(path)
         places = tuple(Allocation.of_fields(place) for place in fields.objects("places"))
         orders = [segment.texts("actions") for segment in fields.objects("segments")]
@@ -276,7 +277,7 @@ class ActionAllocation(Plan):
         return plan.checked(fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return cost, limit and the actions of all segments, safe for JSON."""
+        """Return the cost, the limit and the actions of all segments, safe for JSON."""
         content: dict[str, Any] = {name: getattr(self, name) for name in ("cost", "profit", "marginal", "in_money")}
         content["limit"] = None if self.limit is None else str(self.limit)
         if self.campaigns:
@@ -302,14 +303,14 @@ class ActionAllocation(Plan):
             runs = [f"{campaign.label} {float(campaign.fixed_cost):.6g}" for campaign in paid]
             facts.append(f"fixed costs={self.fixed_cost:.6g} ({' + '.join(runs)})")
         if self.left_out:
-            facts.append(f"{check.listing(list(self.left_out))} left out, as not worth the fixed cost")
+            facts.append(f"{check.listing(list(self.left_out))} not run: does not cover the fixed cost")
         if self.marginal > 0:
             facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
         return f"ActionAllocation({', '.join(facts)})"
 
 
 def _campaign_content(campaign: ActionCampaign) -> dict[str, Any]:
-    """Return the fields of a campaign in a file, with exact numbers as texts."""
+    """Return the fields of a campaign for a file, with exact numbers as text."""
     content = vars(campaign) | {"fixed_cost": str(campaign.fixed_cost)}
     return content | {"capacity": None if campaign.capacity is None else str(campaign.capacity)}
 
@@ -342,27 +343,28 @@ def allocate(
     Parameters
     ----------
     segments : Predictions with segments, SegmentedCounts, or mapping from segment to data of one or several models
-        The segments that share the budget: segments, regions, models, campaigns. Of each model as accepted by other
-        functions; see `rocscope.sample`. If a segment has several models, each of them decides where it is best.
-        Segments of a mapping may have models of their own.
+        The data of the segments (such as regions, branches or campaigns) that share the limit; see `rocscope.sample`.
+        If a segment has several models, each is used for the scores where it is best. In a mapping, segments may have
+        different models.
     context : Context or Campaign, or mapping from segment to one, optional
-        Costs and class mix, by default equal costs. One for all has the class mix of all segments together; a Campaign
-        for each has its own population. One for all may name columns of the rows as costs, or as benefit.
+        Costs and prevalence; by default equal costs. A single Context or Campaign applies to all segments together, and
+        may name columns of costs or benefits in the rows. In a mapping, each Campaign has its own population.
     capacity : float, optional
-        Largest number of positive predictions, in all segments; by default the Campaign's.
+        Largest number of positive predictions in all segments; by default the capacity of the Campaign.
     budget : float, optional
-        Money for fixed and unit costs of campaigns. A campaign whose fixed cost is not worth paying is not run.
+        Largest total of fixed and unit costs of campaigns. A campaign that does not cover its fixed cost is not run.
     max_difference : mapping from rate to number, or str, optional
-        Largest difference between any two segments, as in ``{"tpr": 0.05}``: in tpr (``"equal_opportunity"``), in fpr,
-        in both (``"equalized_odds"``) or in depth (``"demographic_parity"``). A text alone means not at all.
+        Largest difference of a rate between any two segments, as in ``{"tpr": 0.05}``. The names are "tpr"
+        (``"equal_opportunity"``), "fpr", both (``"equalized_odds"``) and "depth" (``"demographic_parity"``). A text
+        alone means a difference of 0.
     subject_to : constraints, or mapping from segment to constraints, optional
-        What each segment keeps by itself, such as ``"tpr >= .3"``, ``"precision >= .2"`` or ``"cases >= 50"``.
+        Constraints on each segment, such as ``"tpr >= .3"``, ``"precision >= .2"`` or ``"cases >= 50"``.
     population : float, optional
-        Number of cases that it will be used on; by default the sample's.
+        Number of cases on which the allocation will be used; by default the number in the sample.
     actions : mapping from name to context, optional
-        Instead of `context`, several actions such as a letter and a call: a Context or Campaign for each, or a mapping
-        from segment to one. Each case gets one of them or none. Campaigns may have fixed costs, so that the best set of
-        them is run, and capacities of their own. Data without segments are one list, the segment "all".
+        Several actions, such as a letter and a call, instead of `context`. Each has a Context or Campaign, or a mapping
+        from segment to one. Each case gets at most one action. Campaigns may have fixed costs and their own capacities;
+        the best set of campaigns is run. Data without segments are one segment, "all".
 
     Returns
     -------
@@ -372,35 +374,37 @@ def allocate(
     Raises
     ------
     InputError
-        If false alarms are rewarded, both limits are given, or there is no unit cost to a budget; if a segment has
-        several models, beside several actions.
+        If false alarms are rewarded, if both limits are given, or if a budget is given without unit costs. Also if a
+        segment has several models and there are several actions.
     InfeasibleError
-        If no allocation within the limit keeps the constraints of all segments; the message says what they take.
+        If no allocation within the limit satisfies the constraints of all segments; the message states what they need.
     PairingError
         If the models of a segment were not counted on the same rows.
 
     Notes
     -----
-    The optimum over all rules, also randomised ones, of all models in all segments. Without bounds on differences the
-    steps of all hulls are taken in the order of what they gain for what they take, until the budget ends: at one slope
-    in all segments, and within one step at random. Exact, after the ranking in O(v log v) for the v vertices of all
-    hulls.
+    The result is the optimum over all rules, including randomised ones, of all models in all segments. Without bounds
+    on differences, the steps between hull vertices are sorted by gain per case (or per unit of the budget), and taken
+    until the limit is reached. All segments then have the same slope, and one step may be taken in part, at random.
+    This is exact, and after ranking takes O(v log v) time for v vertices of all hulls.
 
-    With such bounds HiGHS solves a linear program over the vertices, upper and lower, of all segments, to 9 digits;
-    where the allocation without them keeps them, that is taken. Segments without positives have no tpr, those without
-    negatives no fpr, and are bound by none. At equalised odds up to three thresholds decide shares of one segment.
+    With bounds on differences, HiGHS solves a linear program over the upper and lower hull vertices of all segments, to
+    9 digits. It is not needed if the allocation without bounds satisfies them. A segment without positives has no tpr,
+    and a segment without negatives no fpr, so bounds on these rates do not apply to it. With equalised odds, up to
+    three thresholds decide shares of one segment.
 
-    A fixed cost is paid for each campaign that is run: one for all segments, or one for each. Which ones are run is a
-    mixed-integer program for HiGHS, followed by the exact optimum of the campaigns that it chooses. A capacity of a
-    segment's own campaign is a constraint of that segment.
+    A fixed cost is paid for each campaign that is run, which is for all segments or for one. HiGHS selects the
+    campaigns to run by a mixed-integer program; the allocation among these is then exact. The capacity of a segment's
+    own campaign is a constraint on this segment.
 
-    Several actions are a multiple-choice knapsack over the steps of the upper hulls, solved in fractions. Bounds on
-    differences and segments are then on the cases that get any action, in a linear program over all scores. Which
-    campaigns with fixed costs are run is chosen as above; where a capacity of its own would be exceeded, a linear
-    program over the steps takes the place of the knapsack.
+    Several actions are a multiple-choice knapsack problem over the steps of the upper hulls, solved in fractions.
+    Bounds on differences and segments apply to the cases that get any action, and need a linear program over all
+    scores. The campaigns to run are selected as above. If a campaign would exceed its own capacity, a linear program
+    over the steps replaces the knapsack.
 
-    It is the best in this sample: in new cases it costs more, and segments differ more. A bound on differences holds on
-    the counted cases only; the text of the result states the 95% interval of the difference on new cases.
+    The allocation is the best one in this sample. On new cases its cost is higher, and segments differ more. A bound on
+    differences is satisfied only on the counted cases; the repr of the result shows the 95% interval of the difference
+    on new cases.
 
     References
     ----------
@@ -409,7 +413,7 @@ def allocate(
 
     Examples
     --------
-    Four contacts in the north find three positives; the last one is a case of the tie in the south, drawn at random:
+    Four contacts in the north reach three positives. The fifth is one of two tied cases in the south, at random:
 
     >>> from rocscope import ThresholdCounts
     >>> north, south = ThresholdCounts([2, 1], [3, 1], [1, 3]), ThresholdCounts([2, 1], [1, 1], [1, 5])
@@ -420,31 +424,31 @@ def allocate(
     >>> [str(rule) for rule in allocation.rules("s")], allocation.profit
     (['0.5 × nobody', '0.5 × score≥2 of score'], 9.0)
 
-    The south is to have at least two contacts:
+    Require at least two contacts in the south:
 
     >>> allocate({"n": north, "s": south}, campaign, capacity=5, subject_to={"s": "cases >= 2"})
     Allocation(2 segments, 5 cases, cost=-8, price of bounds=1)
 
-    Both segments are to find the same share of their positives:
+    Require the same true-positive rate in both segments:
 
     >>> allocate({"n": north, "s": south}, campaign, capacity=5, max_difference="equal_opportunity")
     Allocation(2 segments, 5 cases, cost=-7.46154, price of bounds=1.53846,
     tpr difference on new cases: 95% CI [0, 0.846])
 
-    A call costs more than a letter, and brings more:
+    A call costs more than a letter, and has a larger benefit:
 
     >>> actions = {"letter": campaign, "call": Campaign(population=16, unit_cost=3, unit_benefit=10)}
     >>> allocate({"n": north, "s": south}, actions=actions, budget=13)
     ActionAllocation(2 segments, 4 × call, 1 × letter, cost=-19, one unit more saves 1)
 
-    For one list, four calls bring 10 more than letters, less than their fixed cost of 20:
+    Without segments, four calls gain 10 more than letters, which does not cover their fixed cost of 20:
 
     >>> actions = {"letter": Campaign(population=8, unit_cost=1, unit_benefit=4), "call": Campaign(8, 3, 10, 20)}
     >>> allocate(north, actions=actions)
-    ActionAllocation(1 segment, 0 × call, 4 × letter, cost=-8, 'call' left out, as not worth the fixed cost)
+    ActionAllocation(1 segment, 0 × call, 4 × letter, cost=-8, 'call' not run: does not cover the fixed cost)
     """
     if actions is not None and context is not None:
-        raise InputError("actions", expected="none beside context", got="both")
+        raise InputError("actions and context", expected="one of them", got="both")
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
     require_kinds("allocate", segments)
@@ -459,7 +463,7 @@ def allocate(
 
     plan, marginal = allocated(segments)
     amounts = plan.allocations[0].amounts
-    # When parts of the data are allocated to again, each part stands for the population of the whole sample.
+    # In cross-validation each part of the data represents the population of the whole sample.
     contexts = [context] if actions is None else actions.values()
     if population is None and not any(GivenCosts(own, None).campaigns for own in contexts):
         population = float(sum(map(np.sum, plan.totals))) if amounts is None else amounts.rows
@@ -488,23 +492,23 @@ class AllocationLimits:
 
     @cached_property
     def differences(self) -> dict[str, float]:
-        """Largest allowed difference of each rate."""
+        """Largest allowed difference between segments, by rate."""
         return apportionment.allowed_differences(self.max_difference)
 
     @property
     def constrained(self) -> bool:
-        """True if there are constraints of segments; an empty text or collection has none."""
+        """True if there are constraints on segments; an empty text or collection means none."""
         sized = isinstance(self.subject_to, str | Sequence | Mapping)
         return self.subject_to is not None and not (sized and not self.subject_to)
 
     @property
     def bounded(self) -> bool:
-        """True if there are any bounds on segments, which need all levels rather than hulls."""
+        """True if there are bounds on segments; these need all distinct scores instead of hulls."""
         return bool(self.differences) or self.constrained
 
     @property
     def constraint_texts(self) -> tuple[tuple[Hashable, str], ...]:
-        """Constraints as texts, each with its segment; None for all."""
+        """Constraints as texts, each with its segment; None means all segments."""
         by_segment = self.subject_to if isinstance(self.subject_to, Mapping) else {None: self.subject_to}
         texts = []
         for name, constraints in by_segment.items():
@@ -517,7 +521,7 @@ class AllocationLimits:
             return self
         same = () if isinstance(self.subject_to, Mapping) or not self.constrained else constraints_of(self.subject_to)
         if same:
-            expected, hint = "a mapping from segment", "campaigns with capacities of their own are constraints too"
+            expected, hint = "a mapping from segment", "capacities of segments' campaigns are constraints by segment"
             raise InputError("subject_to", expected=expected, got=check.shown(self.subject_to), hint=hint)
         by_segment: dict[Hashable, Any] = {}
         if self.constrained:
@@ -531,20 +535,20 @@ class AllocationLimits:
         return apportionment.segment_bounds(self.subject_to, points, costs) if self.constrained else []
 
     def hold(self, plan: Allocation, bounds: Sequence[SegmentBound]) -> bool:
-        """Return whether an allocation without bounds on segments happens to keep them."""
+        """Return True if an allocation made without bounds on segments satisfies them."""
         for rate, most in self.differences.items():
             if plan.difference(rate) > most + _ROUNDING:
                 return False
         return all(bound.holds(*plan.counts) for bound in bounds)
 
     def require_cases(self) -> None:
-        """Raise for bounds on rates of the classes, which rows with costs in columns do not have."""
+        """Raise for bounds on rates of the classes, which are not available for costs in columns."""
         unsuitable = [rate for rate in self.differences if rate != "depth"]
         for _, text in self.constraint_texts if self.constrained else ():
             quantities = {str(constraint): constraint.quantity for constraint in constraints_of(text)}
             unsuitable += [bound for bound, quantity in quantities.items() if quantity not in ("cases", "depth")]
         if unsuitable:
-            expected = "bounds on cases and depth, where costs are columns"
+            expected = "bounds on cases or depth, because costs are columns"
             raise InputError("subject_to and max_difference", expected=expected, got=unsuitable[0])
 
 
@@ -575,8 +579,9 @@ def best_allocation(
 ) -> tuple[Allocation, float]:
     """Return the allocation of lowest cost, and the marginal value of the limit.
 
-    `limit` is before fixed costs. Where there are any, it is also chosen which campaigns are run: by a mixed-integer
-    program, whose tolerance is then made good by trying each campaign in and out, with the exact optimum of each set.
+    `limit` is before fixed costs. If there are fixed costs, the campaigns to run are selected by a mixed-integer
+    program. To correct for its tolerance, each campaign is then added or removed in turn, with the exact optimum of
+    each set.
     """
 
     def with_runs(runs: tuple[bool, ...]) -> tuple[Allocation, float] | None:
@@ -605,7 +610,7 @@ def _best_neighbour(
     with_runs: Callable[[tuple[bool, ...]], PlanAndValue | None],
     kept: Sequence[int] = (),
 ) -> PlanAndValue:
-    """Return the best plan after trying each campaign in and out, but for the `kept` ones, until nothing is gained."""
+    """Add or remove one campaign at a time, except those in `kept`, until the plan does not improve; return it."""
     index = 0
     while index < len(chosen):
         other = (*chosen[:index], not chosen[index], *chosen[index + 1 :])
@@ -623,9 +628,9 @@ def _best_of_runs(
     limits: AllocationLimits,
     amounts: RowAmounts | None,
 ) -> tuple[Allocation, float]:
-    """Return the allocation of lowest cost among the campaigns that are run, and the marginal value of the limit.
+    """Return the allocation of lowest cost for the campaigns that are run, and the marginal value of the limit.
 
-    The value is that within the bounds: where these leave the limit unused, more of it saves nothing.
+    The marginal value is 0 if bounds on segments leave a part of the limit unused.
     """
     bounds = limits.segment_bounds(points, costs)
     greedy = apportionment.greedy_steps(points.upper, costs, limit)
@@ -646,11 +651,11 @@ def _allocate_actions(
     """Return an allocation of several actions, and the marginal value of the limit without bounds on segments."""
     points = levels_of(segments, all_levels=limits.bounded)
     if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
-        hint = "choose one of them first, with rocscope.choose"
-        expected = "one model in each, where there are several actions"
+        hint = "select one model first with rocscope.choose"
+        expected = "one model in each segment, because there are several actions"
         raise InputError("segments", expected=expected, got="several", hint=hint)
     costs, campaigns = segment_costs.costs_by_action(actions, points.upper, population, budget=limits.in_money)
-    # Capacities of actions are constraints of their campaigns, not the limit.
+    # The capacity of an action is a constraint on its campaign, not the limit.
     limit = GivenCosts(Context(), None).limit(limits.capacity, limits.budget)
     return best_actions(points, costs, limit, limits, campaigns)
 
@@ -664,8 +669,8 @@ def best_actions(
 ) -> tuple[ActionAllocation, float]:
     """Return the actions of lowest cost, and the marginal value of the limit.
 
-    `costs` holds, for each segment, the unit costs of its actions by name, in rising order of stakes. `limit` is before
-    fixed costs. Which campaigns are run is chosen as by `best_allocation`.
+    `costs` contains, for each segment, the unit costs of its actions by name, in increasing order of stakes. `limit` is
+    before fixed costs. The campaigns to run are selected as in `best_allocation`.
     """
     by_segment = dict(zip(points.keys, costs, strict=True))
 
@@ -689,7 +694,7 @@ def best_actions(
         chosen = tuple(campaign.runs for campaign in solved[1])
     best = with_runs(chosen)
     if best is None:
-        raise InputError("budget", expected="an amount that pays the fixed costs", got=f"{float(limit or 0):g}")
+        raise InputError("budget", expected="an amount that covers the fixed costs", got=f"{float(limit or 0):g}")
     return best if limits.bounded else _best_neighbour(chosen, best, with_runs, free)
 
 
@@ -704,7 +709,7 @@ def _best_actions_of_runs(
     limits: AllocationLimits,
     campaigns: tuple[ActionCampaign, ...],
 ) -> tuple[ActionAllocation, float]:
-    """Return the actions of lowest cost among the campaigns that are run, and the marginal value of the limit."""
+    """Return the actions of lowest cost for the campaigns that are run, and the marginal value of the limit."""
     differences, in_money = limits.differences, limits.in_money
     hulls, increments = points.upper, segment_costs.incremental_costs(list(costs.values()))
     increments[0] = replace(increments[0], fixed_costs=[_fixed_costs(campaigns)])
@@ -719,7 +724,7 @@ def _best_actions_of_runs(
         for of_place, increment in zip(shares, increments, strict=True):
             place = allocation_of(levels, of_place, increment, None, in_money=False)
             places.append(replace(place, marginal=np.nan))
-        # Limit and bounds are on the cases that get any action.
+        # The limit and the bounds apply to the cases that get any action.
         first_limit = None if in_money else limit
         places[0] = replace(places[0], limit=first_limit, max_difference=differences, subject_to=texts)
         return ActionAllocation(order, tuple(places), marginal, limit, in_money, campaigns)
@@ -740,11 +745,11 @@ def _best_actions_of_runs(
 def allocation_of(
     points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts, limit: Fraction | None, *, in_money: bool
 ) -> Allocation:
-    """Return an allocation with its exact cost, rounded once."""
+    """Return an allocation, with its cost computed exactly and rounded once."""
     left = costs.total(UnitCosts.cost_of_leaving, np.arange(points.n_pos.size), points.n_pos, points.n_neg)
     acting = shares.point >= 0
     whole = np.array([share == 1 for share in shares.share])
-    # Segments with one threshold are summed as integers; only the few others need fractions of their counts.
+    # Segments with one threshold are summed as integers; only the few randomised segments need fractions.
     point = shares.point[acting & whole]
     gain = costs.total(UnitCosts.gain, shares.segment[acting & whole], points.tp[point], points.fp[point])
     for i in np.flatnonzero(acting & ~whole).tolist():

@@ -1,13 +1,13 @@
-"""Allocation: a threshold for each segment within one shared capacity or budget, and its expected cost on new cases.
+"""Allocation: a threshold for each segment under one shared capacity or budget, and its expected cost on new cases.
 
-An allocation is made by `rocscope.allocate` from the points of all segments, the `SegmentShares` that hold which point
-decides which share of a segment's cases, and the unit costs of each segment. This file holds, in order, the class; its
-application to a list of new cases (`ListedCases`); the interval of its expected cost; and its file, from which it is
-read with exact fractions and counts.
+`rocscope.allocate` makes an allocation from the operating points of all segments, from `SegmentShares` (the share of a
+segment's cases that is decided at each point), and from the unit costs of each segment. The file has this order: the
+class; its application to a list of new cases (`ListedCases`); the interval of its expected cost; and the file format,
+with exact fractions and counts.
 
-The interval: thresholds are chosen again on nine tenths of the cases and applied to the rest (`held_out_outcomes`), and
-the total cost of the held-out cases is a sum over independent segments (`cost_interval`). `ActionAllocation`, which is
-a sequence of allocations, uses the same functions.
+For the interval, thresholds are chosen again on nine tenths of the cases and applied to the held-out tenth
+(`held_out_outcomes`). The total cost of the held-out cases is a sum over independent segments (`cost_interval`).
+`ActionAllocation`, a sequence of allocations, uses the same functions.
 """
 
 import math
@@ -44,19 +44,19 @@ from rocscope.segments.levels import SegmentLevels
 
 FORMAT = Format("rocscope.allocation", 1, "an allocation", "allocate again with rocscope.allocate and save the result")
 
-# From this number of rows on, the folds are drawn once instead of `REPEATS` times: their random error is then small.
+# From this number of rows on, the folds are drawn once instead of `REPEATS` times, because their random error is small.
 _ROWS_FOR_ONE_REPEAT = 100_000
 
-# Beyond this number of rows, thresholds hardly depend on the sample, and are taken as given.
+# With more rows, thresholds hardly depend on the sample, and the choice is not repeated.
 _MOST_ROWS_TO_REFIT = 2_000_000
 
-# Up to this number of rows, a plan promises what it brings on held-out cases: in a second or so.
+# Up to this number of rows, a plan's forecast is estimated on held-out cases, which takes about a second.
 _MOST_ROWS_TO_PROMISE = 20_000
 
-# A sentence names the cases of each segment up to this number of segments: a choice of what a reader takes in.
+# A sentence states the cases of each segment up to this number of segments, to keep the sentence readable.
 _MOST_SEGMENTS_NAMED = 4
 
-# An interval needs this number of rows of each class, as that of a decision does.
+# An interval needs this number of rows in each class, like the interval of a decision.
 _FEWEST_OF_A_CLASS = 10
 
 
@@ -69,7 +69,7 @@ class AllocationSource:
     segments : data by segment
     make : function from data to the allocations of all actions
     marginal : float
-        Saving from one more unit of the limit, within the bounds on segments.
+        Saving from one more unit of the limit, given the bounds on segments.
     """
 
     segments: Any
@@ -83,9 +83,12 @@ class ListedCases:
 
     Attributes
     ----------
-    segments : array of the allocation's indices of the segments that occur
-    code : array of the index of each case's segment among them
+    segments : array
+        Indices, in the allocation, of the segments of these cases.
+    code : array of n
+        For each case, the index of its segment in `segments`.
     scores : mapping from model to array
+        Scores of the cases.
     """
 
     segments: Array
@@ -94,7 +97,7 @@ class ListedCases:
 
     @property
     def sizes(self) -> Array:
-        """Cases of each segment."""
+        """Number of cases in each segment."""
         return np.bincount(self.code, minlength=self.segments.size)
 
     def take(self, rows: Array) -> "ListedCases":
@@ -105,37 +108,38 @@ class ListedCases:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Allocation(Plan):
-    """A threshold for each segment, jointly optimal within one budget.
+    """A threshold for each segment, jointly optimal under one capacity or budget.
 
-    Made by `rocscope.allocate`.
+    `rocscope.allocate` returns allocations.
 
     Attributes
     ----------
     cost : float
-        Expected cost of all cases together.
+        Total expected cost of all cases.
     price : float
-        Cost of the bounds on segments: how much less the best allocation without them costs.
+        Cost of the bounds on segments: total cost minus that of the best allocation without bounds.
     marginal : float
-        Saving from one more case of the capacity, or one more unit of the budget; NaN under such bounds.
+        Saving from one more case of the capacity, or from one more unit of the budget; NaN with bounds on segments.
     fixed_cost : float
-        Fixed costs of the campaigns that are run.
+        Total fixed cost of the campaigns that are run.
     limit : Fraction or None
         The capacity, or the budget after fixed costs.
     max_difference : dict from rate to number
+        Largest allowed difference of each rate between segments.
     subject_to : tuple of (segment, constraint)
-        Constraints that a segment keeps by itself; all segments, if the segment is None.
+        Constraints on segments; a segment of None means each segment.
     source : AllocationSource or None
         The data; None if the allocation was read from a file.
     amounts : RowAmounts or None
-        Costs that differ from row to row. There is then no tpr and fpr, and the counts of the rules are of rows that
-        are part positive, part negative.
+        Costs that differ between rows. If given, tpr and fpr are not available, and counts are sums of rows that are
+        partly positive and partly negative.
 
     Examples
     --------
     >>> from rocscope import Context, ThresholdCounts, allocate
     >>> segments = {"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 1], [2, 5])}
     >>> allocation = allocate(segments, Context(cost_fn=5), capacity=5)
-    >>> allocation.marginal  # of the south's upper four each second saves 5, each other costs 1
+    >>> allocation.marginal  # one more case in the south: with equal chances it saves 5 or costs 1, on average 2
     2.0
     """
 
@@ -157,22 +161,22 @@ class Allocation(Plan):
 
     @property
     def names(self) -> Array:
-        """The segments in order."""
+        """Names of the segments, in order."""
         return self._points.names
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
-        """The segments' names in the form used for lookup."""
+        """Names of the segments as Python objects, for look-up."""
         return tuple(self._points.keys)
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        """Positives and negatives of each segment, in the sample."""
+        """Numbers of positives and negatives of each segment in the sample."""
         return self._points.totals
 
     @property
     def terms(self) -> SegmentUnitCosts:
-        """Costs, gains and use of the limit for a case of each segment."""
+        """Cost, gain and use of the limit per case of each segment."""
         return self._costs
 
     @property
@@ -183,11 +187,11 @@ class Allocation(Plan):
 
     @property
     def allocations(self) -> "tuple[Allocation, ...]":
-        """The allocation of each action of the plan: itself."""
+        """The allocations of all actions of the plan: only this one."""
         return (self,)
 
     def total(self, amount: Callable[[UnitCosts, Any, Any], Fraction], counts: tuple[Array, Array]) -> Fraction:
-        """Return the exact sum over segments of an amount, such as `UnitCosts.used`, of true and false positives."""
+        """Return the exact sum over segments of an amount, such as `UnitCosts.used`, for true and false positives."""
         return self._costs.total(amount, np.arange(self.names.size), *counts)
 
     @property
@@ -197,7 +201,7 @@ class Allocation(Plan):
 
     @cached_property
     def counts(self) -> tuple[Array, Array]:
-        """Expected true and false positives of each segment, in the sample."""
+        """Expected true and false positives of each segment in the sample."""
         acting = self._shares.point >= 0
         segment, point = self._shares.segment[acting], self._shares.point[acting]
         share = np.array([float(share) for share in self._shares.share])[acting]
@@ -233,14 +237,14 @@ class Allocation(Plan):
         return self._costs.column("pos", segments) * tp + self._costs.column("neg", segments) * fp
 
     def difference(self, rate: str) -> float:
-        """Return the largest difference between segments in "tpr", "fpr" or "depth"; NaN if no segment has the rate."""
+        """Return the largest difference of "tpr", "fpr" or "depth" between segments; NaN if no segment has it."""
         check.check_choice("rate", rate, RATES if self.amounts is None else ("depth",))
         rates = self._rate(rate)
         rates = rates[~np.isnan(rates)]
         return float(np.ptp(rates)) if rates.size else math.nan
 
     def difference_interval(self, rate: str, level: float = 0.95) -> Estimate:
-        """Return the difference of segments in a rate on new cases, with an interval for the thresholds as given.
+        """Return the difference of a rate between segments on new cases, with an interval for fixed thresholds.
 
         Parameters
         ----------
@@ -249,9 +253,9 @@ class Allocation(Plan):
 
         Notes
         -----
-        Each of m segments has Wilson's interval at level 1 − (1 − level)/m, so that all hold together; the difference
-        of the highest and the lowest rate then lies between max(0, max low − min high) and max high − min low. Segments
-        without cases of the class have no rate. Weighted rows count as a number of cases.
+        Each of m segments has Wilson's interval at level 1 − (1 − level)/m, so that all intervals are valid together.
+        The difference of the highest and the lowest rate then lies between max(0, max low − min high) and max high −
+        min low. Segments without cases of the class have no rate. Weights are taken as numbers of cases.
 
         Examples
         --------
@@ -264,7 +268,7 @@ class Allocation(Plan):
         level = check.check_level(level)
         n_pos, n_neg = self.totals
         if self.amounts is not None:
-            # Rows were counted twice, with weights whose sum is hit + alarm.
+            # Each row was counted twice, as positive and as negative, with weights whose sum is hit + alarm.
             of_row = self.amounts.hit + self.amounts.alarm
             n_pos, n_neg = n_pos / of_row, n_neg / of_row
         n = n_pos if rate == "tpr" else n_neg if rate == "fpr" else n_pos + n_neg
@@ -277,7 +281,7 @@ class Allocation(Plan):
 
     @property
     def new_cases_words(self) -> list[str]:
-        """For each bound on differences, the interval of the difference on new cases."""
+        """For each bound on differences, the interval of the difference on new cases, as text."""
         words = []
         for rate in self.max_difference:
             if not math.isnan(self.difference(rate)):
@@ -294,13 +298,13 @@ class Allocation(Plan):
         return self._shares.segment.searchsorted(np.arange(self.names.size + 1))
 
     def rule(self, name: Hashable) -> randomized.RandomizedRule:
-        """Return the rule of a segment: one threshold, or several that each decide a share of its cases."""
+        """Return the rule of a segment: one threshold, or several thresholds that each decide a share of its cases."""
         if check.check_label(name, "name") not in self._points.keys:
-            raise InputError("name", expected="that of a segment that was allocated to", got=check.shown(name))
+            raise InputError("name", expected="a segment of the allocation", got=check.shown(name))
         return self._rule(self._points.keys[name])
 
     def rules(self, name: Hashable) -> tuple[randomized.Part, ...]:
-        """Return the thresholds of a segment's rule with the share of cases each decides."""
+        """Return the thresholds of a segment's rule, each with the share of cases that it decides."""
         return self.rule(name).parts
 
     def _rule(self, segment: int) -> randomized.RandomizedRule:
@@ -308,13 +312,13 @@ class Allocation(Plan):
         n_pos, n_neg = plain(points.n_pos, segment), plain(points.n_neg, segment)
         for i in range(self._begin[segment], self._begin[segment + 1]):
             point = self._shares.point[i]
-            if point < 0:  # nobody, whatever the model
+            if point < 0:  # "nobody", with any model
                 model, counts = points.models[0], OperatingPoint(0, 0, n_pos, n_neg, np.inf)
             else:
                 tp, fp = plain(points.tp, point), plain(points.fp, point)
                 everybody = tp == n_pos and fp == n_neg
                 threshold = -np.inf if everybody else plain(points.threshold, point)
-                # Sums of the same weights in another order may exceed the total by rounding.
+                # A sum of weights in another order may exceed the total by a rounding error.
                 fn, tn = max(n_pos - tp, 0), max(n_neg - fp, 0)
                 model, counts = points.models[points.model[point]], OperatingPoint(tp, fp, fn, tn, threshold)
             ends.append(randomized.HullVertex(model, counts))
@@ -342,36 +346,39 @@ class Allocation(Plan):
     # Application to new cases
 
     def predict(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Booleans:
-        """Return which cases are predicted positive: exactly the planned share of each segment.
+        """Return True for cases predicted positive, exactly the planned share of each segment.
 
         Parameters
         ----------
         scores : array of n scores, or mapping from model name to array, Predictions, data frame
         ids : array of n identifiers, optional
-            Their hashes break ties; by default the numbers of the rows.
+            Identifiers of the cases, whose hashes break ties; by default row numbers.
         segment : array of n segments
-            Those of the Predictions by default.
+            Segment of each case; by default the segments of the Predictions.
         random_state : int, Generator, RandomState or None
-            Another one hashes differently.
+            Random seed for breaking ties.
+
+        Returns
+        -------
+        array of n booleans
 
         Raises
         ------
         InputError
-            If the segment column is missing, or one of its segments was not allocated to.
+            If the segments are missing, or contain a segment that is not in the allocation.
 
         Notes
         -----
-        All cases that are passed are drawn together. Numbers of segments are rounded so that their sum is the planned
-        one, rounded down, and never above the capacity's share of all cases; of a budget each is rounded down. Ties are
-        broken as by `Decision.predict`. If the list has more or fewer cases at a threshold than the sample, the next
-        best scores fill the number.
+        The cases passed are selected together, best scores first within each segment. The numbers of the segments are
+        rounded so that their sum is the planned total, rounded down. The total is at most the capacity's share of the
+        cases passed. With a budget each number is rounded down. Ties are broken as by `Decision.predict`.
         """
         cases = self.listed(scores, segment)
         hashes = randomized.hashes_of(ids, cases.code.size, random_state)
         return self.drawn(cases, self.numbers(cases), hashes)
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
-        """Return the rows that `predict` finds positive, in input order: segments share no ranking.
+        """Return the rows predicted positive, in the order of the input because segments have no common ranking.
 
         Examples
         --------
@@ -395,7 +402,7 @@ class Allocation(Plan):
         index, names = self._points.keys, listed(values)
         unknown = [name for name in names if name not in index]
         if unknown:
-            raise InputError("segment", expected="segments that were allocated to", got=check.listing(unknown))
+            raise InputError("segment", expected="segments of the allocation", got=check.listing(unknown))
         segments = np.array([index[name] for name in names])
         return ListedCases(segments, code, scores_of(self._models(segments.tolist()), scores))
 
@@ -406,7 +413,7 @@ class Allocation(Plan):
         return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
 
     def planned(self, cases: ListedCases) -> list[int]:
-        """Return the number of cases that each segment's rule selects on average, in multiples of 1/`UNIT`."""
+        """Return the expected number of cases that each segment's rule selects, in multiples of 1/`UNIT`."""
         points, shares = self._points, self._shares
         # Integers in a common unit are exact and, for many segments, much faster than fractions.
         tp, fp = np.append(points.tp, 0)[shares.point], np.append(points.fp, 0)[shares.point]  # 0 at −1, nobody
@@ -422,14 +429,14 @@ class Allocation(Plan):
         return planned
 
     def numbers(self, cases: ListedCases, *, down: bool = False) -> Array:
-        """Return the number of cases to select in each segment; all rounded down, or with the sum that is planned."""
+        """Return the number of cases to select in each segment, all rounded down or with the planned sum."""
         unit, near = randomized.UNIT, randomized.NEAR
         planned = self.planned(cases)
         if self.in_money or down:
             return np.array([(count + near) // unit for count in planned])
         total = sum(planned)
         if self.limit is not None:
-            # The list may use the same share of its cases as the capacity is of all cases.
+            # The share of cases to select is at most the capacity divided by the population.
             all_cases = self.total(UnitCosts.cases, self.totals)
             most = randomized.in_units(self.limit * int(cases.sizes.sum()) / all_cases)
             if total > most + near:
@@ -444,7 +451,7 @@ class Allocation(Plan):
         alone = self._begin[segments + 1] == first + 1
         model = np.append(self._points.model, 0)[self._shares.point[first]]
         chosen = np.zeros(code.size, bool)
-        # Segments with one threshold are drawn together, those of each model at once.
+        # Segments with one threshold are processed together, for each model at once.
         for name, column in cases.scores.items():
             rows = np.flatnonzero((alone & (model == self._points.models.index(name)))[code])
             hashes_of_rows = hashes_within(hashes, rows)
@@ -500,14 +507,15 @@ class Allocation(Plan):
         ----------
         level : float
         random_state : int, Generator, RandomState or None
-            Draws the folds.
+            Random seed of the folds.
 
         Notes
         -----
-        Thresholds are chosen again on nine tenths of the cases and applied to the rest: ten folds, five times. Because
-        exactly the planned number is acted on, the excess over the limit counts at its marginal value. Weighted or
-        grouped rows, several models of counts and a plan from a file have an interval for the thresholds as given,
-        which is not `reliable`. See `rocscope.decisions.allocation.cost_interval` for the formula.
+        Thresholds are chosen again on nine tenths of the cases and applied to the held-out tenth, in ten folds repeated
+        five times. Exactly the planned number is acted on, so held-out cases above or below the limit are charged or
+        credited with the marginal value of the limit. For weighted or grouped rows, several models of counts, and plans
+        from files, the interval is for fixed thresholds and not `reliable`. The formula is in
+        `rocscope.decisions.allocation.cost_interval`.
         """
         held_out = held_out_outcomes(self.allocations, self.source, self.limit, check.seed_of(random_state))
         return cost_interval(self.cost, self.allocations, level, held_out)
@@ -523,11 +531,11 @@ class Allocation(Plan):
         """
         segments = np.arange(self.names.size)
         if self.amounts is None:
-            # Expected in the population: cases that each positive of the sample stands for, times those acted on.
+            # Expected number in the population: cases per positive of the sample, times positives acted on.
             sample_tp, _ = self.counts
             tp = self._costs.column("pos", segments) * sample_tp
         else:
-            # Rows counted in money are shares of positives: a number of true positives would mean nothing.
+            # Rows in money are partly positive, so a number of true positives has no meaning.
             tp = np.full(segments.size, np.nan)
         columns = {
             "segment": self.names,
@@ -541,7 +549,7 @@ class Allocation(Plan):
         return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return cost, price and the rules of all segments, safe for JSON."""
+        """Return the cost, the price of bounds, and the rules of all segments, safe for JSON."""
         names = ("cost", "price", "marginal", "profit", "fixed_cost", "max_difference")
         content = {name: getattr(self, name) for name in names}
         if self.subject_to:
@@ -567,23 +575,23 @@ class Allocation(Plan):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Allocation":
-        """Read an allocation that `save` wrote; see `rocscope.load_plan`."""
+        """Read an allocation saved by `save`; see `rocscope.load_plan`."""
         fields = FORMAT.read(path)
         return cls.of_fields(fields).checked(fields)
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "Allocation":
-        """Read an allocation from the fields of a file, without comparing them with what `stored` makes of it."""
+        """Read an allocation from the fields of a file, without checking the derived fields."""
         exact = fields.inner("exact", "terms, counts and thresholds")
         points, shares, costs = fields.make("exact", read_exact, exact)
         if fields.number("fixed_cost") != float(costs.fixed):
-            fields.refuse("fixed_cost", f"{float(costs.fixed):g}, as under exact")
+            fields.refuse("fixed_cost", f"{float(costs.fixed):g}, as in the field exact")
         cost, price, fixed_cost = (fields.number(name) for name in ("cost", "price", "fixed_cost"))
         marginal = fields.optional_number("marginal")
         limit = None if exact.content.get("limit") is None else read_number(exact, "limit")
         in_money = fields.take("in_money", bool, "true or false")
         if in_money and limit is None:
-            fields.refuse("in_money", "a limit beside it")
+            fields.refuse("in_money", "false without a limit")
         differences = fields.inner("max_difference", "a difference by rate")
         for name in differences.content:
             if name not in RATES:
@@ -623,16 +631,15 @@ def plain(column: Array, i: int) -> Any:
 
 
 def hashes_within(hashes: randomized.Hashes, rows: Array) -> randomized.Hashes:
-    """Return the hashes of some rows, by their index among these."""
+    """Return the hash function for a subset of rows, by their index in the subset."""
     return lambda index: hashes(rows[index])
 
 
 def promise_of(plan: Any, first: Allocation) -> Promise:
-    """Return the expectations of a plan whose first action is allocated by `first`.
+    """Return the forecast of a plan whose first action is allocated by `first`.
 
-    The gain is estimated on held-out cases, as in `Allocation.interval`, if rows are few enough that allocating again
-    in folds takes little time. Its variance is Σ (hit·pos + alarm·neg)²·tp·fp/(tp + fp) over segments, with half the
-    optimism added.
+    For a limited number of rows the gain is estimated on held-out cases, as in `Allocation.interval`. The variance of
+    the gain is the sum over segments of (hit·pos + alarm·neg)²·tp·fp/(tp + fp), with half the optimism added.
     """
     cases = float(first.cases.sum())
     if not cases:
@@ -655,7 +662,7 @@ def promise_of(plan: Any, first: Allocation) -> Promise:
 
 
 def expected_cost(plan: Any) -> ChosenEstimate:
-    """Return the expected cost on new cases; with thresholds as given, if choosing them again would take long."""
+    """Return the expected cost on new cases; for many rows with fixed thresholds, to save time."""
     rows = None if plan.source is None else _separate_rows(plan.source.segments)
     if rows is not None and len(rows) > _MOST_ROWS_TO_PROMISE:
         return cost_interval(plan.cost, plan.allocations, 0.95, None)
@@ -663,7 +670,7 @@ def expected_cost(plan: Any) -> ChosenEstimate:
 
 
 def sentence_of(plan: Any, actions: str, currency: str) -> str:
-    """Return an allocation in one sentence; `actions` says how many cases get which, where there are several."""
+    """Return an allocation in one sentence; `actions` lists the cases of each action, if there are several."""
     first = plan.allocations[0]
     cases = first.cases.tolist()
     where = f"{len(cases)} segments"
@@ -679,8 +686,8 @@ def sentence_of(plan: Any, actions: str, currency: str) -> str:
     else:
         text += plan.on_new_cases.as_profit(first.fixed_cost).sentence("a profit", currency)
     if plan.left_out:
-        text += f"; {check.listing(list(plan.left_out))} left out, as not worth the fixed cost"
-    # The probability that acting pays is before fixed costs.
+        text += f"; {check.listing(list(plan.left_out))} not run, because the fixed cost exceeds the gain"
+    # The probability that acting pays does not include fixed costs.
     return text + plan._certainty(pays=not first.fixed_cost)
 
 
@@ -689,24 +696,25 @@ def sentence_of(plan: Any, actions: str, currency: str) -> str:
 
 @dataclass(frozen=True)
 class HeldOutCases:
-    """Outcomes that allocations of nine tenths of the cases have among the rest.
+    """Outcomes of held-out cases for allocations made on nine tenths of the cases.
 
     Attributes
     ----------
     counts : list of (true positives, false positives) by segment, for each action
     costs : list of SegmentUnitCosts
-        Costs with the marginal value of the limit added to what uses it, since exactly the planned number is acted on.
+        Unit costs, plus the marginal value of the limit for each use of it, because exactly the planned number is acted
+        on.
     limit_cost : float
-        This value times the limit.
+        The marginal value times the limit.
     doubt : str
         Reason why an interval may not be reliable.
     by_row : three arrays of n, or None
-        If costs differ between rows: the share of each row that is acted on, and the costs of acting and of not acting
-        on it; `counts` are then those of the cases that were chosen on.
+        If costs differ between rows: the probability of acting on each row, and the costs of acting and of not acting
+        on it; `counts` are then counts of the cases on which the allocation was made.
     segment : array of n
         Index of each row's segment.
     unseen : array of 2
-        Second and third moments that large amounts missing from the sample would add.
+        Additional second and third moments for large amounts that the sample may lack.
     """
 
     counts: list[tuple[Array, Array]]
@@ -721,12 +729,12 @@ class HeldOutCases:
 def held_out_outcomes(
     places: Sequence[Allocation], source: AllocationSource | None, limit: Fraction | None, seed: int
 ) -> HeldOutCases | None:
-    """Return the outcomes among held-out cases; None if the data have no separate rows.
+    """Return the outcomes of held-out cases; None if the data have no separate rows.
 
     Parameters
     ----------
     places : sequence of Allocation
-        Counts of one action, or of several in their order.
+        The allocation of one action, or of several actions in their order.
     source : AllocationSource or None
     limit : Fraction or None
         The capacity, or the budget after fixed costs.
@@ -736,7 +744,7 @@ def held_out_outcomes(
     rows = None if source is None else _separate_rows(source.segments)
     if rows is None or source is None:
         if first.amounts is not None:
-            expected = "one with its data, of unweighted rows, where costs are columns"
+            expected = "an allocation with its data, of unweighted rows, because costs are columns"
             raise InputError("plan", expected=expected, got="none")
         return None
     index = {name: i for i, name in enumerate(first.keys)}
@@ -753,7 +761,7 @@ def held_out_outcomes(
             try:
                 refitted = source.make(rows.select(~held))
             except InfeasibleError:
-                doubt = "in some folds no allocation keeps the constraints"
+                doubt = "in some folds no allocation satisfies the constraints"
                 continue
             more_fixed += (refitted[0].fixed_cost - first.fixed_cost) / (FOLDS * repeats)
             rest, rest_segment = rows.select(held), segment[held]
@@ -766,12 +774,12 @@ def held_out_outcomes(
     if not doubt and smallest < _FEWEST_OF_A_CLASS:
         doubt = f"a class has {smallest:g} rows only, fewer than {_FEWEST_OF_A_CLASS}"
     marginal = 0.0 if limit is None else source.marginal
-    # Where folds run other campaigns, their fixed costs differ, and in money so does what remains of the budget.
+    # If folds run other campaigns, their fixed costs differ, and so does the budget after fixed costs.
     limit_cost = marginal * (float(limit or 0) - more_fixed * first.in_money) - more_fixed
     outcomes = HeldOutCases([(tp, fp) for tp, fp in counts], [], limit_cost, doubt, segment=segment)
     if first.amounts is not None:
         return _with_row_costs(outcomes, first, first.amounts, rows, acted, marginal)
-    # Each case pays the marginal value of what it uses of the limit.
+    # Each case is charged with its use of the limit, times the marginal value of the limit.
     price, costs = Fraction(marginal), []
     for place in places:
         priced = []
@@ -785,9 +793,9 @@ def held_out_outcomes(
 def _with_row_costs(
     held_out: HeldOutCases, plan: Allocation, amounts: RowAmounts, rows: Predictions, acted: Array, marginal: float
 ) -> HeldOutCases:
-    """Complete held-out outcomes with the costs of each row, where these differ from row to row."""
+    """Add the costs of each row to held-out outcomes, if costs differ between rows."""
     unit = plan.terms.distinct[0]
-    # A row was used twice, with weights whose sum is hit + alarm, so that it represents this number of cases.
+    # Each row was used twice, with weights whose sum is hit + alarm, so it represents this number of cases.
     cases = float(unit.pos) * (amounts.hit + amounts.alarm)
     gain, idle = amounts.gain_and_idle(rows.y_true, rows.columns)
     gain = cases * gain / PARTS
@@ -799,7 +807,7 @@ def _with_row_costs(
         tail = ParetoTail.of(size)
         if tail is None:
             continue
-        # Only rows whose cost is at least half of their amount would have a large cost in the tail.
+        # Only rows whose cost is at least half of their amount can have a large cost in the tail.
         bears = (np.abs(cost) >= size / 2) & (size > 0)
         sign = np.sign(cost[bears].sum())
         unseen += tail.unseen(cost, bears.sum() / np.count_nonzero(size)) * [1, sign]
@@ -809,7 +817,7 @@ def _with_row_costs(
 
 
 def _share_acted_on(plan: Allocation, rows: Predictions, segment: Array, names: Sequence[Hashable]) -> Array:
-    """Return the share of each row that is acted on; rows of segments without a rule are left."""
+    """Return the probability of acting on each row; 0 in segments without a rule."""
     share, known = np.zeros(len(rows)), set(plan.keys)
     dealt, bounds = deal(segment, np.arange(segment.size), len(names))
     for name, (begin, end) in zip(names, pairwise(bounds.tolist()), strict=True):
@@ -821,14 +829,14 @@ def _share_acted_on(plan: Allocation, rows: Predictions, segment: Array, names: 
 
 
 def _separate_rows(data: Any) -> Predictions | None:
-    """Return one row for each case; None for weights, groups, very many rows, and counts of several models."""
+    """Return the data as one row per case; None for weights, groups, very many rows, or counts of several models."""
     if isinstance(data, Predictions):
         grouped = data.groups is not None and np.unique(data.groups).size < len(data)
         plain = data.sample_weight is None and not grouped and not data.repeated
         return data if plain and len(data) <= _MOST_ROWS_TO_REFIT else None
     try:
         levels = levels_of(data, all_levels=True)
-    except RocscopeError:  # counts of ranges, whose levels are not known
+    except RocscopeError:  # counts of ranges have no known scores
         return None
     weighted = levels.tp.dtype.kind == "f"
     if len(levels.models) > 1 or weighted or levels.n_pos.sum() + levels.n_neg.sum() > _MOST_ROWS_TO_REFIT:
@@ -851,16 +859,18 @@ def cost_interval(
     ----------
     apparent : float
         Cost in the sample.
-    places : allocations to each action
+    places : sequence of Allocation
+        The allocation of each action.
     level : float
     held_out : HeldOutCases or None
-        Outcomes of held-out cases; without them, the sample's, with the thresholds unchanged.
+        Outcomes of held-out cases; if None, those of the sample with fixed thresholds.
 
     Notes
     -----
-    The outcomes of a segment are multinomial, and segments are independent: with n cases of mean cost c and mean
-    squared cost q a segment adds n (q − c²) to the variance. Likewise skewness adds up; the interval is Hall's.
-    Held-out outcomes add a twentieth of the variance for the random folds, and the square of half the optimism.
+    The outcomes of a segment are multinomial, and segments are independent. A segment with n cases, mean cost c and
+    mean squared cost q adds n (q − c²) to the variance; third moments are added in the same way. The interval is
+    Hall's. With held-out outcomes, a twentieth of the variance is added for the random folds, and the square of half
+    the optimism.
 
     References
     ----------
@@ -881,13 +891,13 @@ def cost_interval(
         unseen = np.zeros(2)
     else:
         acted, cost_acted, cost_left = held_out.by_row
-        # Each row is two outcomes: acted on, with its share as the number of cases, and left.
+        # Each row has two outcomes, acted on and not acted on, with their probabilities as numbers of cases.
         size = np.array([acted, 1 - acted])
         cost = np.array([cost_acted, cost_left])
         segment = np.array([held_out.segment, held_out.segment])
         unseen = held_out.unseen
     n, spent, (second, third, fourth) = _moments(size.ravel(), cost.ravel(), segment.ravel(), idle.size)
-    # Amounts larger than any in the sample add to its second and third moments.
+    # Add second and third moments for amounts larger than any in the sample.
     second = second + unseen[0]
     third = third + unseen[1]
     value = float(spent.sum())
@@ -896,15 +906,15 @@ def cost_interval(
     method = "as given"
     reason = "the thresholds are taken as given, not as chosen"
     if held_out is not None:
-        # Held-out costs charge the marginal value of the limit to every case that uses it, so that a fold that acts on
-        # more than planned gains nothing by it. At exactly the planned number these charges sum to `limit_cost`.
+        # Held-out costs include the marginal value of the limit for every case that uses it, so a fold that acts on
+        # more cases than planned has no advantage. At exactly the planned number these charges sum to `limit_cost`.
         value -= held_out.limit_cost
         saved += held_out.limit_cost
         method = "chosen again in folds"
         reason = held_out.doubt
         variance = FOLD_VARIANCE * second + (max(value - apparent, 0.0) / 2) ** 2
         if not reason and held_out.by_row is None:
-            # The number of equal cells that would have the same variance and fourth moment.
+            # The effective number of cells: equal cells with the same variance and fourth moment.
             reason = few(second**2 / fourth if fourth else np.inf, FEW_EVENTS, "cases make up the variance")
     error = math.sqrt(max(variance, 0.0))
     skew = third / second**1.5 if second > 0 else 0.0
@@ -928,13 +938,15 @@ def cost_interval(
 def outcome_cells(
     counts: Sequence[tuple[Array, Array]], totals: tuple[Array, Array], costs: Sequence[SegmentUnitCosts]
 ) -> tuple[list[tuple[Array, Array]], Array]:
-    """Return the number of cases with each outcome and their cost, by segment; and the cost of leaving all cases.
+    """Return the number of cases with each outcome and its cost, by segment, and the cost of leaving all cases.
 
     Parameters
     ----------
-    counts : true and false positives of each segment, for each action or a later one, in the order of actions
+    counts : list of (true positives, false positives) by segment
+        For each action in order, counts of the cases with this action or a later one.
     totals : positives and negatives of each segment
-    costs : changes of costs by each action, relative to the one before it
+    costs : list of SegmentUnitCosts
+        For each action, its costs minus those of the previous action.
     """
     segments = np.arange(totals[0].size)
     pos, neg = costs[0].column("pos", segments), costs[0].column("neg", segments)
@@ -953,7 +965,7 @@ def outcome_cells(
 
 
 def _moments(size: Array, cost: Array, segment: Array, segments: int) -> tuple[Array, Array, list[float]]:
-    """Return cases and costs by segment, and the sums of second to fourth powers of deviations from their means."""
+    """Return cases and costs by segment, and sums of the second to fourth powers of deviations from segment means."""
     n = np.bincount(segment, size, segments)
     spent = np.bincount(segment, size * cost, segments)
     mean = np.divide(spent, n, out=np.zeros(segments), where=n > 0)
@@ -968,10 +980,10 @@ _UNIT_COSTS = ("pos", "neg", "hit", "alarm", "miss", "rest", "use")
 
 
 def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts) -> dict[str, Any]:
-    """Return the content that `read_exact` needs, safe for JSON, with fractions as texts."""
+    """Return the content for `read_exact`, safe for JSON, with fractions as text."""
     names = listed(points.names)
     if not all(type(name) in _NAME_TYPES for name in names):
-        raise InputError("save", expected="segments named by texts or numbers", got=type(names[0]).__name__)
+        raise InputError("save", expected="texts or numbers as names of segments", got=type(names[0]).__name__)
     segments: list[dict[str, Any]] = []
     columns = names, costs.index.tolist(), points.n_pos.tolist(), points.n_neg.tolist()
     for name, index, n_pos, n_neg in zip(*columns, strict=True):
@@ -1019,12 +1031,12 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
                 part.refuse("model", f"one of {', '.join(models)}")
             threshold = part.optional_number("score")
             point.append(len(tp))
-            score.append(0 if threshold is None else threshold)  # unused for everybody
+            score.append(0 if threshold is None else threshold)  # not used for "everybody"
             model_index.append(models.index(model))
             tp.append(part.number("tp", 0))
             fp.append(part.number("fp", 0))
         if not parts or sum(share[-len(parts) :]) != 1:
-            segment.refuse("parts", "shares whose sum is 1")
+            segment.refuse("parts", "shares with a sum of 1")
         start.append(len(tp))
     n_pos = _counts([segment.number("n_pos", 0) for segment in segments])
     n_neg = _counts([segment.number("n_neg", 0) for segment in segments])
@@ -1032,18 +1044,18 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
     names = _column([segment_name(segment, "name") for segment in segments])
     levels = SegmentLevels(*columns, names=names, models=models, model=np.array(model_index, np.intp))
     shares = SegmentShares(np.array(owner), np.array(point), share)
-    # Earlier files held no fixed cost for each campaign: their sum was paid in any case.
+    # Files of earlier versions contain only the sum of fixed costs, and all campaigns were run.
     fixed, runs = [read_number(fields, "fixed")], ()
     if "runs" in fields.content:
         fixed = [fields.make("fixed_costs", Fraction, text) for text in fields.texts("fixed_costs")]
         runs = tuple(map(bool, fields.take("runs", list, "true or false for each campaign")))
         if not len(fixed) == len(runs) == len(distinct):
-            fields.refuse("runs", "as many as there are terms")
+            fields.refuse("runs", "one value for each of the terms")
     return levels, shares, SegmentUnitCosts(distinct, index, fixed, runs)
 
 
 def read_number(fields: Fields, name: str) -> Fraction:
-    """Return a number stored as the text of a fraction."""
+    """Return a number that is stored as a fraction in text."""
     return fields.make(name, Fraction, fields.text(name))
 
 

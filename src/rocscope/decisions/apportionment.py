@@ -1,18 +1,19 @@
-"""Apportionment of one capacity or budget to the segments: how many steps along each hull are taken.
+"""Apportionment of one capacity or budget to segments: the number of steps to take along the hull of each segment.
 
-Along the upper ROC hull of a segment, each further step finds fewer positives per case, so that it gains less per unit
-of the limit that it uses. This gain per unit is called the density of the step, as in a knapsack problem.
+A step is the set of cases between two adjacent hull vertices. Along the upper ROC hull of a segment, each further step
+contains fewer positives per case, so it gains less per unit of the limit. The gain per unit of the limit is called the
+density of the step, as in a knapsack problem.
 
-- One action, without bounds on segments: `greedy_steps` takes the steps of all hulls in the order of their density,
-  until the limit is reached, and a part of one more step at random. This is the optimum over all randomised rules.
-- With bounds: `constrained_shares` solves a linear program over the vertices of the hulls. Bounds are the largest
-  differences of rates between segments (`allowed_differences`), and constraints that a segment keeps by itself
-  (`segment_bounds`).
+- One action without bounds on segments: `greedy_steps` takes the steps of all hulls in decreasing order of density
+until
+  the limit is reached. A random part of one more step may be taken. This is the optimum over all randomised rules.
+- With bounds: `constrained_shares` solves a linear program over the vertices of the hulls. Bounds are largest
+  differences of rates between segments (`allowed_differences`), and constraints on single segments (`segment_bounds`).
 - Several actions: `greedy_actions` solves a multiple-choice knapsack; with bounds, `constrained_action_shares` solves a
   linear program over all scores of all segments.
 
-The results are `SegmentShares`: which thresholds decide which share of the cases of each segment. Greedy results are
-exact; solutions of linear programs are accurate to about 9 digits.
+The results are `SegmentShares`: the thresholds used in each segment, with the share of its cases decided by each.
+Greedy results are exact; solutions of linear programs are accurate to about 9 digits.
 """
 
 import math
@@ -42,20 +43,20 @@ from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.figures.registry import known
 from rocscope.segments.levels import SegmentLevels
 
-# Relative error of densities in floats, with a wide margin: steps that differ by less are compared as fractions. A
-# larger value would compare more of them and give the same result.
+# Steps whose densities differ by less (relatively) are compared as fractions, because floats may be wrong. The margin
+# is wide; a larger value would give the same result and take more time.
 _NEAR = 1e-9
 
-# Relative tolerance of a bound for rounding errors, when the greedy result is tested.
+# Relative tolerance for rounding errors when the greedy result is compared with bounds.
 _ROUNDING = 1e-12
 
-# HiGHS stops at an absolute gap of 1e-6 when it chooses campaigns; costs are at most about 1 in their own unit.
+# HiGHS stops at an absolute gap of 1e-6 when it selects campaigns, so costs are scaled to at most about 1.
 _MIP_UNIT = 1e6
 
 # Smaller weights of vertices are rounding errors of the linear program.
 _LEAST_WEIGHT = 1e-12
 
-# Smaller shares of scores are noise too. It is larger, as they are differences of two variables of the program.
+# Smaller shares of scores are rounding errors. This value is larger, because shares are differences of two variables.
 _LEAST_SHARE = 1e-9
 
 
@@ -66,8 +67,9 @@ class SegmentShares:
     Attributes
     ----------
     segment : array of segment indices
-    point : array of indices of points; −1 if nobody is predicted positive
+    point : array of indices of points; −1 means nobody is predicted positive
     share : list of Fraction
+        Share of the segment's cases that is decided at each point.
     """
 
     segment: Array
@@ -76,7 +78,7 @@ class SegmentShares:
 
     @classmethod
     def of_steps(cls, hulls: SegmentLevels, steps: Array, partial: int, part: Fraction) -> "SegmentShares":
-        """Return the shares after a number of hull steps, and a part of one more in segment `partial` (−1: none)."""
+        """Return the shares for a number of hull steps and a part of one more step in segment `partial` (−1: none)."""
         segment = np.arange(steps.size)
         point = np.where(steps > 0, hulls.start[:-1] + steps - 1, -1)
         share = [ONE] * steps.size
@@ -88,13 +90,13 @@ class SegmentShares:
 
     @classmethod
     def of_weights(cls, weight: Array, segment: Array, nobody: int, depth: Array) -> "SegmentShares":
-        """Return shares from the weights that a linear program gives to points; from `nobody` on they act on nobody."""
+        """Return shares from a linear program's weights of points; points from index `nobody` on act on nobody."""
         used = np.flatnonzero(weight > _LEAST_WEIGHT)
         used = used[np.lexsort((depth[used], segment[used]))]
         owner = segment[used]
         relative = weight[used] / np.bincount(owner, weight[used])[owner]
         share = [Fraction(value).limit_denominator(10**15) for value in relative.tolist()]
-        # The last point of each segment gets the exact rest, so that the shares sum to 1.
+        # The last point of each segment gets the exact remainder, so that the shares sum to 1.
         is_last = np.append(np.diff(owner) > 0, True)
         rest = ONE
         for i in range(used.size):
@@ -116,8 +118,9 @@ class HullSteps:
     ----------
     steps : array of whole steps by segment
     partial : int
-        Segment in which a part of one more step is taken, at random; −1 if none.
+        Segment in which a random part of one more step is taken; −1 if none.
     part : Fraction
+        The part of this step.
     marginal : float
         Gain from one more unit of the limit.
     """
@@ -129,21 +132,21 @@ class HullSteps:
 
 
 def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction | None) -> HullSteps:
-    """Return the steps of each segment within a total limit: the optimum over all randomised rules.
+    """Return the steps of each segment under a total limit: the optimum over all randomised rules.
 
     Notes
     -----
-    Steps are sorted by density in floats. The few near the end of the limit, or with a gain of about 0, are compared as
-    fractions. Among equal ones the first segment's is taken.
+    Steps are sorted by density in floats. The few steps near the end of the limit, or with a gain of about 0, are
+    compared as fractions. Of equal steps that of the first segment is taken.
     """
-    # Positives and negatives of the sample in each step, and the cases that they stand for; see UnitCosts.
+    # Positives and negatives of the sample in each step, and the cases of the population that they represent.
     up, right = hulls.steps
     pos, neg, hit, alarm, use = costs.columns(hulls.segment)
     positives, negatives = pos * up, neg * right
     used = use * (positives + negatives)
     density = (hit * positives - alarm * negatives) / used
     density[~costs.may_act[hulls.segment]] = -np.inf
-    # Steps of a density within ±zero may have no gain but for rounding.
+    # The gain of a step whose density lies within ±zero may be due to rounding.
     zero = _NEAR * float(((hit + alarm) / use).max(initial=0))
     gainful = density > zero
     order = np.argsort(-density, kind="stable")
@@ -151,8 +154,8 @@ def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction 
     falling = density[order]
     if limit is None or not order.size:
         return _take_exactly(hulls, costs, gainful, order[falling <= zero], gainful, None)[0]
-    # Steps clearly better than the one before the end of the limit fit, those clearly worse than the one after do not.
-    # One step on either side allows for the rounding of the running sum.
+    # Steps that are clearly better than the last one within the limit are taken; steps that are clearly worse than the
+    # first one beyond it are not. One more step on either side allows for rounding of the running sum.
     end = int(np.searchsorted(np.cumsum(used[order]), float(limit)))
     high = falling[min(max(end - 1, 0), order.size - 1)]
     low = falling[min(end + 1, order.size - 1)]
@@ -161,7 +164,7 @@ def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction 
     steps, complete = _take_exactly(hulls, costs, certain, order[near & ~certain[order]], gainful, limit)
     if complete:
         return steps
-    # The floats misplaced the end of the limit: compare all steps as fractions.
+    # Rounding led to a wrong end of the limit, so compare all steps as fractions.
     return _take_exactly(hulls, costs, np.zeros(density.size, bool), order, gainful, limit)[0]
 
 
@@ -173,14 +176,14 @@ def _take_exactly(
     gainful: Booleans,
     limit: Fraction | None,
 ) -> tuple[HullSteps, bool]:
-    """Take the certain steps and the best doubtful ones; also return whether no better step can have been missed.
+    """Take the certain steps and the best doubtful ones; also return True if no better step was missed.
 
     Parameters
     ----------
-    certain : mask of the steps that are taken in any case
-    doubtful : indices of the steps that are compared as fractions, and taken while there is room
+    certain : mask of the steps that are always taken
+    doubtful : indices of the steps that are compared as fractions, and taken until the limit is reached
     gainful : mask of the steps with a gain
-        If all doubtful ones fit, none of these may be left: it would have fitted too.
+        If all doubtful steps fit within the limit, all gainful steps must have been taken.
     """
     up, right = hulls.steps
     best, kind, distinct = _best_first(hulls, costs, doubtful)
@@ -189,7 +192,7 @@ def _take_exactly(
     if limit is not None:
         sure = np.flatnonzero(certain)
         room = limit - costs.total(UnitCosts.used, hulls.segment[sure], up[sure], right[sure])
-        # Running sums are exact and fast as integers in a common unit.
+        # Running sums of integers in a common unit are exact and fast.
         unit = math.lcm(*(used.denominator for used, _ in distinct))
         units = [int(used * unit) for used, _ in distinct]
         running = list(accumulate((units[i] for i in kind), initial=0))
@@ -209,14 +212,15 @@ def _take_exactly(
 def _best_first(
     hulls: SegmentLevels, costs: SegmentUnitCosts, index: Array
 ) -> tuple[Array, list[int], list[tuple[Fraction, Fraction]]]:
-    """Return steps with a gain in falling order of density; among equal ones, earlier segments first.
+    """Return the steps with a gain in decreasing order of density; of equal steps, earlier segments first.
 
     Returns
     -------
     index : array of the steps in order
-    kind : list of the number of each among the distinct steps
+    kind : list
+        For each step, the index of its kind in `distinct`.
     distinct : list of (use of the limit, density)
-        Many segments of few rows have few distinct steps, so that few fractions are computed and compared.
+        The distinct kinds of steps. Many small segments have few kinds, so few fractions are compared.
     """
     up, right = hulls.steps
     keys = right[index], up[index], costs.index[hulls.segment[index]]
@@ -296,7 +300,7 @@ def rates_of(name: str, levels: SegmentLevels, costs: SegmentUnitCosts, segment:
 
 @dataclass(frozen=True)
 class SegmentBound:
-    """A constraint that a segment keeps by itself: up · tp + right · fp ≤ most, in counts of the sample."""
+    """A constraint on one segment: up · tp + right · fp ≤ most, in counts of the sample."""
 
     segment: int
     text: str
@@ -305,23 +309,24 @@ class SegmentBound:
     most: float
 
     def value(self, tp: Array, fp: Array) -> float:
-        """Return the bounded sum of expected counts by segment."""
+        """Return up · tp + right · fp for the segment, given expected counts by segment."""
         return float(self.up * tp[self.segment] + self.right * fp[self.segment])
 
     def holds(self, tp: Array, fp: Array, tolerance: float = _ROUNDING) -> bool:
-        """Return whether expected counts by segment keep the bound."""
+        """Return True if expected counts by segment satisfy the bound."""
         return self.value(tp, fp) <= self.most + tolerance * max(1.0, abs(self.most))
 
 
 def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
-    """Return the constraints of each segment: the same for all, or from a mapping by segment.
+    """Return the constraints on each segment, from constraints for all segments or a mapping by segment.
 
-    Segments without positives have no tpr, those without negatives no fpr, and are not bound by such constraints.
+    Constraints on tpr do not apply to segments without positives, and constraints on fpr do not apply to segments
+    without negatives.
     """
     if isinstance(subject_to, Mapping):
         unknown = [name for name in subject_to if name not in levels.keys]
         if unknown:
-            raise InputError("subject_to", expected="segments that are allocated to", got=check.listing(unknown))
+            raise InputError("subject_to", expected="segments of the data", got=check.listing(unknown))
         by_segment = ((name, constraints_of(constraints)) for name, constraints in subject_to.items())
     else:
         same = constraints_of(subject_to)
@@ -329,9 +334,9 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
     bounds = []
     for name, constraints in by_segment:
         segment = levels.keys[name]
-        # Exact fractions: a bound that is met exactly is not lost to rounding.
+        # Exact fractions, so that rounding does not break a bound that is met exactly.
         n_pos, n_neg = Fraction(levels.n_pos[segment].item()), Fraction(levels.n_neg[segment].item())
-        # The cases of the population that the segment's rows represent, and the share of positives among them.
+        # The number of cases of the population that the segment's rows represent, and their share of positives.
         unit = costs.of(segment)
         cases = unit.cases(n_pos, n_neg)
         prevalence = unit.pos * n_pos / cases
@@ -340,7 +345,7 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
                 expected = "a bound on a figure of the four counts, such as tpr, precision or cases"
                 raise InputError("subject_to", expected=expected, got=str(constraint))
             if constraint.level is not None:
-                # Which threshold a segment gets depends on all others, so that its limit would not be valid.
+                # The threshold of a segment depends on all other segments, so a confidence limit would not be valid.
                 hint = "omit the level, or decide each segment by itself with rocscope.choose(subject_to=…)"
                 raise InputError("subject_to", expected="bounds without a level", got=str(constraint), hint=hint)
             if constraint.figure.at_mix(prevalence) is None or constraint.relation in (">", "<"):
@@ -349,7 +354,7 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
             line = constraint.straight(prevalence, cases)
             if (line.tpr_weight and not n_pos) or (line.fpr_weight and not n_neg):
                 continue
-            # tpr = tp/n_pos and fpr = fp/n_neg: weights of rates become weights of counts.
+            # Convert weights of rates to weights of counts, by tpr = tp/n_pos and fpr = fp/n_neg.
             up = float(line.tpr_weight / n_pos) if n_pos else 0.0
             right = float(line.fpr_weight / n_neg) if n_neg else 0.0
             bounds.append(SegmentBound(segment, str(constraint), up, right, float(line.most)))
@@ -357,9 +362,9 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
 
 
 class _LinearProgram:
-    """Minimise a cost under upper bounds on linear sums of the variables, with HiGHS.
+    """Linear program that minimises a cost under upper bounds on linear sums of the variables, solved by HiGHS.
 
-    The last variables are the lowest rates of any segment, one for each name in `differences`.
+    The last variables are the lowest rates over all segments, one for each name in `differences`.
     """
 
     def __init__(self, size: int, differences: Mapping[str, float]) -> None:
@@ -369,17 +374,17 @@ class _LinearProgram:
         self._most: list[Array] = []
 
     def at_most(self, column: Array, value: Array, row: Array, most: Any) -> None:
-        """Add rows given by their entries."""
+        """Add constraints, given the entries of their matrix."""
         self._entries.append((value, row + self._rows, column))
         self._most.append(np.asarray(most, np.float64))
         self._rows += len(most)
 
     def sum_at_most(self, column: Array, value: Array, most: float) -> None:
-        """Add one row."""
+        """Add one constraint."""
         self.at_most(column, value, np.zeros(column.size, np.intp), [most])
 
     def ordered(self, smaller: Array, larger: Array) -> None:
-        """Require that some variables are at most others."""
+        """Require that each variable in `smaller` is at most the corresponding one in `larger`."""
         row = np.arange(smaller.size)
         value = np.repeat([1.0, -1.0], smaller.size)
         self.at_most(np.append(smaller, larger), value, np.append(row, row), np.zeros(smaller.size))
@@ -387,7 +392,7 @@ class _LinearProgram:
     def limit_differences(
         self, levels: SegmentLevels, costs: SegmentUnitCosts, segment: Array, tp: Array, fp: Array
     ) -> None:
-        """Bound the rates of all segments: lowest ≤ rate ≤ lowest + largest difference."""
+        """Add the constraints lowest ≤ rate ≤ lowest + largest difference for the rates of all segments."""
         for i, (name, most) in enumerate(self.differences.items()):
             rate = rates_of(name, levels, costs, segment, tp, fp)
             has_rate = np.flatnonzero(~np.isnan(rate))
@@ -408,16 +413,16 @@ class _LinearProgram:
         constraints: Sequence[SegmentBound],
         **others: Any,
     ) -> tuple[Array, float]:
-        """Return the variables of lowest cost within a limit on the use, which is in shares of all cases.
+        """Return the variables of lowest cost under a limit on the use, in shares of all cases.
 
-        Also return what one more share of the limit would save: its dual variable; 0 for integer variables.
+        Also return the saving from one more share of the limit, its dual variable; 0 with integer variables. The
 
-        Errors name the `constraints`, which are rows of the program already; others are arguments of linprog.
+        `constraints` are texts for errors; other arguments are passed to linprog.
 
         Raises
         ------
         InfeasibleError
-            If no solution exists; the message says how much the constraints of the segments use at least.
+            If no solution exists; the message states the least use of the limit that the constraints need.
         """
         from scipy.optimize import linprog
 
@@ -434,8 +439,8 @@ class _LinearProgram:
         if least is None:
             raise RocscopeError("allocation", expected="an optimum of the linear program", got=str(solution.message))
         texts = " and ".join(dict.fromkeys(bound.text for bound in constraints))
-        hint = "no limit would do" if least.x is None else f"they take at least {least.fun * cases:.6g}"
-        raise InfeasibleError(f"no allocation keeps {texts} in its segments within the limit", hint=hint)
+        hint = "no limit suffices" if least.x is None else f"a limit of at least {least.fun * cases:.6g} is needed"
+        raise InfeasibleError(f"no allocation within the limit satisfies {texts} in its segments", hint=hint)
 
     def _upper_bounds(self) -> dict[str, Any]:
         """Return the arguments of linprog."""
@@ -458,21 +463,22 @@ def constrained_shares(
     choose_runs: bool = False,
     in_money: bool = False,
 ) -> tuple[SegmentLevels, SegmentShares, tuple[bool, ...], float]:
-    """Return the vertices of all hulls, and the shares that they decide at the lowest cost within limits and bounds.
+    """Return the vertices of all hulls and their shares for the allocation of lowest cost under limits and bounds.
 
-    Also return which campaigns are run, and the saving by one more unit of the limit. If campaigns are to be chosen,
-    their fixed costs are part of the cost and, in money, of the use of the limit.
+    Also return the campaigns that are run, and the saving from one more unit of the limit. If campaigns are selected,
+    their fixed costs are included in the cost and, for a budget, in the use of the limit.
 
     Raises
     ------
     InfeasibleError
-        If no allocation keeps the bounds; the message says how much the constraints of the segments use at least.
+        If no allocation satisfies the bounds; the message states the least limit that the constraints need.
 
     Notes
     -----
-    The rates of every mixture of thresholds of a segment lie within its upper and lower hull, so a mixture of vertices
-    attains them. The program has a variable for the share of each vertex, also of nobody, and one for the lowest rate
-    of any segment. A campaign that may be run has a variable of 0 or 1, at least the share of its cases acted on.
+    The rates of every mixture of thresholds lie between the upper and the lower hull of a segment, so a mixture of
+    vertices attains them. The program has a variable for the share of each vertex, including "nobody", and for the
+    lowest of each bounded rate over all segments. Each campaign that may be run has a variable of 0 or 1; it is at
+    least the share of the campaign's cases acted on.
     """
     from scipy.sparse import coo_array
 
@@ -493,7 +499,7 @@ def constrained_shares(
     program.limit_differences(vertices, costs, segment, tp, fp)
     cost = (alarm * neg * fp - hit * pos * tp) / cases
     used = use * (pos * tp + neg * fp) / cases
-    # The shares of each segment sum to 1; those of campaigns that are not run are 0 but for nobody.
+    # The shares of each segment sum to 1. If its campaign is not run, only the share of "nobody" is above 0.
     entries = np.ones(segment.size), (segment, np.arange(segment.size))
     sums = coo_array(entries, shape=(segments.size, program.size + len(differences)))
     most = np.ones(program.size + len(differences))
@@ -517,10 +523,10 @@ def constrained_shares(
 
 
 def _hull_vertices(points: SegmentLevels) -> SegmentLevels:
-    """Return the vertices of the upper and the lower hull of each segment, without nobody."""
+    """Return the vertices of the upper and the lower hull of each segment, without "nobody"."""
     upper, lower = points.upper, points.lower
     segment = np.append(upper.segment, lower.segment)
-    # Everybody is the last vertex of both hulls: it is kept once.
+    # "Everybody" is the last vertex of both hulls and is kept once.
     kept = np.ones(segment.size, bool)
     kept[upper.tp.size - 1 + lower.start[1:]] = False
     order = np.flatnonzero(kept)[np.argsort(segment[kept], kind="stable")]
@@ -536,9 +542,9 @@ def _hull_vertices(points: SegmentLevels) -> SegmentLevels:
 
 @dataclass(frozen=True)
 class Upgrade:
-    """The cases of one hull step get the action `after` instead of `before` (−1: none).
+    """Change of the action for the cases of one hull step, from `before` (−1: none) to `after`.
 
-    `use` is what this uses of the limit, `density` the gain per unit of it.
+    `use` is the additional use of the limit, and `density` the gain per unit of use.
     """
 
     segment: int
@@ -551,14 +557,15 @@ class Upgrade:
 
 @dataclass(frozen=True)
 class ActionSteps:
-    """For each action, in the order of stakes, the number of steps of each segment with this action or a later one.
+    """For each action in order of stakes, the number of steps in each segment with this action or a later one.
 
     Attributes
     ----------
     steps : array of actions × segments
     partial : Upgrade or None
-        The upgrade that only a part of its cases get, at random.
+        The upgrade that only a random part of its cases gets.
     part : Fraction
+        The part of these cases.
     marginal : Fraction
         Gain from one more unit of the limit.
     """
@@ -569,7 +576,7 @@ class ActionSteps:
     marginal: Fraction
 
     def shares(self, hulls: SegmentLevels, place: int) -> SegmentShares:
-        """Return the points that decide which cases get the action at a place in the order, or a later one."""
+        """Return the points and shares that select the cases with the action at a position, or a later action."""
         upgrade, segment = self.partial, -1
         if upgrade is not None and upgrade.before < place <= upgrade.after:
             segment = upgrade.segment
@@ -577,7 +584,7 @@ class ActionSteps:
 
 
 def actions_run(campaigns: Sequence[ActionCampaign], costs: Mapping[Hashable, dict[str, UnitCosts]]) -> Booleans:
-    """Return for each segment and place in the order of its actions whether the campaign of the action is run."""
+    """Return True for each segment and position in the order of its actions if the action's campaign is run."""
     runs = np.ones((len(costs), len(next(iter(costs.values())))), bool)
     for campaign in campaigns:
         places = campaign.places(costs)
@@ -592,13 +599,13 @@ def greedy_actions(
     limit: Fraction | None,
     campaigns: Sequence[ActionCampaign] = (),
 ) -> ActionSteps:
-    """Return the cases that get each action that is run: the optimum over all randomised rules, without capacities.
+    """Return the number of steps for each action that is run: the optimum over all randomised rules.
 
     Notes
     -----
-    For the cases of a step, only actions on the concave hull of gain over use can be best at any price of the limit.
-    Their upgrades are taken in the order of density, over all segments, until the limit is reached: the optimum of the
-    linear program (Sinha & Zoltners 1979, Oper. Res. 27:503–515), in fractions.
+    For the cases of a step, only actions on the concave hull of gain as a function of use can be optimal. Upgrades
+    between these actions are taken in decreasing order of density, over all segments, until the limit is reached. This
+    is the exact optimum of the linear program (Sinha & Zoltners 1979, Oper. Res. 27:503–515), computed in fractions.
     """
     upgrades, runs = [], actions_run(campaigns, costs)
     for segment, actions in enumerate(costs.values()):
@@ -619,13 +626,13 @@ def greedy_actions(
 def _upgrades(
     hulls: SegmentLevels, segment: int, step: int, actions: list[UnitCosts], may_act: list[bool]
 ) -> list[Upgrade]:
-    """Return the upgrades between the actions on the concave hull of gain over use, for the cases of one step."""
+    """Return the upgrades for the cases of one step, between actions on the concave hull of gain over use."""
     up, right = hulls.steps
     counts = Fraction(up[step].item()), Fraction(right[step].item())
     choices = [(action.used(*counts), action.gain(*counts)) for action in actions]
     upgrades, use, gain, place = [], ZERO, ZERO, -1
     while True:
-        # The steepest line from the current vertex; among equal ones the longest, then that of the first action.
+        # Take the steepest line from the current vertex; of equal lines the longest, then that of the first action.
         better = []
         for i, (used, gained) in enumerate(choices):
             if may_act[i] and gained > gain and used > use:
@@ -649,22 +656,22 @@ def constrained_action_shares(
     choose_runs: bool = False,
     in_money: bool = False,
 ) -> tuple[list[SegmentShares], tuple[ActionCampaign, ...], float]:
-    """Return, for each place in the order of actions, the points that decide which cases get it or a later one.
+    """Return, for each position in the order of actions, the points that select the cases with this or a later action.
 
-    Also return the campaigns with which are run, and the saving by one more unit of the limit. Fixed costs of campaigns
-    that are run are part of the cost and, in money, of the use of the limit.
+    Also return the campaigns marked with those that are run, and the saving from one more unit of the limit. Fixed
+    costs of campaigns that are run are included in the cost and, for a budget, in the use of the limit.
 
     Raises
     ------
     InfeasibleError
-        If no allocation keeps the bounds; the message says how much the constraints of the segments use at least.
+        If no allocation satisfies the bounds; the message states the least limit that the constraints need.
 
     Notes
     -----
     The program has a variable for each score of each segment and each action: the share of the cases with this score
-    that get the action or a later one. The share does not fall as the score rises, and is at most the share of the
-    previous action. Bounds refer to the cases that get any action: the cases of the first place. Each campaign has a
-    variable that is 1 if it is run; its cases are at most its capacity, times this variable.
+    that get the action or a later one. This share does not decrease with the score, and is at most the share of the
+    previous action. Bounds apply to the cases that get any action, which are the cases of the first position. Each
+    campaign has a variable that is 1 if it is run; its number of cases is at most its capacity times this variable.
     """
     increments = incremental_costs(list(costs.values()))
     segment, start, levels = points.segment, points.start, np.arange(points.tp.size)
@@ -686,14 +693,14 @@ def constrained_action_shares(
         program.ordered(offset + not_first, offset + not_first - 1)
         if place:
             program.ordered(own, own - levels.size)
-    # Costs of at most 1 keep the tolerances of HiGHS, which are absolute, relative to the largest.
+    # Costs are scaled to at most 1, because the tolerances of HiGHS are absolute.
     largest = np.abs(cost).max() or 1.0
     for i, campaign in enumerate(campaigns):
         is_run = of_actions + i
         cost[is_run] = float(campaign.fixed_cost)
         used[is_run] = float(campaign.fixed_cost) / cases if in_money else 0.0
         most = cases if campaign.capacity is None else min(cases, float(campaign.capacity))
-        # The cases of the action are those that get it or a later one, less those that get a later one.
+        # Cases of the action: those with this action or a later one, minus those with a later one.
         place = campaign.places(costs)[segment]
         column = (place * levels.size + levels)[place >= 0]
         later = column[column + levels.size < of_actions] + levels.size
@@ -720,16 +727,16 @@ def constrained_action_shares(
     may_act = actions_run(campaigns, costs)[segment].T
     shares, next_place = [], np.zeros(levels.size)
     for reached, may in zip(all_reached[::-1], may_act[::-1], strict=True):
-        # Without rounding errors, nobody gets an action that is not run.
+        # Remove rounding errors: nobody gets an action that is not run.
         next_place = np.where(may, reached, next_place)
         shares.append(_shares_reached(points, next_place))
     return shares[::-1], campaigns, dual * float(largest) / cases
 
 
 def _shares_reached(points: SegmentLevels, reached: Array) -> SegmentShares:
-    """Return the points that decide the cases of each segment, from the share of each score that is acted on."""
-    # A point decides the share of cases by which the share acted on falls after its score. What the first score lacks
-    # to 1 is decided by nobody: one more point for each segment, after all scores.
+    """Return the points and shares of each segment, from the share of cases acted on at each score."""
+    # A point gets the difference between the share acted on at its score and at the next lower score. "Nobody", one
+    # more point for each segment after all scores, gets 1 minus the share at the highest score.
     next_reached = np.append(reached[1:], 0.0)
     next_reached[points.start[1:] - 1] = 0.0
     weight = np.append(reached - next_reached, 1 - reached[points.start[:-1]])

@@ -1,10 +1,10 @@
-"""Campaign plans: the model, depth and campaign of the highest profit.
+"""Campaign plans: the model, depth and campaign with the highest profit.
 
-Each model is tried in each campaign. The profit of contacting the best-scored customers is a curve over depth, the
-share of the population contacted. The best depth lies at a vertex of the upper hull of that curve, or between two
-vertices where a capacity ends (a randomised rule). Each such pair is an `Offer`; `plan_campaign` makes a `CampaignPlan`
-of all offers and the best of them. Costs of a decision are negative profits: the interval of the profit is the interval
-of the expected cost with reversed signs.
+The profit of contacting the customers with the highest scores is a function of depth, the share of the population that
+is contacted. The best depth is a vertex of the upper hull of this curve or, if a capacity ends between two vertices, a
+mixture of the two (a randomised rule). The best depth of one model in one campaign is an `Offer`. `plan_campaign`
+computes the offers of all models in all campaigns, and returns them with the best one as a `CampaignPlan`. A profit is
+a negative cost, so the interval of the profit is the interval of the expected cost with reversed signs.
 """
 
 import math
@@ -42,13 +42,13 @@ FORMAT = Format(
 )
 
 
-# The table of a plan has a row for each tenth of the population.
+# Number of rows of a plan's table, one for each tenth of the population.
 _TENTHS = 10
 
 
 @dataclass(frozen=True)
 class Offer(Result):
-    """The best use of one model in one campaign."""
+    """The best depth of one model in one campaign, with its profit."""
 
     model: str
     campaign: str
@@ -60,27 +60,28 @@ class Offer(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CampaignPlan(Plan):
-    """The result of each model in each campaign, and the best pair.
+    """The best depth and profit of each model in each campaign, and the best combination.
 
-    Made by `rocscope.plan_campaign`.
+    `rocscope.plan_campaign` returns these plans.
 
     Attributes
     ----------
     offers : tuple of Offer
-        The best depth of each model in each campaign.
+        The best depth of each model in each campaign, with its profit.
     campaigns : dict from name to Campaign
+        The campaigns that were compared.
     rule : RandomizedRule
-        Customers contacted by the best offer: above one threshold, or a part of the customers between two.
+        Rule that selects the customers to contact in the best offer.
     depth : Fraction
-        Exact share of the population that it contacts.
+        Exact share of the population to contact in the best offer.
     level : float
         Confidence level of `profit`.
     steps : tuple of CampaignRow
-        The best offer at each tenth of the population.
+        Results of the best model and campaign at each tenth of the population.
     curves : dict from (model, campaign) to ProfitCurve
-        Empty if the plan was read from a file; `samples` is then None.
+        Profit curves; empty if the plan was read from a file.
     samples : Samples or None
-        The data of the models.
+        The data of the models; None if the plan was read from a file.
     """
 
     file_format = FORMAT
@@ -96,13 +97,13 @@ class CampaignPlan(Plan):
 
     @cached_property
     def profit(self) -> ChosenEstimate:
-        """Profit of the best offer on new customers, with an interval that allows for the selection."""
+        """Profit of the best offer on new customers, with an interval that accounts for the selection."""
         return self.interval(self.level)
 
     def interval(
         self, level: float = 0.95, *, replicates: int = 2000, random_state: Any = 0, progress: Progress = None
     ) -> ChosenEstimate:
-        """Return `profit` at another level; its probability of acting is the probability of a positive profit.
+        """Return the profit on new customers at another level; `acting` is the probability of a positive profit.
 
         Parameters
         ----------
@@ -115,8 +116,8 @@ class CampaignPlan(Plan):
 
         Notes
         -----
-        See `Decision.interval`. A capacity is filled with the cases of the highest scores, as `select` does it: the
-        error is that of a share of cases, not of a threshold.
+        The method is that of `Decision.interval`. With a capacity, a fixed share of the cases with the highest scores
+        is contacted, as `select` does, so the standard error is for a fixed share instead of a fixed threshold.
         """
         samples = self._require_data()
         by_row = isinstance(self.curve, RowProfitCurve)
@@ -128,7 +129,7 @@ class CampaignPlan(Plan):
         return self.interval(self.level, replicates=REPLICATES, progress=False)
 
     def _sampling_model_of_counts(self, samples: Samples) -> SamplingModel:
-        """Return the sampling model of the best of all offers, each a choice of a threshold."""
+        """Return the sampling model for the choice of the best offer, with one threshold for each offer."""
         candidates = []
         for (model, name), curve in self.curves.items():
             campaign = curve.campaign
@@ -140,7 +141,7 @@ class CampaignPlan(Plan):
             rule = Rule(criterion_of("min_cost"), campaign.context, scale, limit=limit)
             label = f"{model} in {name}" if len(self.campaigns) > 1 else model
             candidates.append(Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost))
-        # No campaign costs nothing.
+        # Holding no campaign costs 0.
         return SamplingModel(samples, Candidates(tuple(candidates), idle=0.0), ranked=True)
 
     def _sampling_model_of_rows(self, samples: Samples) -> SamplingModel:
@@ -151,15 +152,15 @@ class CampaignPlan(Plan):
         first = priced.acts(model, rule.first.point.threshold)
         second = priced.acts(model, rule.second.point.threshold)
         acts = first + rule.weight * (second.astype(float) - first)
-        # `only_added`: the cost relative to contacting nobody, as a profit is.
+        # `only_added` means the cost relative to contacting nobody, like a profit.
         row_costs = RowCostModel(priced, campaign.population, campaign.fixed_cost, only_added=True)
         only_threshold = campaign.capacity is None and len(self.curves) == len(rows.models)
-        why = "" if only_threshold else "capacity and campaign are taken as given, not as chosen"
+        why = "" if only_threshold else "the choice of campaign and capacity is not repeated"
         return model_of_rows(row_costs, acts, why)
 
     @property
     def best(self) -> Offer:
-        """The offer of highest profit; among equals the one with fewest contacts, then the first."""
+        """The offer of highest profit; of equal offers the one with fewest contacts, then the first."""
         return _best(self.offers)
 
     @property
@@ -175,7 +176,7 @@ class CampaignPlan(Plan):
     def _require_data(self) -> Samples:
         if self.samples is None:
             hint = "plan again from the data with rocscope.plan_campaign"
-            raise InputError("plan", expected="one with its data", got="one that was read from a file", hint=hint)
+            raise InputError("plan", expected="a plan with its data", got="one that was read from a file", hint=hint)
         return self.samples
 
     @property
@@ -202,13 +203,13 @@ class CampaignPlan(Plan):
         return (self.rule.models or (self.best.model,)) if self.worthwhile else ()
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:  # noqa: ARG002
-        """Return the rows of the customers to contact, best first: exactly as many as planned.
+        """Return the rows of the customers to contact, best first; exactly the planned number.
 
         Notes
         -----
-        The planned share of the customers that are passed, rounded down, and never more than the capacity; none where
-        no campaign is worthwhile. If the list has more or fewer customers at a threshold than expected from the sample,
-        the next best scores fill the number, and hashes of identifiers choose among equal ones.
+        The number is the planned share of the customers passed, rounded down, and at most the capacity. It is 0 if no
+        campaign is worthwhile. Customers are selected in order of their score until the number is reached; hashes of
+        identifiers decide among equal scores.
         """
         size = size_of(scores)
         number = self._contacts(size)
@@ -249,12 +250,12 @@ class CampaignPlan(Plan):
 
     def said(self, chosen: int, cases: int) -> str:
         if not self.worthwhile:
-            return f"Contact nobody of {cases:,} customers: no campaign is worth its cost"
+            return f"Contact nobody of {cases:,} customers: no campaign makes a profit"
         planned = f"{about(self.best.best.size)} of {about(self.campaign.population)} were planned"
         return f"Contact {chosen:,} of {cases:,} customers ({float(self.depth):.2%} by {self.best.model}; {planned})"
 
     def _contacts(self, customers: int) -> int:
-        """Return how many of a number of customers are contacted."""
+        """Return the number of customers to contact in a list of the given length."""
         if not self.worthwhile:
             return 0
         most = self.campaign.capacity
@@ -286,14 +287,14 @@ class CampaignPlan(Plan):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "CampaignPlan":
-        """Read a plan that `save` wrote; see `rocscope.load_plan`."""
+        """Read a plan saved by `save`; see `rocscope.load_plan`."""
         fields = FORMAT.read(path)
         plan = _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers")))
-        # Rates of a point follow from its counts, and earlier versions had fewer of them.
+        # Rates of a point follow from its counts; files of earlier versions contain fewer rates.
         return plan.checked(fields, {"point": RATES})
 
     def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:
-        """Return all offers and the table of the best one, safe for JSON."""
+        """Return all offers, and the table of the best offer by depth, safe for JSON."""
         names = ("verdict", "worthwhile", "best", "offers", "campaigns")
         table = self.steps if steps == _TENTHS else self.curve.table(steps)
         return jsonable({name: getattr(self, name) for name in names} | {"table": table})
@@ -315,27 +316,30 @@ def plan_campaign(
     sample_weight: Any = None,
     level: float = 0.95,
 ) -> CampaignPlan:
-    """Plan campaigns: the best depth and profit of each model in each campaign.
+    """Find the model, campaign and number of contacts with the highest profit.
 
     Parameters
     ----------
     models, y_score, pos_label, sample_weight : data of one or several models
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Rows, in
-        Predictions with its column, where a campaign names one as its unit_benefit.
-    campaigns : Campaign, or mapping from a name to one
+        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. If the
+        unit_benefit of a campaign is the name of a column, Predictions with this column.
+    campaigns : Campaign, or mapping from name to Campaign
+        Costs, benefit, population and capacity of one campaign or of several alternatives.
     level : float
         Confidence level of `CampaignPlan.profit`.
 
     Returns
     -------
     CampaignPlan
-        Within a capacity, the optimum over all rules of one model, including randomised ones; `CampaignPlan.select`
-        draws it.
+        The best offer, and the offers of all models in all campaigns. With a capacity, it is the optimum over all rules
+        of one model, including randomised ones. `CampaignPlan.select` returns the customers to contact.
 
     Raises
     ------
     InputError
-        If something else is given; OneClassError without responders.
+        If an argument is of another type.
+    OneClassError
+        If nobody responded.
 
     References
     ----------
@@ -369,7 +373,7 @@ def plan_campaign(
 
 
 def _best(offers: Sequence[Offer]) -> Offer:
-    """Return the offer of highest profit; among equals the one with fewest contacts, then the first."""
+    """Return the offer of highest profit; of equal offers the one with fewest contacts, then the first."""
     return max(offers, key=lambda offer: (offer.best.profit, -offer.best.size))
 
 
@@ -379,7 +383,7 @@ def _profit_curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
     rows = sample.require_rows("models")
     benefits = column_of("unit_benefit", campaign.unit_benefit, rows.columns)[rows.y_true]
     if not benefits.any():
-        # No response brings anything, so that nobody is worth a contact.
+        # Without responses or benefits no contact pays.
         return ProfitCurve(sample.counts, replace(campaign, unit_benefit=0.0))
     return RowProfitCurve(rows, rows.models[0], campaign)
 
@@ -400,9 +404,9 @@ def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
 
 
 def _read_plan(fields: Fields, offers: tuple[Offer, ...]) -> CampaignPlan:
-    """Return a plan from its fields, checked for type."""
+    """Return a plan from the fields of a file, checked for type."""
     inner = fields.inner("campaigns", "campaigns by name")
-    rule = fields.inner("rule", "two thresholds and what the second weighs")
+    rule = fields.inner("rule", "two thresholds and the weight of the second")
     first = read_vertex(rule.inner("first", "a threshold of a model"))
     second = read_vertex(rule.inner("second", "a threshold of a model"))
     weight = read_fraction(rule.inner("exact", "fractions"), "weight", zero=True)
@@ -431,6 +435,6 @@ def _read_row(fields: Fields) -> CampaignRow:
     numbers = {name: fields.number(name) for name in names}
     threshold = fields.optional_number("threshold")
     if threshold is None:
-        # Null is an infinite threshold: of nobody at depth 0, else of everybody.
+        # Null is an infinite threshold: ∞ (nobody) at depth 0, else −∞ (everybody).
         threshold = math.inf if numbers["depth"] == 0 else -math.inf
     return CampaignRow(**numbers, threshold=threshold)

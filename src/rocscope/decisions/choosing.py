@@ -1,19 +1,19 @@
 """Choose the model and threshold of lowest expected cost, or the best by a criterion, under constraints.
 
-Every threshold of a model is a point in ROC space. In a context (prevalence and costs) points of equal expected cost
-lie on parallel lines, the iso-performance lines; the cheapest point is where one of them touches the upper convex hull
-of all models' points. `choose` therefore takes four steps:
+Every threshold of a model is a point in ROC space. In a context (prevalence and costs), points of equal expected cost
+lie on parallel lines, the iso-performance lines. The cheapest point is the one at which such a line touches the upper
+convex hull of all models' points. `choose` therefore takes four steps:
 
 1. make the hull of all models (`model_hull.Hull`);
-2. find the touching point (`geometry.touching`). Accuracy and Youden's index are costs in another context, so they
-   touch the hull as well; other criteria and constraints look at every threshold;
-3. compute the expected cost of that point and of the alternatives: the best threshold of all, everybody positive,
-   nobody positive, and the default threshold;
+2. find the touching point (`geometry.touching`). Accuracy and Youden's index equal a cost in another context, so they
+   also have a touching point. For other criteria and for constraints every threshold is compared;
+3. compute the expected cost of this point and of the alternatives: the best threshold without constraints, everybody
+   positive, nobody positive, and the default threshold;
 4. return them as a `Decision`.
 
-The file has this order: `choose`; `problem_of`, which reads its arguments; `ChoiceProblem` with one method for each
-kind of choice; the thresholds that satisfy constraints, and the notes. Whatever only an interval or a plot needs is
-made when it is asked for.
+The file has this order: `choose`; `problem_of`, which reads the arguments of `choose`; `ChoiceProblem` with one method
+for each kind of choice; the thresholds that satisfy constraints; the notes. Data for intervals and plots are computed
+on request.
 """
 
 from __future__ import annotations  # so that help() shows the short names of types
@@ -58,11 +58,12 @@ RANGE_ENDS_COMPARED = Note("range_ends_compared", "only ends of score ranges wer
 MIN_COST = criterion_of("min_cost")
 ACCURACY = criterion_of("accuracy")
 
-# Relative differences of a criterion below this are due to rounding: a few operations in float64, each off by 1e-16.
+# Smaller relative differences of a criterion are rounding errors: a few float64 operations, each with an error of
+# 1e-16.
 TIE = 1e-13
-# A randomised rule is reported if it is cheaper by more than this share of the cost; less is rounding.
+# A randomised rule is reported if it saves more than this share of the cost; smaller savings are rounding errors.
 ROUNDING = 1e-12
-# Ties that are named for each model: more would not be read.
+# Most ties listed for each model, to keep the text short.
 MOST_TIES_SHOWN = 5
 
 
@@ -80,34 +81,36 @@ def choose(
     randomized: bool = False,
     review: Review | None = None,
 ) -> Decision:
-    """Choose the model and threshold of lowest expected cost, or best by a criterion, that satisfy all constraints.
+    """Choose the model and threshold with the lowest expected cost, or the best criterion, under constraints.
 
     Parameters
     ----------
     models, y_score, pos_label, sample_weight : Hull, or data of one or several models
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Labels
-        with scores, ``choose(y, p, context)``, or anything else alone, ``choose(predictions, context)``.
+        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. Call
+        ``choose(y, p, context)`` with labels and scores, else ``choose(predictions, context)``.
     context : Context, Campaign or UncertainContext, optional
-        Prevalence and costs; by default the sample's prevalence and equal costs, which means accuracy. Costs that
-        differ from row to row are columns of Predictions. The capacity of a Campaign is a constraint among its
-        population, by default filled by a randomised rule; nobody is acted on unless it pays more than its fixed cost.
+        Prevalence and costs. The default is the sample's prevalence and equal costs, which maximises accuracy. For
+        costs that differ between rows, the Context names columns of Predictions. The capacity of a Campaign is a
+        constraint on the number of positives in its population, which a randomised rule meets exactly. If the gain does
+        not exceed the fixed cost of a Campaign, nobody is positive.
     criterion : str or function, optional
-        Criterion to maximise instead of minimising cost: ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``,
-        ``"ks"``, ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``,
-        ``"break_even"``, ``"min_cost"``, any other metric, or a function of arrays tp, fp, fn and tn. At the target
-        prevalence. In an UncertainContext also ``"minimax_regret"``: the smallest loss, in the worst possible context,
-        compared with the threshold that is best there.
+        Criterion to maximise instead of minimising cost, at the target prevalence: ``"accuracy"``,
+        ``"balanced_accuracy"``, ``"youden"``, ``"ks"``, ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``,
+        ``"kappa"``, ``"lift@0.1"``, ``"break_even"``, ``"min_cost"``, any other metric, or a function of the arrays tp,
+        fp, fn and tn. In an UncertainContext also ``"minimax_regret"``, which minimises the largest regret in any
+        possible context; the regret is the cost above the best threshold for that context.
     subject_to : constraints
-        Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects.
-        ``"tpr >= .9 at 95%"`` asks that the confidence limit of the rate keep the bound; ``"cases <= 200 at 95%"``
-        that at most 200 of the next `population` cases be positive with that probability.
+        Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects. With
+        ``"tpr >= .9 at 95%"`` the confidence limit of the rate must satisfy the bound. With ``"cases <= 200 at 95%"``
+        at most 200 of the next `population` cases are positive with a probability of 95%.
     population : float, optional
-        Number of cases that the classifier will be used on; ``"cases"`` are counted among them.
+        Number of cases on which the classifier will be used; ``"cases"`` in constraints are counted among these.
     randomized : bool
         If True, allow randomised decisions (within a tie, or between two thresholds or models) if they are better than
-        every threshold. Otherwise `Decision.lot_cost` is the cost that they would have.
+        every threshold. If False, `Decision.lot_cost` is the cost of the best randomised decision, if it is lower.
     review : Review, optional
-        A third action between acting and leaving, at lowest cost without constraints; both thresholds are of one model.
+        Offer review as a third action for scores between two thresholds of one model. Only for lowest cost, without
+        constraints.
 
     Returns
     -------
@@ -117,37 +120,37 @@ def choose(
     Raises
     ------
     OneClassError
-        If a sample holds one class only.
+        If a sample contains only one class.
     InputError
-        If the context rewards errors, a criterion or constraint is not understood, or one of them is not linear in
-        the counts and lots are asked for.
+        If the context rewards errors, or if a criterion or constraint is not understood. Also if one of them is not
+        linear in the counts and `randomized` is True.
     InfeasibleError
-        If no threshold satisfies the constraints; the message says how close any comes, and what a randomised rule
-        that satisfies them costs.
+        If no threshold satisfies the constraints. The message states the closest value that can be reached, and the
+        cost of a randomised rule that satisfies the constraints.
     PairingError
-        If models come from samples of different prevalence and the context does not name one.
+        If models come from samples of different prevalence and the context does not name a target prevalence.
 
     Notes
     -----
-    Criteria that are linear in the counts, expected cost among them, are compared in exact arithmetic: no admissible
-    threshold of any model is better. Others are compared in float64, where a relative difference of 10⁻¹³ is a tie. For
-    BinnedCounts with open levels the ends of bins are compared, and `Decision.best_cost_interval` says between which
-    values the cost of the best of all thresholds is guaranteed to lie.
+    Expected cost and other criteria that are linear in the counts are compared in exact arithmetic, so no admissible
+    threshold of any model is better. Other criteria are compared in float64, with a relative difference of 10⁻¹³ taken
+    as a tie. For BinnedCounts with open levels only the ends of bins are compared; `Decision.best_cost_interval` is
+    guaranteed to contain the cost of the best threshold.
 
     If several choices are equally good, the one with fewest positive predictions is taken, then the model given first.
 
-    With `randomized=True` the result is the optimum over all randomised rules, in exact arithmetic too; a threshold
-    that is as good is taken first.
+    With `randomized=True` the result is the exact optimum over all randomised rules. If a threshold is equally good, it
+    is preferred.
 
     If costs make one action optimal for all scores, a note states this.
 
-    If costs differ between rows, the gain from acting in each row is compared, summed exactly for amounts of up to four
-    decimals; at a target prevalence positive and negative rows are given their shares first. The counts remain counts
-    of rows, and neither randomised rules nor reviews are considered.
+    If costs differ between rows, thresholds are compared by the sum of the gains of the rows acted on. The sum is exact
+    for amounts with up to four decimals. At a target prevalence, positive and negative rows are first weighted to their
+    shares. The counts remain counts of rows; randomised rules and reviews are not available.
 
-    Without constraints the cost is attained on the hulls; a criterion that is not linear, or a constraint, looks at
-    every threshold. The chosen threshold is the best in this sample: its cost there is optimistic for new cases; use
-    `Decision.interval` to estimate their cost.
+    Without constraints the lowest cost is attained on the hull. For constraints and for criteria that are not linear
+    every threshold is compared. The chosen threshold is the best in this sample, so its cost in the sample is
+    optimistic. Use `Decision.interval` to estimate the cost on new cases.
 
     References
     ----------
@@ -162,7 +165,8 @@ def choose(
     >>> choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]), subject_to="tpr >= 0.9").threshold
     -inf
 
-    Half of a tie of four may be acted on, two of them:
+    Four cases have the highest score, and at most two cases may be acted on, so a randomised rule takes two of the
+    four:
 
     >>> tied = ThresholdCounts([2, 1], [3, 1], [1, 3])
     >>> choose(tied, subject_to="cases <= 2", randomized=True).point
@@ -173,10 +177,10 @@ def choose(
 
 
 def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProblem:
-    """Return the problem that a question poses in some data."""
+    """Return the optimisation problem for a question and data."""
     context, criterion, subject_to = question.context, question.criterion, question.subject_to
 
-    # A campaign is a context with a population, a capacity (a constraint on it) and a fixed cost.
+    # A campaign is a context with a population, a capacity (a constraint on the positives in it) and a fixed cost.
     campaign = question.context if isinstance(question.context, Campaign) else None
     randomized = question.randomized
     if campaign is not None:
@@ -217,11 +221,11 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
 
 
 def _population(campaign: Campaign | None, population: float | None) -> float | None:
-    """Return the number of cases that constraints and costs refer to: a campaign's, if that limits or charges it."""
+    """Return the population; that of a campaign if it has a capacity or a fixed cost."""
     if campaign is not None:
         if population not in (None, campaign.population):
-            got = f"{population:g} beside a Campaign of {campaign.population:g}"
-            raise InputError("population", expected="none with a Campaign, which names its own", got=got)
+            got = f"{population:g}, and {campaign.population:g} in the Campaign"
+            raise InputError("population", expected="none with a Campaign, which has a population", got=got)
         if campaign.capacity is not None or campaign.fixed_cost:
             population = campaign.population
     if population is not None:
@@ -230,20 +234,20 @@ def _population(campaign: Campaign | None, population: float | None) -> float | 
 
 
 def _priced_rows(samples: Samples | None, context: Context, asked: dict[str, bool]) -> sampling.PricedRows:
-    """Return the rows with their own costs; raise for what only has an answer if all rows have the same costs."""
+    """Return the rows with their costs; raise for options that need the same costs in all rows."""
     for name, is_asked in asked.items():
         if is_asked:
             raise InputError(name, expected="costs that are the same in every row", got=repr(context))
     rows = None if samples is None else samples.shared_rows
     if rows is None:
-        expected = "costs that are the same in every row, or rows (Predictions) with the columns that it names"
-        hint = "rocscope.decisions.in_money(predictions, context) gives rows in money, which anything takes"
+        expected = "costs that are the same in every row, or Predictions with the columns of costs"
+        hint = "rocscope.decisions.in_money(predictions, context) returns rows weighted by money, for any function"
         raise InputError("context", expected=expected, got=repr(context), hint=hint)
     return sampling.PricedRows(rows, context)
 
 
 def _require_rows_for(constraints: tuple[Constraint, ...], hull: Hull) -> None:
-    """Raise where constraints need rows of another kind: cases, or independent ones for exact binomial limits."""
+    """Raise if constraints need other weights: numbers of cases, or independent rows for exact binomial limits."""
     if not constraints:
         return
     data = [*_data_of(hull.samples), *hull.counts.values()]
@@ -254,12 +258,12 @@ def _require_rows_for(constraints: tuple[Constraint, ...], hull: Hull) -> None:
 
 
 def _data_of(samples: Samples) -> list[Predictions | CumulativeCounts]:
-    """Return the rows of each model, or its counts without rows."""
+    """Return the rows of each model, or its counts if it has no rows."""
     return [sample.rows or sample.points for sample in samples.values()]
 
 
 def _minimax_regret(context: UncertainContext | None, hull: Hull) -> Criterion:
-    """Return the largest regret in an uncertain context, as a criterion. Low values are good."""
+    """Return the criterion of the largest regret in an uncertain context; lower is better."""
     if context is None:
         raise InputError("criterion 'minimax_regret'", expected="an UncertainContext", got="none")
     n_pos, n_neg = hull.totals(context.mean)
@@ -269,7 +273,7 @@ def _minimax_regret(context: UncertainContext | None, hull: Hull) -> Criterion:
 
 @dataclass(frozen=True)
 class Choice:
-    """A chosen threshold, or rule of several, and its reasons; the fields are as in `Decision`."""
+    """A chosen threshold or randomised rule, with notes; the fields have the meaning of the fields of `Decision`."""
 
     model: str
     point: OperatingPoint
@@ -285,10 +289,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class ChoiceProblem:
-    """A question with the data that it is asked of: the hull of all models, and the rows where each has its own costs.
+    """A question with its data: the hull of all models and, if costs differ between rows, the rows (`priced`).
 
-    `context` is certain, `criterion` is one that can be computed, and `constraints` include a campaign's capacity.
-    `notes` refer to the question, independently of the choice.
+    `context` is the mean of an uncertain context. `constraints` include the capacity of a campaign. `notes` refer to
+    the question and do not depend on the choice.
     """
 
     question: Question
@@ -302,13 +306,13 @@ class ChoiceProblem:
     notes: tuple[Note, ...] = ()
 
     def decide(self) -> Decision:
-        """Return the answer: the best threshold or rule, with the costs of the alternatives."""
+        """Return the decision: the best threshold or rule, with the costs of the alternatives."""
         review = self.question.review
         if review is not None:
             if not isinstance(review, Review):
                 raise InputError("review", expected="a Review", got=check.shown(review))
             if self.constraints or self.randomized or self.question.criterion not in (None, "min_cost"):
-                raise InputError("review", expected="no criterion, constraint or randomised rule with it", got="one")
+                raise InputError("review", expected="no criterion, constraint or randomisation", got="one")
             return self.decision(self.best_with_review(review), self.notes)
         choice = self.best_randomized() if self.randomized else self.best_threshold()
         decision = self.decision(choice, (*self.notes, *self.notes_on_bins()))
@@ -316,27 +320,28 @@ class ChoiceProblem:
         return self.unless_too_costly(decision, campaign) if isinstance(campaign, Campaign) else decision
 
     def unless_too_costly(self, decision: Decision, campaign: Campaign) -> Decision:
-        """Return the decision if it gains more than its campaign's fixed cost; otherwise acting on nobody."""
+        """Return the decision if its gain exceeds the fixed cost of the campaign, else a decision to act on nobody."""
         saved = (decision.treat_none_cost - decision.expected_cost) * campaign.population
         if not campaign.fixed_cost or saved > campaign.fixed_cost:
             return decision
-        text = f"acting would bring {saved:.6g}, which does not pay the fixed cost of {campaign.fixed_cost:.6g}"
+        text = f"acting would gain {saved:.6g}, which does not cover the fixed cost of {campaign.fixed_cost:.6g}"
         note = Note("fixed_cost_not_covered", text, gain=saved, fixed_cost=campaign.fixed_cost)
         nobody = replace(self, constraints=(*self.constraints, Constraint.capacity(0)), randomized=False)
         return nobody.decision(nobody.best_threshold(), (note,))
 
     def notes_on_uncertainty(self, context: UncertainContext) -> tuple[Note, ...]:
-        """Return a note on the context that stands for an uncertain one, and on the value of knowing it.
+        """Return a note on the context that replaces an uncertain one, and on the value of perfect information.
 
         Notes
         -----
-        Expected cost is linear in prevalence × cost, so that the best choice now is the best one at their means. The
-        value of perfect information is what choosing later, among the same admissible thresholds, would save.
+        Expected cost is linear in the products prevalence × cost, so the best choice is the best one at the means of
+        these products. The value of perfect information is the saving from choosing, among the same admissible
+        thresholds, after the context is known.
         """
-        text = f"decided at the mean of {context!r}"
+        text = f"chosen for the mean of {context!r}"
         try:
             options = self._admissible() if self.constraints else self.hull.choices
-        except InfeasibleError:  # which the choice itself explains, unless a randomised rule is admissible
+        except InfeasibleError:  # the choice itself raises a better message, or finds a randomised rule
             return (Note("uncertain_context", text, context=context),)
         ranges = geometry.slope_ranges(options)
         n_pos, n_neg = self.hull.totals(self.context)
@@ -358,7 +363,7 @@ class ChoiceProblem:
                 touch = self.priced.cheapest(self._admissible())
             return Choice(touch.choices.model, touch.point, None, math.nan, tied=ties(touch))
 
-        # Lowest cost, or a criterion that is a cost in another context: a tangent of the hull.
+        # For lowest cost, or a criterion that equals a cost in another context, find the tangent of the hull.
         context = self.criterion.equivalent(self.context)
         if self.constraints:
             touch = geometry.touching(self.options, context, self.hull.exact_totals(context))
@@ -376,14 +381,14 @@ class ChoiceProblem:
         )
 
     def _best_by_value(self) -> Choice:
-        """Return the threshold of highest value of a criterion that is not linear in the counts."""
+        """Return the threshold with the best value of a criterion that is not linear in the counts."""
         options = self.options
         target = self.context.target_prevalence
         values = [self.criterion.goodness(at_mix(option.cells, target)) for option in options]
         highest = max(column.max() for column in values)
         if highest == -np.inf:
             name = self.criterion.name
-            raise InputError(f"criterion {name!r} is not defined at any threshold that may be chosen")
+            raise InputError(f"criterion {name!r} is undefined at every admissible threshold")
         enough = highest
         if np.isfinite(highest):
             enough = highest - TIE * max(1.0, abs(highest))
@@ -391,7 +396,7 @@ class ChoiceProblem:
         for option, column in zip(options, values, strict=True):
             best = np.flatnonzero(column >= enough)[:MOST_TIES_SHOWN]
             tied += [TangentPoint(option, index) for index in best.tolist()]
-        # Among equals the one with fewest positive predictions; the sort is stable, so then the model given first.
+        # Of tied thresholds take the one with fewest positive predictions, then (the sort is stable) the first model.
         first, *others = sorted(tied, key=lambda touch: touch.point.depth)
         return Choice(
             model=first.choices.model,
@@ -403,7 +408,7 @@ class ChoiceProblem:
         )
 
     def best_with_review(self, review: Review) -> Choice:
-        """Return the best model with a review as a third action, and the range of scores to review."""
+        """Return the best model and the best range of scores to review, with review as a third action."""
         prevalence, cases = self.mix
         limit = None
         if review.capacity is not None:
@@ -428,11 +433,11 @@ class ChoiceProblem:
         )
 
     def best_randomized(self) -> Choice:
-        """Return the best randomised rule, or the best threshold if it is as good."""
+        """Return the best randomised rule, or the best threshold if that is equally good."""
         try:
             best = self._best_rule()
         except InfeasibleError:
-            self._admissible()  # raises an error that says how close any threshold comes
+            self._admissible()  # raises an error that states the closest value any threshold reaches
             raise
         if not best.randomized:
             return self.best_threshold()
@@ -442,9 +447,9 @@ class ChoiceProblem:
         return Choice(end.model, point, None, self.value_at(point), end.negated, randomized_rule=rule)
 
     def filled_share(self, tpr: Fraction, fpr: Fraction) -> Fraction | None:
-        """Return the share of cases that a rule takes if a constraint allows no more of them; otherwise None.
+        """Return the share of cases that a rule selects if it uses up a limit on cases; otherwise None.
 
-        `predict` then takes exactly that share of any cases.
+        If it is not None, `predict` selects exactly this share of the cases passed to it.
         """
         prevalence, cases = self.mix
         depth = prevalence * tpr + (1 - prevalence) * fpr
@@ -456,7 +461,7 @@ class ChoiceProblem:
         return None
 
     def _best_rule(self) -> ConvexCombination:
-        """Return the optimum of the linear program over all randomised rules within the constraints."""
+        """Return the best randomised rule under the constraints, the optimum of a linear program."""
         if not self.criterion.equivalent:
             expected = "a criterion that is linear in the counts, such as min_cost, accuracy or youden"
             raise InputError("randomized", expected=expected, got=self.criterion.name)
@@ -467,7 +472,7 @@ class ChoiceProblem:
 
     @cached_property
     def options(self) -> tuple[Choices, ...]:
-        """The thresholds that may be the best ones: vertices of the hull, if nothing else asks for others."""
+        """The thresholds to compare: the vertices of the hull for linear criteria without constraints, else all."""
         if self.constraints or not self.criterion.equivalent:
             return self._admissible()
         return self.hull.choices
@@ -477,30 +482,30 @@ class ChoiceProblem:
             return admissible(self.hull, self.constraints, self.context.target_prevalence, self.population)
         except InfeasibleError as error:
             if not self.hull.holds_levels:
-                message, hint = f"among the ends of score ranges, {error}", "those inside are not known"
+                message, hint = f"among the ends of score ranges, {error}", "thresholds inside ranges are not known"
                 raise InfeasibleError(message, hint=hint) from error
             cost = self._cost_if_randomized()
             if cost is None:
                 raise
-            hint = f"a randomised rule does, at {cost:.6g} per case: pass randomized=True"
+            hint = f"a randomised rule satisfies them at a cost of {cost:.6g} per case: pass randomized=True"
             raise InfeasibleError(str(error), hint=hint) from error
 
     def _cost_if_randomized(self) -> float | None:
-        """Return the expected cost of the best randomised rule within the constraints; None if none exists."""
+        """Return the expected cost of the best randomised rule under the constraints; None if there is no such rule."""
         if self.randomized or self.priced:
             return None
         try:
             point = RandomizedRule.of(self._best_rule()).point
         except InputError:  # no rule is feasible, or a bound or the criterion is not linear
             return None
-        # Precision is undefined where nobody is predicted positive: such a rule only seems to keep the bound.
+        # Precision is undefined if nobody is predicted positive, so such a rule only seems to satisfy the bound.
         cells: Any = tuple(np.array([getattr(point, cell)], np.float64) for cell in CELLS)
         for constraint in self.constraints:
             if np.isnan(constraint.value(cells, self.context.target_prevalence, None)).any():
                 return None
         return float(self.context.exact_cost(point))
 
-    # What the choice costs, and what it is compared with.
+    # The cost of the choice, and the costs of its alternatives.
 
     def decision(self, choice: Choice, notes: tuple[Note, ...]) -> Decision:
         """Return the choice with its cost and the costs of the alternatives."""
@@ -520,7 +525,7 @@ class ChoiceProblem:
             if randomized_cost is not None and randomized_cost >= cost - ROUNDING * abs(cost):
                 randomized_cost = None
         if len(counts) == 1 and counts.holds_levels:
-            text = f"all scores of {choice.model} are equal: it can only say yes to all or to none"
+            text = f"all scores of {choice.model} are equal, so all cases get the same decision"
             notes = (Note("constant_score", text, model=choice.model), *notes)
         return Decision(
             model=choice.model,
@@ -573,7 +578,7 @@ class ChoiceProblem:
         return prevalence, cases
 
     def value_at(self, point: OperatingPoint) -> float:
-        """Return the value of the criterion at a point; NaN for cost, which the decision computes."""
+        """Return the value of the criterion at a point; NaN for cost, which `decision` computes."""
         if self.criterion.name == "min_cost":
             return math.nan
         cells: Any = tuple(np.array([getattr(point, cell)]) for cell in CELLS)
@@ -581,14 +586,14 @@ class ChoiceProblem:
         return float(np.asarray(value)[0])
 
     def notes_on_bins(self) -> tuple[Note, ...]:
-        """Return a note if only the ends of score ranges could be compared."""
+        """Return a note if only the ends of score ranges were compared."""
         if self.hull.holds_levels:
             return ()
         if not self.hull.is_exact:
             low, high = self.hull.cost_bounds(self.context)
             text = f"{RANGE_ENDS_COMPARED}: the best cost lies from {low:.6g} to {high:.6g}"
             return (Note(RANGE_ENDS_COMPARED.code, text, low=low, high=high),)
-        # The bins hold all vertices of the hull: enough for a tangent, but not for constraints or other criteria.
+        # Bin ends include all vertices of the hull: enough for a tangent, but not for constraints or other criteria.
         every_threshold = self.constraints or not self.criterion.equivalent
         return (RANGE_ENDS_COMPARED,) if every_threshold else ()
 
@@ -596,7 +601,7 @@ class ChoiceProblem:
 
     @property
     def uncertain(self) -> UncertainContext | None:
-        """The uncertain context, if one was asked about."""
+        """The uncertain context of the question, if any."""
         context = self.question.context
         return context if isinstance(context, UncertainContext) else None
 
@@ -608,16 +613,17 @@ class ChoiceProblem:
             row_costs = sampling.RowCostModel(self.priced)
             if by_cost and not self.constraints:
                 return sampling.model_of_rows(row_costs, acted)
-            # With costs by row only the cheapest rule can be chosen again in resamples: any other keeps its threshold.
-            reason = "constraints and criteria other than cost are taken as given, not as chosen"
+            # With costs by row only the cheapest rule can be chosen again in resamples; other rules keep their
+            # threshold.
+            reason = "the choice by constraints or by a criterion other than cost is not repeated"
             of_fixed_rule = sampling.model_of_rows(row_costs, acted, reason)
             if by_cost:
                 return of_fixed_rule
-            # Two estimates: the criterion by choosing again, which needs no costs; the cost of the fixed rule.
+            # Two estimates: for the criterion the choice is repeated, which needs no costs; for cost the rule is fixed.
             chosen_again = self._resampled(self.constraints)
             return replace(chosen_again, row_costs=of_fixed_rule.row_costs, fixed=of_fixed_rule.fixed)
 
-        # A randomised rule can be chosen again if it is that of one model which fills a largest share of the cases.
+        # A randomised rule can be chosen again if it is of one model and uses up a limit on the share of cases.
         share, constraints = None, self.constraints
         if self.randomized:
             _, cases = self.mix
@@ -634,7 +640,7 @@ class ChoiceProblem:
 
 
 def _default_point(counts: CumulativeCounts) -> OperatingPoint:
-    """Return the point at the default threshold, or at the next one above that splits no range of scores."""
+    """Return the point at the default threshold or, if that is inside a range of scores, at the next end above."""
     try:
         return counts.at(DEFAULT_THRESHOLD)
     except InexactCountsError:
@@ -648,12 +654,12 @@ def _default_point(counts: CumulativeCounts) -> OperatingPoint:
 def admissible(
     hull: Hull, constraints: tuple[Constraint, ...], target_prevalence: float | None, population: float | None
 ) -> tuple[Choices, ...]:
-    """Return the thresholds of a hull's models that satisfy all constraints, without models that have none.
+    """Return the thresholds of a hull's models that satisfy all constraints; omit models without such a threshold.
 
     Raises
     ------
     InfeasibleError
-        If there is none; it says how close any comes.
+        If no threshold does; the message states the closest value that any threshold reaches.
     """
     options = hull.every_choice
     mix = (target_prevalence, population, len(options))
@@ -669,7 +675,7 @@ def admissible(
     if admitted:
         return tuple(admitted)
 
-    # For each constraint, the value closest to its bound where the others hold.
+    # For each constraint, find the value closest to its bound at thresholds that satisfy the other constraints.
     hints = []
     for constraint in constraints:
         others = [other for other in constraints if other is not constraint]
@@ -689,14 +695,14 @@ def admissible(
             extreme = "highest" if ">" in constraint.relation else "lowest"
             hints.append(f"{under}the {extreme} {constraint.limited} is {closest:.6g} ({threshold})")
     message = "no threshold of any model satisfies " + " and ".join(map(str, constraints))
-    raise InfeasibleError(message, hint="; ".join(hints) or "even one constraint less leaves none")
+    raise InfeasibleError(message, hint="; ".join(hints) or "dropping a single constraint does not suffice")
 
 
 # Notes.
 
 
 def note_if_trivial(context: Context, touch: TangentPoint) -> tuple[Note, ...]:
-    """Return a note if one action is optimal for all scores, or would be if it were admissible."""
+    """Return a note if one action is optimal for all scores, or would be optimal if constraints allowed it."""
     always = context.always_right
     if not always:
         return ()
@@ -706,14 +712,14 @@ def note_if_trivial(context: Context, touch: TangentPoint) -> tuple[Note, ...]:
     misses_matter = context.miss_cost and tpr != end
     false_alarms_matter = context.false_alarm_cost and fpr != end
     if misses_matter or false_alarms_matter:
-        text = f"at these costs {always} would be right, but is not admissible"
+        text = f"at these costs {always} would be optimal, but the constraints exclude it"
         return (Note("not_admissible", text, action=always),)
     text = f"trivial: at these costs {always} is right whatever the scores"
     return (Note("always_right", text, action=always),)
 
 
 def ties(touch: TangentPoint) -> tuple[str, ...]:
-    """Return the choices of equal cost as text: the model alone if its rates are equal too."""
+    """Return the choices of equal cost as text; only the model's name if its rates are equal too."""
     texts = []
     for other in touch.tied:
         name = other.choices.label
@@ -722,5 +728,5 @@ def ties(touch: TangentPoint) -> tuple[str, ...]:
 
 
 def in_words(model: str, point: OperatingPoint) -> str:
-    """Return the text for a model's threshold."""
+    """Return a model and its threshold as text."""
     return f"{model} at {point.threshold_text}"

@@ -1,12 +1,13 @@
 """Criteria (`criterion=`) and constraints (`subject_to=`) of choices, and predictions at a threshold.
 
-In order: the scores of named models, as arrays (`scores_of`), and whether they reach a threshold (`predict`); the
-figures that a choice can maximise (`Criterion`); bounds on figures (`Constraint`), which are parsed from texts such as
-"tpr >= 0.9 at 95%". Both are functions of the four counts tp, fp, fn and tn at a threshold (`FourCells`). Figures
-within a class, such as tpr, use the counts of the sample; others use counts at the target's prevalence (`at_mix`).
+The file has this order: the scores of named models as arrays (`scores_of`), and predictions at a threshold (`predict`);
+the figures that a choice can maximise (`Criterion`); bounds on figures (`Constraint`), parsed from texts such as
+"tpr >= 0.9 at 95%". Criteria and constraints are functions of the four counts tp, fp, fn and tn at a threshold
+(`FourCells`). Rates within a class, such as tpr, use the counts of the sample. Other figures use counts at the target
+prevalence (`at_mix`).
 
-A criterion that is linear in the counts is a cost in another context, so that its best choice lies on the ROC convex
-hull. A constraint whose border is a straight line in ROC space (`Constraint.straight`) also admits randomised rules.
+A criterion that is linear in the counts equals a cost in another context, so its best choice lies on the ROC convex
+hull. Randomised rules need constraints whose border is a straight line in ROC space (`Constraint.straight`).
 """
 
 import math
@@ -38,14 +39,14 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
     ----------
     models : names
     scores : array, mapping from model name to array, Predictions, or data frame
-        An array will do where one model is needed.
+        A single array is allowed if one model is required.
 
     Raises
     ------
     ColumnError
         If a model is missing.
     ShapeError, ScoreError
-        If the scores are of different length or not finite numbers.
+        If the scores have different lengths or are not finite numbers.
     """
     names = list(dict.fromkeys(models))
     if isinstance(scores, Predictions):
@@ -59,16 +60,16 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
     for name in names:
         if name not in present:
             subject = f"scores of model {name!r} are missing"
-            raise ColumnError(subject, expected="them among the scores", got=str(present))
+            raise ColumnError(subject, expected=f"a column {name!r}", got=str(present))
     checked = {name: check.check_scores(np.asarray(scores[name]), name=f"scores[{name!r}]") for name in names}
     if len({column.size for column in checked.values()}) > 1:
         sizes = ", ".join(f"{name}: {column.size}" for name, column in checked.items())
-        raise ShapeError("scores", expected="one score a case from each model", got=sizes)
+        raise ShapeError("scores", expected="the same number of scores from each model", got=sizes)
     return checked
 
 
 def size_of(scores: Any) -> int:
-    """Return the number of cases in scores, in any form that `scores_of` accepts."""
+    """Return the number of cases in scores; all types that `scores_of` accepts are allowed."""
     if isinstance(scores, Predictions):
         return len(scores)
     columns = scores if isinstance(scores, Mapping) else getattr(scores, "columns", None)
@@ -81,11 +82,11 @@ def size_of(scores: Any) -> int:
 
 
 def predict(scores: Array, threshold: float, negated: bool = False) -> Booleans:
-    """Return whether each score is at least the threshold (compared exactly); below it, if negated.
+    """Return True for each score that is at least the threshold or, if negated, below it; compared exactly.
 
     Examples
     --------
-    A float32 score just above the threshold is not rounded onto it, nor the threshold onto the score:
+    A float32 score and a float64 threshold that differ slightly are not rounded to the same number:
 
     >>> predict(np.array([0.1, 0.2], np.float32), 0.1)
     array([ True,  True])
@@ -95,14 +96,14 @@ def predict(scores: Array, threshold: float, negated: bool = False) -> Booleans:
     if math.isinf(threshold):
         positive = np.full(scores.size, threshold < 0)
     elif scores.dtype.kind == "f":
-        # A threshold that float64 rounds down, such as a large integer, is replaced by the next float above it.
-        # Comparing with a float64 also keeps NumPy from rounding it to the float32 of the scores.
+        # If float64 rounds the threshold down, such as a large integer, take the next float above it.
+        # With a float64 threshold NumPy does not round the threshold to float32 scores.
         least = float(threshold)
         if least < threshold:
             least = math.nextafter(least, math.inf)
         positive = scores >= np.float64(least)
     else:
-        # Integers are compared as such: float64 would round those above 2^53.
+        # Integers are compared as integers, because float64 would round integers above 2^53.
         least = math.ceil(threshold)
         limits = np.iinfo(scores.dtype)
         if limits.min <= least <= limits.max:
@@ -126,11 +127,12 @@ class Criterion:
     ----------
     name : str
     value : function of tp, fp, fn, tn
-        At the class mix of the target.
+        The figure from counts at the target prevalence.
     sign : int
-        −1 where a small value is better.
-    equivalent : function from a context to the one in which the same choice has the lowest cost, or None
-        Given where the criterion is linear in the counts, so that its best choice lies on the hull.
+        −1 if low values are better, else 1.
+    equivalent : function from Context to Context, or None
+        For a criterion that is linear in the counts: returns the context in which the best choice by the criterion is
+        the choice of lowest cost.
     """
 
     name: str
@@ -143,18 +145,18 @@ class Criterion:
         value = np.asarray(self.value(*cells), dtype=np.float64)
         if value.shape != cells[0].shape:
             expected = f"one value for each of {cells[0].size} points"
-            hint = "it is called with arrays: write it with NumPy functions"
+            hint = "the function is called with arrays; write it with NumPy functions"
             raise InputError(f"criterion {self.name!r}", expected=expected, got=f"shape {value.shape}", hint=hint)
         return np.where(np.isnan(value), -math.inf, self.sign * value)
 
 
 def criterion_of(criterion: str | Function | None) -> Criterion:
-    """Return the criterion of a name, or of a function of tp, fp, fn and tn.
+    """Return the criterion with a name, or the criterion of a function of tp, fp, fn and tn.
 
     Raises
     ------
     InputError
-        If the name is not known.
+        If the name is unknown.
     """
     criterion = scorer_name(criterion)
     if callable(criterion):
@@ -163,7 +165,7 @@ def criterion_of(criterion: str | Function | None) -> Criterion:
         criterion = "cost"
     if not isinstance(criterion, str):
         raise InputError("criterion", expected="a name or a function of tp, fp, fn, tn", got=check.shown(criterion))
-    expected = "a figure of one threshold of which a high or a low value is good, such as 'accuracy' or 'f1'"
+    expected = "a figure of one threshold that can be maximised or minimised, such as 'accuracy' or 'f1'"
     figure = figure_named(criterion, "criterion", expected=expected, suits=_is_criterion)
     value = _cost_without_context if figure.cells is None else figure.cells
     name = "min_cost" if figure.name == "cost" else figure.name
@@ -179,11 +181,11 @@ def _cost_without_context(*_cells: Array) -> Array:
 
 
 def _balanced(_context: Context) -> Context:
-    """Return equal costs at a prevalence of one half: only tpr − fpr then matters, the height above the diagonal."""
+    """Return equal costs at a prevalence of one half, for which the best choice has the largest tpr − fpr."""
     return Context(0.5)
 
 
-# Figures that are linear in the counts: in these contexts, the choice of lowest cost is the best by the figure.
+# For each figure that is linear in the counts: the context in which the choice of lowest cost has the best figure.
 _EQUIVALENT_CONTEXTS: dict[str, Callable[[Context], Context]] = {
     "cost": Context.given,
     "accuracy": lambda context: Context(context.target_prevalence),
@@ -198,8 +200,8 @@ _EQUIVALENT_CONTEXTS: dict[str, Callable[[Context], Context]] = {
 
 _RATES = ("tpr", "fnr", "fpr", "tnr")
 
-# Figures that neither only rise nor only fall along the thresholds, so that all thresholds are tested together, and the
-# order of the tests: of precision and npv, thresholds of many cases are tested last, where many cases tell most.
+# Figures that are not monotone along the thresholds, with the order in which their thresholds are tested together. For
+# precision and npv the thresholds with many cases are tested last, because they have most power.
 _TESTED: dict[str, learn_then_test.Order] = {
     "precision": "deeper",
     "npv": "shallower",
@@ -209,7 +211,7 @@ _TESTED: dict[str, learn_then_test.Order] = {
     "net_benefit": "both",
 }
 
-# A confidence limit at a lower level would be on the other side of the estimate.
+# Lowest level: at a lower one the confidence limit would lie on the other side of the estimate.
 _LEAST_LEVEL = 0.5
 
 
@@ -223,34 +225,35 @@ class Constraint(Condition):
     quantity : str
         Any figure of one threshold, also by another name, such as sensitivity or PPV; ``"cases"``, the number predicted
         positive; one of the four counts, ``"tp"`` to ``"tn"``; or ``"cost"`` or ``"net_benefit"`` per case in the
-        context of the choice. Numbers are expected numbers in the population, or in the sample if no population is
-        given.
+        context of the choice. Counts are expected counts in the population, or in the sample if there is no population.
     relation : {">=", "<=", ">", "<"}
     bound : float
     level : float, optional
-        Confidence level with which the true rate, not only the sample's, satisfies the bound, with >= or <=: for tpr,
-        fnr, fpr, tnr and depth, and for precision, npv, accuracy, error, cost and net benefit. For cases, the
-        probability that the next list of the population keeps it.
+        Confidence level with which the true rate satisfies the bound; by default the bound applies to the sample. It
+        needs >= or <=, and one of tpr, fnr, fpr, tnr, depth, precision, npv, accuracy, error, cost or net benefit. For
+        cases it is the probability that the next list of the population satisfies the bound.
 
     Raises
     ------
     InputError
-        If the quantity or the relation is not known, or a level is asked for that has no meaning here.
+        If the quantity or the relation is unknown, or if no level is available for it.
 
     Notes
     -----
-    With a level α the confidence limit of the rate keeps the bound: the exact one-sided limit of Clopper and Pearson.
-    It holds for the threshold that is chosen, whichever that is, with no further correction. Along the thresholds the
-    rate only falls, and so does its limit, so that a threshold of too low a rate is admitted only if the first of those
-    is, and one limit is too high with probability 1 − α at most. With m models, each has 1 − (1 − α)/m.
+    With a level α, the confidence limit of a rate must satisfy the bound: the exact one-sided limit of Clopper and
+    Pearson. The limit is valid for the chosen threshold without a correction for the choice. The reason is that the
+    rate and its limit are monotone along the thresholds. If any threshold whose true rate breaks the bound is admitted,
+    then so is the first such threshold, and this happens with probability at most 1 − α. With m models, each has the
+    level 1 − (1 − α)/m.
 
-    Precision, npv, accuracy, error, cost and net benefit may rise and fall along the thresholds. There all thresholds
-    are tested together (`rocscope.inference.learn_then_test`), so that a threshold that breaks the bound is admitted in
-    1 − α of samples at most. No such test is known here for rows in groups, which are refused.
+    Precision, npv, accuracy, error, cost and net benefit are not monotone along the thresholds. All thresholds are
+    therefore tested together (`rocscope.inference.learn_then_test`), so that a threshold that breaks the bound is
+    admitted in at most 1 − α of samples. For rows in groups this test is not available and raises an error.
 
     "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Among n cases of the
     sample, the number above the (b + 1)th highest score of the new cases is beta-binomial (n; b + 1, N − b). A
-    threshold that k of them reach is admitted if that number is at most k with probability 1 − α or less.
+    threshold that k cases of the sample reach is admitted if the probability that this number is at most k is at most
+    1 − α.
 
     References
     ----------
@@ -268,8 +271,8 @@ class Constraint(Condition):
 
     def __post_init__(self) -> None:
         if self.model is not None:
-            got, hint = repr(str(self)), "it holds for the model that is chosen"
-            raise InputError("constraint", expected="a bound that names no model", got=got, hint=hint)
+            got, hint = repr(str(self)), "a constraint applies to the chosen model"
+            raise InputError("constraint", expected="a bound without a model's name", got=got, hint=hint)
         check.settle(self, quantity=self.figure.name)
         check.check_choice("constraint", self.relation, (">=", "<=", ">", "<"))
         check.settle(self, bound=check.check_number(self.bound, f"bound of {self.quantity}"))
@@ -286,7 +289,7 @@ class Constraint(Condition):
     def _require_limit(self, level: float) -> None:
         if self.quantity not in (*_RATES, "depth", "cases", *_TESTED) or self.relation in (">", "<"):
             names = ", ".join((*_RATES, *_TESTED))
-            expected = f"a bound with >= or <= on {names}, depth or cases, whose limits allow for the choice"
+            expected = f"a bound with >= or <= on {names}, depth or cases"
             raise InputError("constraint with a level", expected=expected, got=str(self))
         level = check.check_level(level)
         if level < _LEAST_LEVEL:
@@ -294,24 +297,24 @@ class Constraint(Condition):
 
     @property
     def predicts(self) -> bool:
-        """True if it is on the number of cases of the next list, with a level."""
+        """True for a bound with a level on the number of cases, which predicts the next list."""
         return self.level is not None and self.quantity == "cases"
 
     @property
     def tested(self) -> bool:
-        """True if thresholds are admitted by tests of all of them; see `learn_then_test`."""
+        """True if all thresholds are tested together; see `learn_then_test`."""
         return self.level is not None and self.quantity in _TESTED
 
     @property
     def guarantee(self) -> str:
-        """Guarantee of a tested constraint, as text."""
+        """Guarantee of a constraint that is tested for all thresholds together, as text."""
         missed = f"{100 * (1 - (self.level or 0)):.10g}%"
         kept = f"a threshold whose true {self.quantity} is {'below' if self.upwards else 'above'} {self.bound:g}"
-        return f"guaranteed: in at most {missed} of samples {kept} is chosen, whichever is chosen"
+        return f"guaranteed: {kept} is chosen in at most {missed} of samples"
 
     @property
     def limited(self) -> str:
-        """The number that `value` returns, as text."""
+        """Description of the number that `value` returns."""
         if self.predicts:
             return "expected number of cases"
         if not self.tested:
@@ -327,17 +330,17 @@ class Constraint(Condition):
             return text
         constraint, *more = cls.read(text, "constraint")
         if more:
-            raise InputError("constraint", expected="one condition", got=repr(text), hint="pass each by itself")
+            raise InputError("constraint", expected="one condition", got=repr(text), hint="pass a list of conditions")
         return constraint
 
     @classmethod
     def capacity(cls, cases: float) -> "Constraint":
-        """Return the constraint of at most a number of positive predictions in the population."""
+        """Return the constraint that at most a number of cases of the population are predicted positive."""
         return cls("cases", "<=", check.check_number(cases, "capacity", "a number of at least 0", least=0))
 
     @classmethod
     def budget(cls, amount: float, *, unit_cost: float, fixed_cost: float = 0) -> "Constraint":
-        """Return the constraint on positive predictions that an amount of money can pay for."""
+        """Return the constraint on positive predictions whose total cost does not exceed an amount of money."""
         check.check_number(unit_cost, "unit_cost", "a number above 0", above=0)
         check.check_number(fixed_cost, "fixed_cost", "a number of at least 0", least=0)
         check.check_number(amount, "budget", f"a number of at least the fixed cost, {fixed_cost:g}", least=fixed_cost)
@@ -346,11 +349,13 @@ class Constraint(Condition):
     def value(
         self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
     ) -> Array:
-        """Return the constrained quantity at points of the sample, or its confidence limit (adjusted for several).
+        """Return the constrained quantity at points of the sample or, with a level, its confidence limit.
+
+        The limit is adjusted for the number of models that are compared at once.
 
         Notes
         -----
-        Rates within a class are taken from the sample's own counts, all else at the target's class mix.
+        Rates within a class use the counts of the sample; other quantities use counts at the target prevalence.
         """
         if self.level is not None and not self.predicts and self.quantity in proportions.SHARES:
             counted, n = self._counted(cells, target_prevalence)
@@ -373,17 +378,17 @@ class Constraint(Condition):
     ) -> tuple[Array, Array]:
         """Return the numerator and the denominator of the rate, by default the constrained one."""
         if self.quantity in ("cases", "depth") and target_prevalence is not None:
-            expected = "no target prevalence, so that new cases are like the sample's"
+            expected = "no target prevalence, because the limit is for the sample's prevalence"
             raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target_prevalence:g}")
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
-            hint = "weighted cases are not binomial trials; leave the level out"
+            hint = "weighted cases are not binomial trials; omit the level"
             raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractions", hint=hint)
         return proportions.share_of(rate or ("depth" if self.predicts else self.quantity), *cells)
 
     def admits(
         self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
     ) -> Array:
-        """Return where the constraint holds; a confidence limit by an exact binomial test at the bound."""
+        """Return True for points that satisfy the constraint; a level is applied by an exact binomial test."""
         if self.level is None:
             return self.holds(self.value(cells, target_prevalence, population))
         if self.tested:
@@ -396,15 +401,15 @@ class Constraint(Condition):
         return np.where(_is_certain(cells), counted >= share * n, kept | (share <= 0))
 
     def _at_least(self, counted: Array, n: Array) -> tuple[Array, float]:
-        """Return the bound as one from below: at most a share of hits is at least the other share of failures."""
+        """Return counts and bound for a lower bound: at most b successes means at least 1 − b failures."""
         share = min(max(self.bound, 0.0), 1.0)
         return (n - counted, 1 - share) if self.relation == "<=" else (counted, share)
 
     def _passes(self, cells: FourCells, target_prevalence: float | None, error: float) -> Array:
-        """Return which thresholds keep the bound, by tests with an error rate for all of them together."""
+        """Return True for thresholds that satisfy the bound, by tests with one error rate for all together."""
         target = target_prevalence if self.context is None else self.context.target_prevalence
         if target is not None:
-            expected = "no target prevalence, so that new cases are like the sample's"
+            expected = "no target prevalence, because the test is for the sample's prevalence"
             raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target:g}")
         tp, fp, fn, tn = cells
         depth, everybody = tp + fp, tp + fp + fn + tn
@@ -414,7 +419,7 @@ class Constraint(Condition):
             p_values = learn_then_test.p_of_share(counted, n, share)
         else:
             self._counted(cells, None, "accuracy")  # raises for weights
-            # Values of the four kinds of case, scaled to 0 for the best and 1 for the worst.
+            # Values of the four outcomes, scaled to 0 for the best and 1 for the worst.
             figure = self.figure
             assert figure.cells is not None
             kinds = figure.cells(*np.eye(4))
@@ -424,12 +429,12 @@ class Constraint(Condition):
         return learn_then_test.admitted(p_values, depth, everybody[..., :1], error, _TESTED[self.quantity])
 
     def _is_predicted(self, counted: Array, n: Array, population: float | None, error: float) -> Array:
-        """Return where the next list keeps the bound, but for an error of some probability."""
+        """Return True for thresholds at which the next list satisfies the bound with probability 1 − error."""
         admitted = np.zeros(counted.shape, bool)
         for size in np.unique(n).tolist():
             cases = round(size if population is None else population)
             of_size = np.broadcast_to(n == size, counted.shape)
-            # At least so many cases are at most the other ones left.
+            # "At least b cases are positive" means "at most N − b cases are negative".
             above, most = counted[of_size], math.floor(self.bound)
             if self.relation == ">=":
                 above, most = size - above, cases - math.ceil(self.bound)
@@ -446,12 +451,12 @@ class Constraint(Condition):
         Raises
         ------
         InputError
-            If its border is curved or does not belong to it, so that no randomised rule need be best.
+            If its border is curved, or if the relation is > or <: then a best randomised rule may not exist.
 
         Notes
         -----
-        If the figure is a quotient of two linear functions of tpr and fpr, top/bottom, it is at least b where b·bottom
-        − top ≤ 0; with precision, tp/(tp + fp), that is b·fp − (1 − b)·tp ≤ 0.
+        If the figure is a quotient top/bottom of two linear functions of tpr and fpr, it is at least b if b·bottom −
+        top ≤ 0. For precision, tp/(tp + fp), this is b·fp − (1 − b)·tp ≤ 0.
         """
         lines = self.figure.at_mix(prevalence)
         if lines is None or self.relation in (">", "<") or self.level is not None:
@@ -459,7 +464,7 @@ class Constraint(Condition):
             if self.level is not None:
                 reason = "a level"
             expected = "bounds with >= or <= on figures that are linear in the counts"
-            hint = "leave randomized out, or the constraint"
+            hint = "omit randomized or the constraint"
             raise InputError("randomized", expected=expected, got=f"{self} ({reason})", hint=hint)
         bound = decimal(self.bound) / (cases if self.figure.unit == "cases" else 1)
         sign = 1 if self.relation == "<=" else -1
@@ -469,7 +474,7 @@ class Constraint(Condition):
 
 @lru_cache(maxsize=8)
 def _chances_of_fewer(n: int, cases: int, most: int) -> Array:
-    """Return P(K ≤ k) for k = 0, …, n, where K of n scores lie above the (most + 1)th highest of `cases` others.
+    """Return P(K ≤ k) for k = 0, …, n; K is the number of n scores above the (most + 1)th highest of `cases` others.
 
     K is beta-binomial: C(n, k)·B(k + a, n − k + b)/B(a, b) with a = most + 1 and b = cases − most.
     """
@@ -483,13 +488,13 @@ def _is_bounded(figure: Figure) -> bool:
 
 
 def _is_certain(cells: FourCells) -> Array:
-    """Return where nobody or everybody is predicted positive, so that rates are known whatever the population."""
+    """Return True for points at which nobody or everybody is positive; their tpr, fpr and depth are certain."""
     tp, fp, fn, tn = cells
     return (tp + fp == 0) | (fn + tn == 0)
 
 
 def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
-    """Return the sample's counts reweighted to a prevalence of `target_prevalence`."""
+    """Return counts of the sample reweighted to a target prevalence; unchanged if it is None."""
     if target_prevalence is None:
         return cells
     tp, fp, fn, tn = cells
@@ -500,7 +505,7 @@ def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
 
 
 def constraints_of(subject_to: Any, context: Context | None = None) -> tuple[Constraint, ...]:
-    """Return constraints from texts or objects (one or several), with costs in a context."""
+    """Return constraints from one or several texts or objects; constraints on costs use the context."""
     given = [subject_to] if isinstance(subject_to, str | Constraint) else subject_to
     if not isinstance(given, list | tuple) or not all(isinstance(item, str | Constraint) for item in given):
         expected = "constraints such as 'tpr >= 0.9'"

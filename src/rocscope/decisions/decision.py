@@ -1,10 +1,11 @@
 """Decision: the chosen model and threshold, their cost, and the range of costs in which they stay best.
 
-A decision answers a `Question`. It holds numbers only, so that it can be saved and read. The data that it was
-made of are reached through `Decision.sampling_model`, which an interval needs, as long as the decision is not copied.
+A decision is the result of a `Question`. It contains numbers only, so it can be saved and read. Its interval needs the
+data, which a new decision keeps in `Decision.sampling_model`; a copy, or a decision read from a file, has no data.
 
-A choice stays the best in a range of slopes m of the iso-performance line. This is also a range of cost ratios and of
-prevalences, since m = r·(1 − π)/π: r is the cost of a false alarm divided by the cost of a miss, and π the prevalence.
+A choice stays the best one in a range of slopes m of the iso-performance line. The range can be written as a range of
+cost ratios r or of prevalences π, because m = r·(1 − π)/π. Here r is the cost of a false alarm divided by the cost of a
+miss.
 """
 
 import math
@@ -33,16 +34,16 @@ from rocscope.errors import InputError
 
 Interval = tuple[float, float]
 
-# Criteria of thresholds that were set and not chosen: by hand in a report or workbench, and by
+# Criteria of thresholds that are not an optimum: set by the user in a report or workbench, or by
 # `ThresholdClassifier(shrinkage=)`.
 GIVEN_THRESHOLDS = ("chosen by hand", "shrunk min_cost")
 
 
 @dataclass(frozen=True)
 class Question:
-    """The question to `choose`: its arguments other than the data.
+    """Arguments of `choose`, except the data.
 
-    The same question is asked of other data by `choosing.problem_of`.
+    `choosing.problem_of` applies the same question to other data.
     """
 
     context: Context | Campaign | UncertainContext | None = None
@@ -57,51 +58,52 @@ class Question:
 class Decision(Plan):
     """The model and threshold chosen in a context.
 
-    Made by `rocscope.choose`, or read from a file by `Decision.load`.
+    `rocscope.choose` returns decisions; `Decision.load` reads them from a file.
 
     Attributes
     ----------
     model : str
         Name of the model to use.
     point : OperatingPoint
-        Its counts in the sample, and its threshold.
+        Counts of true and false positives and negatives in the sample, and the threshold.
     context : Context
+        Costs and prevalence used.
     expected_cost : float
-        Per case, at the target prevalence.
+        Expected cost per case at the target prevalence.
     default_point, default_cost : OperatingPoint, float
-        Result of the same model at the default threshold of 0.5; if that is not known, at the next known one above.
+        Counts and cost of the same model at the default threshold of 0.5, or at the next known threshold above.
     hull_cost, treat_all_cost, treat_none_cost : float
-        Expected cost per case of the best of all thresholds of all models, whatever the constraints; of predicting
-        everybody positive; of nobody.
+        Expected cost per case of three alternatives: the best threshold of all models without constraints, everybody
+        positive, and nobody positive.
     criterion, criterion_value : str, float
         Criterion that was optimised, and its value; for ``"min_cost"`` the expected cost.
     slope_interval : (low, high) or None
         Slopes of the iso-performance line for which no admissible choice is better; None if not computed, or if costs
         differ between rows.
     negated : bool
-        Whether the model's decisions are reversed: positive iff ``score < threshold``.
+        True if the model's decisions are reversed: positive iff ``score < threshold``.
     subject_to : tuple of str
-        The constraints it was chosen under.
+        Constraints on the choice.
     population : float or None
-        Number of cases that the classifier will be used on.
+        Number of cases on which the classifier will be used.
     tied : tuple of str
-        Choices that are exactly as good; see `tie_break`.
+        Other choices that are equally good; see `tie_break`.
     notes : tuple of str
         Notes for the user, for example on a trivial decision.
     best_cost_interval : (low, high) or None
-        Between which values the expected cost of the best of all thresholds is guaranteed to lie, where rows were
-        counted in ranges of the score and only the ends of these were compared; None where every threshold was.
+        Guaranteed bounds on the expected cost of the best threshold, if rows were counted in ranges of the score and
+        only the ends of ranges were compared; None if every threshold was compared.
     lot : RandomizedRule or None
-        Between which two thresholds cases are decided at random; then `model` and `threshold` belong to the one with
-        more positive predictions, and `point` holds expected counts.
+        Rule that decides some cases at random between two thresholds. If it is given, `model` and `threshold` are those
+        with more positive predictions, and `point` contains expected counts.
     lot_cost : float or None
-        Expected cost per case of the best randomised rule, where constraints make that lower.
+        Expected cost per case of the best randomised rule, if constraints make it cheaper than this decision.
     review : Reviewing or None
-        Cases for review; then `point` contains the cases that are acted on.
+        Cases for review. If it is given, `point` contains only the cases that are acted on.
     question : Question or None
-        The question; for a decision that was read from a file only a review that was offered, if any.
+        The question. In a decision read from a file it contains at most the review that was offered.
     _make_sampling_model : function without arguments, or None
-        Makes `sampling_model` when it is asked for.
+        Returns the `sampling_model`; called on first use.
 
     Examples
     --------
@@ -146,12 +148,12 @@ class Decision(Plan):
         state = vars(self) | {"_make_sampling_model": None}
         state.pop("sampling_model", None)
         if self.question is not None and callable(self.question.criterion):
-            state["question"] = None  # a function of the user's cannot be pickled in general
+            state["question"] = None  # a criterion that is a function cannot be pickled in general
         return state
 
     @cached_property
     def sampling_model(self) -> SamplingModel | None:
-        """The data that it was chosen on, which `interval` needs; neither saved nor copied with it."""
+        """The data of the choice, which `interval` needs; None for a copy and for a decision read from a file."""
         return None if self._make_sampling_model is None else self._make_sampling_model()
 
     def interval(
@@ -163,24 +165,24 @@ class Decision(Plan):
         random_state: Any = 0,
         progress: Progress = None,
     ) -> ChosenEstimate:
-        """Return the expected cost per case on new cases, with an interval that allows for the choice.
+        """Return the expected cost per case on new cases, with an interval that accounts for the choice.
 
         Parameters
         ----------
         level : float
             Confidence level.
         of : "cost" or "criterion"
-            Estimand: the expected cost, or the criterion that the choice maximises.
+            Quantity to estimate: the expected cost, or the criterion that the choice maximises.
         replicates : int
-            Bootstrap samples; the choice is repeated in each.
+            Number of bootstrap samples; the choice is repeated in each.
         random_state, progress : see `rocscope.bootstrap`
 
         Raises
         ------
         InputError
-            If the decision was read from a file or copied: its data are not at hand.
+            If the decision was read from a file or copied, because it has no data then.
         WeightError
-            If counts are sums of weights, which do not show how many rows there are.
+            If counts are sums of weights, because the number of rows is unknown then.
 
         Notes
         -----
@@ -195,21 +197,21 @@ class Decision(Plan):
         (0.32, True)
         """
         if self.sampling_model is None:
-            hint = "choose again from the rows, and ask the new decision"
-            got = "one that was read or copied"
-            raise InputError("interval", expected="a decision with the data it was chosen on", got=got, hint=hint)
+            hint = "call rocscope.choose with the data again"
+            got = "one that was read from a file or copied"
+            raise InputError("interval", expected="a decision with its data", got=got, hint=hint)
         return self.sampling_model.estimate(
             level=level, quantity=of, replicates=replicates, random_state=random_state, progress=progress
         )
 
     @property
     def threshold(self) -> float:
-        """Predict positive iff ``score >= threshold``; infinity when nobody should be, −infinity when everybody."""
+        """Threshold: positive iff ``score >= threshold``; ∞ if nobody is positive, −∞ if everybody is positive."""
         return self.point.threshold
 
     @property
     def rule(self) -> str:
-        """Use of a score: compared with the threshold, "by lot", or "never" or "always" positive."""
+        """The rule as text: a comparison with the threshold, "by lot" (randomised), "never" or "always" (positive)."""
         if self.review is not None:
             return "act, review or leave"
         if self.lot is not None:
@@ -220,23 +222,23 @@ class Decision(Plan):
 
     @property
     def trivial(self) -> str:
-        """The rule in words if it needs no scores: everybody or nobody is positive."""
+        """The rule as a sentence if everybody or nobody is positive; else an empty text."""
         words = {"always": "everybody positive, whatever the scores", "never": "nobody positive, whatever the scores"}
         return words.get(self.rule, "")
 
     @property
     def offered_review(self) -> Review | None:
-        """The review that was offered, where no case was worth one."""
+        """The review that was offered, if it is not cost-effective for any case."""
         return None if self.review is not None or self.question is None else self.question.review
 
     @property
     def regret(self) -> float:
-        """Expected cost per case above the best of all thresholds of all models; negative only with reviews."""
+        """Expected cost per case minus that of the best threshold of all models; negative only with reviews."""
         return self.expected_cost - self.hull_cost
 
     @property
     def regrets(self) -> dict[str, float]:
-        """Expected cost per case relative to each alternative; negative where the decision is cheaper."""
+        """Expected cost per case minus that of each alternative; negative if the decision is cheaper."""
         others = {
             "hull": self.hull_cost,
             "treat_all": self.treat_all_cost,
@@ -271,12 +273,12 @@ class Decision(Plan):
 
     @property
     def prevalence_interval(self) -> Interval | None:
-        """Range of prevalences in which it stays the best admissible choice at these costs.
+        """Range of prevalences in which this is the best admissible choice at these costs.
 
         Notes
         -----
-        From π = r/(r + m) for the cost ratio r and the ends m of `slope_interval`. Constraints are held to admit what
-        they admit at the present prevalence.
+        The ends are π = r/(r + m) for the cost ratio r and the ends m of `slope_interval`. The thresholds that satisfy
+        the constraints are assumed to be the same at each prevalence.
         """
         if self.slope_interval is None or not 0 < (ratio := self.context.cost_ratio) < math.inf:
             return None
@@ -285,7 +287,7 @@ class Decision(Plan):
 
     @property
     def cost_ratio_interval(self) -> Interval | None:
-        """Range of cost ratios in which it stays the best admissible choice at this prevalence."""
+        """Range of cost ratios in which this is the best admissible choice at this prevalence."""
         if self.slope_interval is None:
             return None
         odds = self.prevalence / (1 - self.prevalence)
@@ -293,26 +295,30 @@ class Decision(Plan):
 
     @property
     def tie_break(self) -> str:
-        """Rule for ties."""
+        """The choices that are equally good, and the rule that selected this one."""
         if not self.tied:
             return "no tie"
         return f"as good: {'; '.join(self.tied)}. Taken: fewest positive predictions, then the model given first"
 
     def predict(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[Any]:
-        """Return which cases are predicted positive; with a review, "act", "review" or "leave" for each.
+        """Return True for cases predicted positive; with a review, return "act", "review" or "leave" for each case.
 
         Parameters
         ----------
-        scores : array, or mapping from model name to array, Predictions, data frame
-        ids : array of one identifier a case, optional
-            Seed of a randomised rule, which fixes the decision of each case; by default the case's position is used.
+        scores : array of n scores, or mapping from model name to array, Predictions, data frame
+        ids : array of n identifiers, optional
+            Identifiers whose hashes determine the decisions of a randomised rule; by default row positions.
         random_state : int, Generator, RandomState or None
-            A different seed gives different random decisions.
+            Random seed of a randomised rule.
+
+        Returns
+        -------
+        array of n
 
         Raises
         ------
         ColumnError
-            If the chosen model is not among the scores; if everybody or nobody is positive, any model's scores are
+            If the chosen model is not among the scores. If everybody or nobody is positive, scores of any model are
             accepted.
         ScoreError
             If a score is missing or infinite.
@@ -321,8 +327,8 @@ class Decision(Plan):
 
         Notes
         -----
-        If a randomised rule fills a limit on the number of cases, all cases that are passed are drawn together, and
-        exactly the rule's share of them is selected, never more; see `RandomizedRule.predict`.
+        If a randomised rule uses up a limit on the number of cases, exactly the rule's share of the cases passed is
+        selected; see `RandomizedRule.predict`.
 
         Examples
         --------
@@ -357,7 +363,7 @@ class Decision(Plan):
         said = self.predict(scores, ids, random_state=random_state)
         taken = np.flatnonzero(said if self.review is None else said == "act")
         if self.trivial:
-            hashes_of(ids, said.size)  # which refuses identifiers that repeat
+            hashes_of(ids, said.size)  # raises for repeated identifiers
             return taken
         return self._acting.ordered(taken, scores, ids, random_state=random_state)
 
@@ -370,7 +376,7 @@ class Decision(Plan):
     @cached_property
     def promise(self) -> Promise:
         if self.review is not None:
-            expected = "a plan without reviews, which have outcomes of their own"
+            expected = "a plan without reviews, whose outcomes are not modelled"
             raise InputError("outcomes", expected=expected, got=repr(self))
         point = self.expected(1)
         depth = point.tp + point.fp
@@ -412,7 +418,7 @@ class Decision(Plan):
 
     @property
     def next_score(self) -> float | None:
-        """The next lower score in the data, if it is known: thresholds above it decide as this one does."""
+        """The next lower score in the data, if known; every threshold above it gives the same decisions."""
         return None if math.isnan(self.point.next_score) else self.point.next_score
 
     @property
@@ -421,7 +427,7 @@ class Decision(Plan):
 
     @property
     def _cases_in_words(self) -> str:
-        """The cases that are acted on and reviewed, for a sentence."""
+        """Description of the cases to act on and to review, for a sentence."""
         acted = self.expected(1).depth
         number, rule = self._share_in_words(acted), self._acting
         if rule.at_most is not None and len(rule.models) == 1:
@@ -475,7 +481,7 @@ class Decision(Plan):
         Raises
         ------
         StoredError
-            If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
+            If the file does not exist, is of a newer version, is incomplete, or was changed after it was saved.
         """
         fields = FORMAT.read(path)
         question = None
@@ -527,14 +533,14 @@ class Decision(Plan):
         return (f"{self.expected_cost - self.lot_cost:.6g} less per case with randomized=True",)
 
     def _repr_html_(self) -> str:
-        regrets = [(f"cost beyond {name.replace('_', ' ')}", f"{cost:.6g}") for name, cost in self.regrets.items()]
+        regrets = [(f"cost above {name.replace('_', ' ')}", f"{cost:.6g}") for name, cost in self.regrets.items()]
         return super()._repr_html_() + self.point._repr_html_() + html_table(regrets)
 
 
 def at_threshold(
     decision: Decision, counts: CumulativeCounts, threshold: float, criterion: str, notes: tuple[str, ...] = ()
 ) -> Decision:
-    """Return the decision at another threshold, with a description of its origin."""
+    """Return the decision at another threshold; `criterion` describes the origin of the threshold."""
     point = counts.with_next_score(counts.at(threshold))
     return replace(
         decision,

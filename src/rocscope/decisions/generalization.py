@@ -1,19 +1,19 @@
-"""The choice of a model and threshold, repeated on resampled rows: what it is worth on new cases.
+"""The value of a chosen model and threshold on new cases, estimated by repeating the choice on resampled rows.
 
-A threshold that was chosen as the best of a sample looks better there than it is. Its value on new cases is estimated
-from three repetitions of the choice, for each *candidate*, that is a model with a rule for its threshold:
+The value of a threshold on the sample on which it was chosen is optimistic. Its value on new cases is estimated by
+repeating the choice. A *candidate* is a model with a rule for its threshold. The choice is made:
 
-- in the sample (`in_sample`): the apparent value, which is optimistic;
-- in all folds but one, and judged on that one (`cross_validate`): the value on new cases;
-- in bootstrap replicates (`bootstrap_choice`): how often each candidate is the best, and how far from the best of a
-  replicate the sample's choice is.
+- in the sample (`in_sample`), for the apparent value, which is optimistic;
+- in all folds but one, for the value on the held-out fold (`cross_validate`), which estimates that on new cases;
+- in bootstrap replicates (`bootstrap_choice`), for the probability that each candidate is the best, and for the
+  difference between the sample's choice and the best of each replicate.
 
-All three work on matrices with one sample a row and one threshold a column: true and false positives at each threshold,
-starting at "nobody". They return *cells*, the numbers (tp, fp, n_pos, n_neg) of the chosen thresholds; costs and values
-of the criterion are computed from the cells later, so that both come from the same draws.
+All three use matrices with one row per sample and one column per threshold. They contain the true and false positives
+at each threshold, starting with "nobody". The functions return *cells*, the numbers (tp, fp, n_pos, n_neg) of the
+chosen thresholds. Costs and values of the criterion are computed later from the same cells.
 
-The interval is computed from draws of the cost (`DrawsOfCounts`, or `DrawsOfRows` where each row has its own costs),
-whose variance is increased for the error of choosing; see `ChosenEstimate`.
+The interval is computed from draws of the cost: `DrawsOfCounts`, or `DrawsOfRows` if each row has its own costs. Their
+variance is increased to include the error of the choice; see `ChosenEstimate`.
 
 The file has this order: the rule and its best threshold, candidates, resampling units, the three repetitions, the
 estimate, and draws of the cost.
@@ -44,36 +44,36 @@ from rocscope.sample import Samples
 CostOrCriterion = Literal["cost", "criterion"]
 
 Points = tuple[Array, Array]
-"""True and false positives along the last axis, starting at "nobody", one sample per row."""
+"""True and false positives: one row per sample, one column per threshold, starting with "nobody"."""
 
 MIN_COST = criterion_of("min_cost")
 
-# As in `choosing`, so that replicates break ties as the choice does.
+# Tolerance of a tie, as in `choosing`.
 TIE = 1e-13
 
-# Thresholds of a model that each replicate counts. A choice: a curve thinned to so many has the same best point.
+# Largest number of thresholds of a model in a replicate, set by hand: a curve thinned to this has the same best point.
 MOST_LEVELS = 2048
-# Units that are drawn one by one. A choice: memory and time of a replicate grow with them.
+# Largest number of units that are drawn singly, set by hand to limit memory and time.
 MOST_UNITS = 20_000
-# Random blocks that are drawn in place of more units: their variance is then known to √(2/1000), 4.5%.
+# Number of random blocks drawn if there are more units; the relative error of a variance is then √(2/1000), 4.5%.
 BLOCKS = 1000
 
-# As is usual: a choice trained on nine tenths is close to that on all rows.
+# Number of folds, the usual one: a choice on nine tenths of the rows is close to the choice on all rows.
 FOLDS = 10
-# Repeats of the cross-validation; what the random folds then add to the variance is `FOLD_VARIANCE`.
+# Repeats of the cross-validation; the variance due to random folds is then `FOLD_VARIANCE`.
 REPEATS = 5
 # From this many rows on, one repeat of the cross-validation is as precise as five.
 ROWS_FOR_ONE_REPEAT = 100_000
-# Up to this many rows folds of equal size are drawn; of more, the size of a fold varies by less than 0.3%.
+# Up to this many rows folds have equal sizes; with more rows, random sizes of folds vary by less than 0.3%.
 MOST_PERMUTED = 1_000_000
 
-# Draws of the cost. A choice: the ends of a 95% interval then vary by half a per cent of its width.
+# Number of draws of the cost, set by hand: the ends of a 95% interval then vary by 0.5% of its width.
 DRAWS = 20_000
 # Prior count of Jeffreys' Beta and Dirichlet posteriors.
 PRIOR = 0.5
 # With fewer rows in a class, intervals under-cover in the simulations of docs/guide/intervals.md.
 FEWEST_OF_A_CLASS = 10
-# A smaller skewness does not change any digit of an interval; it would be divided by.
+# A smaller skewness is taken as 0, because formulas divide by it and it does not change any digit of an interval.
 LEAST_SKEWNESS = 1e-6
 
 
@@ -81,7 +81,7 @@ LEAST_SKEWNESS = 1e-6
 
 
 class Chosen(NamedTuple):
-    """For each sample: indices of the chosen model and point, and its value; NaN without a choice."""
+    """For each sample: indices of the chosen model and its point, and the value of the point; NaN without a choice."""
 
     model: Array
     point: Array
@@ -89,7 +89,7 @@ class Chosen(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best point of one model in each sample: its value, its index and how many it predicts positive."""
+    """The best point of one model in each sample: its value, its index, and its number of positive predictions."""
 
     goodness: Array
     point: Array
@@ -100,9 +100,9 @@ class Best(NamedTuple):
 class Rule:
     """Objective of the choice: expected cost in a context, or a criterion at its prevalence.
 
-    `scale` is how large the value can be; a difference of 10⁻¹³ of it is a tie. Points have to satisfy `constraints`,
-    for a number of `models` and a `population`, and predict at most the share `limit` of cases positive: if necessary a
-    part of the cases of one level, so that the number of a point has a fraction.
+    `scale` is the largest possible value; differences of 10⁻¹³ × `scale` are ties. Points must satisfy `constraints`,
+    given the number of `models` and the `population`. They predict at most the share `limit` of cases positive, if
+    necessary only a part of the cases with one score; such a mixed point has a fractional index.
     """
 
     criterion: Criterion
@@ -114,7 +114,7 @@ class Rule:
     limit: float | None = None
 
     def value(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
-        """Return cost or criterion at points of samples with given class sizes; NaN where undefined."""
+        """Return the cost or criterion at points of samples with given class sizes; NaN if undefined."""
         share: Any = self.context.target_prevalence
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.criterion.name == "min_cost":
@@ -135,10 +135,10 @@ class Rule:
             return np.nan_to_num(share * (tp / n_pos)) + np.nan_to_num((1 - share) * (fp / n_neg))
 
     def best(self, tp: Array, fp: Array, *, acting: bool = False) -> Best:
-        """Return the best point of one model in each sample, optionally among those that predict somebody positive."""
+        """Return the best point of one model in each sample; with `acting`, of points with some positive prediction."""
         n_pos, n_neg = tp[..., -1:], fp[..., -1:]
         if self.criterion.equivalent:
-            # A criterion that is linear in the counts is a cost, which takes the fewest passes over large arrays.
+            # A criterion that is linear in the counts is computed as a cost, which is fastest for large arrays.
             with np.errstate(invalid="ignore", divide="ignore"):
                 goodness = -_cost(self.criterion.equivalent(self.context), tp, fp, n_pos, n_neg)
         else:
@@ -155,29 +155,29 @@ class Rule:
         if acting:
             goodness[..., 0] = -np.inf
         highest = goodness.max(axis=1)
-        # Points are ordered by positive predictions: the first of the best has the fewest.
+        # Points are in order of increasing positive predictions, so the first of the best points has fewest.
         point = (goodness >= _enough(highest, self.scale)[:, None]).argmax(axis=1)
         return Best(highest, point, pick(tp, point) + pick(fp, point))
 
     def _best_within(self, limit: float, goodness: Array, tp: Array, fp: Array, first: int) -> Best:
-        """Return the best point within a maximum share of positive predictions, or the mix of two that attains it."""
+        """Return the best point within a limit on depth, which may be a mix of two points exactly at the limit."""
         depth = self.depth(tp, fp, tp[:, -1:], fp[:, -1:])
         too_deep = depth > limit * (1 + TIE)
 
-        # The mix of two points at the limit, where the concave envelope of value over depth has its edge.
+        # The mix of two points at the limit is on the concave envelope of value over depth.
         with np.errstate(invalid="ignore", divide="ignore"):
             low, high = self._edge_at_limit(goodness, depth, too_deep)
             part = ((limit - pick(depth, low)) / (pick(depth, high) - pick(depth, low))).clip(0, 1)
             mixed = np.where(part > 0, (1 - part) * pick(goodness, low) + part * pick(goodness, high), -np.inf)
 
-        # The best single point within the limit is taken unless the mix is better by more than rounding.
+        # Take the best single point within the limit, or the mix if it is better by more than a rounding error.
         within = np.where(too_deep, -np.inf, goodness)
         within[:, :first] = -np.inf
         highest = within.max(axis=1)
         single = (within >= _enough(highest, self.scale)[:, None]).argmax(axis=1)
         is_mix = mixed > _enough(highest, self.scale) + 2 * TIE * self.scale
 
-        # A point at which everybody is positive in this sample stands for everybody in others too.
+        # A point at which everybody is positive in this sample means "everybody" in other samples too.
         ends = []
         for end in (low, high):
             end = np.where(is_mix, end, single)
@@ -186,10 +186,10 @@ class Rule:
         return Best(np.where(is_mix, mixed, highest), point, pick(tp, point) + pick(fp, point))
 
     def _edge_at_limit(self, goodness: Array, depth: Array, too_deep: Array) -> tuple[Array, Array]:
-        """Return the ends of the edge of the concave envelope of value over depth at the limit.
+        """Return the two points whose connecting line is the concave envelope of value over depth at the limit.
 
-        The line through the best points on both sides is raised to the point that lies highest above it, until none
-        does.
+        Start with the line through the best points on both sides of the limit. While a point lies above the line,
+        replace one end by the point that lies highest above it.
         """
         low = np.where(~too_deep, goodness, -np.inf).argmax(axis=1)
         high = np.where(too_deep, goodness, -np.inf).argmax(axis=1)
@@ -209,7 +209,7 @@ class Rule:
 def _cost(context: Context, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
     """Return the expected cost per case.
 
-    With the share π of positives it is
+    With prevalence π it is
     π·c_fn + (1 − π)·c_tn + tp·π·(c_tp − c_fn)/n_pos + fp·(1 − π)·(c_fp − c_tn)/n_neg.
     """
     costs, share = context.costs, context.target_prevalence
@@ -226,11 +226,11 @@ def best_of_models(best: Sequence[Best], sign: int, scale: float) -> Chosen:
     goodness = np.stack([of_model.goodness for of_model in best])
     points = [of_model.point for of_model in best]
     if any(of_model.ndim == 2 for of_model in points):
-        # Candidates with a capacity have mixed points; a single point is a mix in which the second has no share.
+        # Candidates with a capacity have mixed points; a single point is a mix with a share of 0 for the second point.
         points = [at if at.ndim == 2 else np.column_stack([at, at, np.zeros(at.size)]) for at in points]
     point = np.stack(points)
     depth = np.stack([of_model.depth for of_model in best])
-    # Among equals the model with fewest positive predictions, then the first.
+    # Of equally good models take the one with fewest positive predictions, then the first.
     enough = _enough(goodness.max(axis=0), scale)
     model = np.where(goodness >= enough, depth, np.inf).argmin(axis=0)
     sample = np.arange(model.size)
@@ -239,7 +239,7 @@ def best_of_models(best: Sequence[Best], sign: int, scale: float) -> Chosen:
 
 
 def _enough(highest: Array, scale: float) -> Array:
-    """Return the value from which on a point is as good as the best one."""
+    """Return the least value of a point that is tied with the best one."""
     return np.where(np.isfinite(highest), highest - TIE * scale, highest)
 
 
@@ -251,7 +251,7 @@ def from_zero(counts: Array) -> Array:
 
 
 def pick(matrix: Array, point: Array) -> Array:
-    """Return one entry per row; for a point with three columns, the mix of the first two with the third as share."""
+    """Return the entry of each row at a point; a mixed point has three columns: two indices, and the second's share."""
     if point.ndim == 2:
         first, second, share = point.T
         return (1 - share) * pick(matrix, first.astype(np.intp)) + share * pick(matrix, second.astype(np.intp))
@@ -265,9 +265,9 @@ def pick(matrix: Array, point: Array) -> Array:
 class Candidate:
     """A model and its threshold rule; costs are multiplied by `times`, then `fixed` is added.
 
-    A campaign that fills its capacity contacts the customers of the highest scores, as many as planned, however many
-    are above a threshold. So a case beyond the limit of the rule is not worth what it is on its own, but what it takes
-    away: `marginal` is the saving of one more case at the limit.
+    A campaign with a capacity contacts exactly the planned number of customers with the highest scores. One more case
+    above the threshold therefore replaces another case. Its value is reduced by `marginal`, the saving from one more
+    case at the limit.
     """
 
     label: str
@@ -279,21 +279,21 @@ class Candidate:
     marginal: float = 0.0
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> Points:
-        """Return the points of the candidate's model."""
+        """Return the true and false positives at all points of the candidate's model."""
         pos, neg = tallied[self.model]
         if self.negated:
             pos, neg = pos[..., ::-1], neg[..., ::-1]
         return from_zero(pos), from_zero(neg)
 
     def thresholds(self, level: Array) -> Array:
-        """Return the threshold of each point, starting at "nobody positive"."""
+        """Return the threshold of each point, starting with "nobody positive"."""
         level = level.astype(np.float64)
         if self.negated:  # positive iff score < threshold
             return np.concatenate([[-np.inf], level[-2::-1], [np.inf]])
         return np.concatenate([[np.inf], level[:-1], [-np.inf]])
 
     def value(self, cells: Array, quantity: CostOrCriterion) -> Array:
-        """Return cost or criterion for cells tp, fp, n_pos and n_neg along the last axis."""
+        """Return the cost or criterion for cells; the last axis has tp, fp, n_pos and n_neg."""
         rule = self.rule if quantity == "criterion" else replace(self.rule, criterion=MIN_COST)
         tp, fp, n_pos, n_neg = np.moveaxis(cells, -1, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -303,9 +303,9 @@ class Candidate:
             return self.times * value + self.fixed
 
     def by_rank(self, points: Points, point: Array) -> Array:
-        """Return mixed points as they are carried out: the limit is filled with the cases of the highest scores.
+        """Replace mixed points by points on the curve itself: the cases with the highest scores, up to the limit.
 
-        Between the thresholds of the mix a curve of new cases is concave, and lies above the mix.
+        On new cases the curve between the two thresholds of a mix is concave, so it lies above the mix.
         """
         if not self.marginal:
             return point
@@ -318,7 +318,7 @@ class Candidate:
         return np.where(point[:, 2:] > 0, np.column_stack([low, high, part]), point)
 
     def marginal_at(self, points: Points, point: Array) -> float:
-        """Return the saving of one more case at a mixed point of the sample; 0 where no limit binds."""
+        """Return the saving from one more case at a mixed point of the sample; 0 if the limit is not reached."""
         if self.rule.limit is None or not point[0, 2]:
             return 0.0
         ends = point[0, :2].astype(np.intp)
@@ -328,7 +328,7 @@ class Candidate:
         return float((cost[0] - cost[1]) / np.diff(self.rule.depth(tp, fp, n_pos, n_neg))[0])
 
     def best(self, points: Points, *, acting: bool = False) -> Best:
-        """Return its best point in each sample; see `Rule.best`. "Everybody" stays everybody in other samples."""
+        """Return the best point in each sample; see `Rule.best`."""
         tp, fp = points
         best = self.rule.best(tp, fp, acting=acting)
         point = best.point
@@ -342,7 +342,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Candidates:
-    """All candidates of a choice; `idle` is the cost of choosing none of them, if known."""
+    """All candidates of a choice; `idle` is the cost of choosing no candidate, if known."""
 
     members: tuple[Candidate, ...]
     idle: float | None = None
@@ -360,16 +360,16 @@ class Candidates:
         return bool(same) and not rule.constraints and rule.limit is None
 
     def by_rank(self, sample: "InSample") -> "Candidates":
-        """Return the candidates of a choice that fills its limit with the cases of the highest scores."""
+        """Return the candidates for a choice that selects the cases with the highest scores up to its limit."""
         members = (replace(one, marginal=saved) for one, saved in zip(self.members, sample.marginals, strict=True))
         return replace(self, members=tuple(members))
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> list[Points]:
-        """Return the points of each candidate."""
+        """Return the true and false positives at all points of each candidate."""
         return [candidate.points(tallied) for candidate in self.members]
 
     def values(self, cells: Array, quantity: CostOrCriterion) -> Array:
-        """Return cost or criterion of each candidate for its cells; the last axes are candidate and cell."""
+        """Return the cost or criterion of each candidate; the last axes of `cells` are candidate and cell."""
         values = [candidate.value(cells[..., n, :], quantity) for n, candidate in enumerate(self.members)]
         return np.stack(values, axis=-1)
 
@@ -384,17 +384,17 @@ class Candidates:
 
 
 def design_of_all(samples: Samples, seed: int, *, stratified: bool = False) -> Design:
-    """Return the design that resamples all models: their common rows, or the rows of each.
+    """Return the resampling design of all models: common rows, or separate rows of each model.
 
-    A model of more than 2,048 scores is represented by 2,048 points of its curve, including its vertices; of more than
-    20,000 rows of several models blocks of rows are drawn, made at random.
+    The curve of a model with more than 2,048 scores is thinned to 2,048 points, including its hull vertices. If several
+    models have more than 20,000 rows, random blocks of rows are resampled instead of rows.
     """
     rows = samples.rows
     if rows is None and len(samples) == 1:
         (sample,) = samples.values()
         if sample.rows is not None:
             rows = _renamed(sample.rows, {sample.name: sample.rows.scores[sample.rows.models[0]]})
-    # Of one model, counts at each score hold all information unless rows are weighted or belong together.
+    # For one model, counts at each score contain all information unless rows have weights or groups.
     if rows is None or (len(samples) == 1 and _is_exchangeable(rows)):
         counts = {}
         for name, sample in samples.items():
@@ -422,9 +422,9 @@ def _is_exchangeable(rows: Predictions) -> bool:
 
 
 def _renamed(rows: Predictions, scores: Mapping[str, Array]) -> Predictions:
-    """Return the rows with other scores, without what resampling does not need."""
+    """Return the rows with other scores, without columns that resampling does not need."""
     columns: dict[str, Any] = rows.row_columns() | {"fold": None, "repeat": None, "segment": None}
-    columns["sample_weight"] = rows.relative_weight  # Jeffreys' prior counts half a row, whatever factor weights have
+    columns["sample_weight"] = rows.relative_weight  # relative weights, because Jeffreys' prior adds half a row
     return Predictions(rows.y_true, dict(scores), **columns)
 
 
@@ -436,7 +436,7 @@ def _design_of_separate_models(counts: Mapping[str, ThresholdCounts], stratified
     frequency, strata, tallies, start = [], [], {}, 0
     for model, of_model in counts.items():
         of_model.require_cases()
-        # Two units for each score of the model: its positives and its negatives.
+        # Each score of the model has two units: its positives and its negatives.
         width = 2 * len(of_model)
         unit = start + np.arange(width)
         rows = resampling.RowsByTarget(unit, None, np.arange(width), np.arange(width))
@@ -449,7 +449,7 @@ def _design_of_separate_models(counts: Mapping[str, ThresholdCounts], stratified
 
 
 def _in_blocks(design: Design, rng: np.random.Generator) -> Design:
-    """Return random blocks of units as resampling units, whose counts have the same variance."""
+    """Return a design that resamples random blocks of units; counts have the same variance as with single units."""
     block = rng.permutation(design.frequency.size) % BLOCKS
     tallies = {}
     for model, tally in design.tallies.items():
@@ -469,18 +469,18 @@ def _in_blocks(design: Design, rng: np.random.Generator) -> Design:
 
 @dataclass(frozen=True)
 class InSample:
-    """The choice on the sample.
+    """The choice on the sample, with m candidates.
 
     Attributes
     ----------
     number : int
-        The candidate that is chosen.
-    points, acting_points : lists of m points, as `Rule.best` gives them
-        The point of each candidate; the best of the points that predict somebody positive.
+        Index of the chosen candidate.
+    points, acting_points : lists of m points, as returned by `Rule.best`
+        The best point of each candidate, and its best point with some positive prediction.
     cells, acting : arrays of m × 4
-        Cells of these points; NaN where none is admissible.
+        Cells of these points; NaN if no point is admissible.
     marginals : list of m float
-        What one more case at the limit of each candidate would save; see `Candidate`.
+        Saving from one more case at the limit of each candidate; see `Candidate`.
     """
 
     number: int
@@ -493,18 +493,18 @@ class InSample:
 
 @dataclass(frozen=True)
 class Replicates:
-    """Bootstrap replicates that contain both classes, r of them.
+    """Results in r bootstrap replicates that contain both classes.
 
     Attributes
     ----------
     cells, acting : arrays of r × m × 4
-        What `InSample.points` and `acting_points` give in each replicate.
-    number, point : arrays of r and, where points are mixed, r × 3
-        The candidate and its point that are chosen again.
+        Cells of `InSample.points` and `acting_points` in each replicate.
+    number, point : arrays of r, or r × 3 for mixed points
+        The candidate and the point that are chosen in each replicate.
     chosen : array of r × 4
-        Cells of that choice; NaN where none is admissible.
+        Cells of the choice in each replicate; NaN if no point is admissible.
     left_out : int
-        Replicates without one of the classes.
+        Number of omitted replicates, which lack a class.
     """
 
     cells: Array
@@ -522,10 +522,11 @@ class CrossValidated:
     Attributes
     ----------
     cells, acting : arrays of m × 4
-        Of the threshold chosen for each candidate; for the choice among points that predict somebody positive.
+        Cells at the threshold chosen for each candidate, and at its best threshold with some positive prediction.
     failed : array of m
-        Share of folds without which nothing could be chosen.
+        Share of folds for which no threshold was admissible in the other folds.
     folds, repeats : int
+        Number of folds, and of repeats of the cross-validation.
     """
 
     cells: Array
@@ -536,7 +537,7 @@ class CrossValidated:
 
 
 def in_sample(design: Design, candidates: Candidates) -> InSample:
-    """Choose on the whole sample."""
+    """Make the choice on the whole sample."""
     points = candidates.points(resampling.tally_all(design, design.frequency[None, :]))
     best = [candidate.best(at) for candidate, at in zip(candidates.members, points, strict=True)]
     acting = [candidate.best(at, acting=True) for candidate, at in zip(candidates.members, points, strict=True)]
@@ -556,12 +557,12 @@ def in_sample(design: Design, candidates: Candidates) -> InSample:
 def bootstrap_choice(
     design: Design, candidates: Candidates, sample: InSample, replicates: int, seed: int, progress: Progress
 ) -> Replicates:
-    """Draw replicates, choose in each, and evaluate the sample's choice in each."""
+    """Draw bootstrap replicates, repeat the choice in each, and evaluate the sample's choice in each."""
     compiled = design.worth_compiling(replicates)
     size = len(candidates.members)
 
     def choose_in_replicates(rng: np.random.Generator, count: int) -> Array:
-        """Return a row for each replicate: the cells of all candidates, the cells of the new choice, and the choice."""
+        """Return one row per replicate: the cells of all candidates, the cells of the new choice, and the choice."""
         points = candidates.points(resampling.tally_all(design, design.draw(rng, count, compiled)))
         again = candidates.choose(points)
         cells, chosen = [], np.full((count, 4), np.nan)
@@ -580,7 +581,7 @@ def bootstrap_choice(
     cells = cells.reshape(-1, size, 2, 4)
     both_classes = (cells[:, sample.number, 0, 2:] > 0).all(axis=1)
     if not both_classes.any():
-        raise InputError("replicates", expected="some with both classes", got=f"none of {replicates}")
+        raise InputError("replicates", expected="some replicates with both classes", got=f"none of {replicates}")
     point = point[both_classes]
     return Replicates(
         cells=cells[both_classes, :, 0],
@@ -593,7 +594,7 @@ def bootstrap_choice(
 
 
 def _cells(points: Points, point: Array, goodness: Array | None = None) -> Array:
-    """Return the cells of one point in each sample, one sample per row; NaN where it is not admissible."""
+    """Return the cells of one point in each sample, one row per sample; NaN if the point is not admissible."""
     tp, fp = points
     cells = np.column_stack([pick(tp, point), pick(fp, point), tp[:, -1], fp[:, -1]]).astype(np.float64)
     if goodness is not None:
@@ -604,7 +605,7 @@ def _cells(points: Points, point: Array, goodness: Array | None = None) -> Array
 def cross_validate(
     design: Design, candidates: Candidates, seed: int, folds: int = FOLDS, repeats: int = REPEATS
 ) -> CrossValidated:
-    """Choose on all folds but one and evaluate on that one; folds are stratified by class and keep groups whole."""
+    """Choose on all folds but one, and evaluate on the held-out fold; folds are stratified and do not split groups."""
     if not check.check_whole(folds, "cv") >= 2:
         raise InputError("cv", expected="2 folds or more", got=repr(folds))
     repeats = check.check_whole(repeats, "repeats") if design.draws < ROWS_FOR_ONE_REPEAT else 1
@@ -612,7 +613,7 @@ def cross_validate(
     kind = _kinds_of_units(design)
     sums, failed = np.zeros((2, len(candidates.members), 4)), np.zeros(len(candidates.members))
     for _ in range(repeats):
-        # The training folds are tallied by themselves: weights that are estimated depend on the rows.
+        # Count the training folds separately, because estimated weights depend on the rows.
         test_folds = _fold_frequencies(design.frequency, kind, folds, rng)
         tests = candidates.points(resampling.tally_all(design, test_folds))
         training = candidates.points(resampling.tally_all(design, design.frequency - test_folds))
@@ -628,7 +629,7 @@ def cross_validate(
 
 
 def _kinds_of_units(design: Design) -> Array:
-    """Return the strata of units for folds: their own stratum, and whether they contain positives."""
+    """Return the strata of units for folds, formed by the unit's own stratum and by the presence of positives."""
     kinds = np.zeros(design.frequency.size, np.intp)
     for number, stratum in enumerate(design.strata):
         kinds[stratum] = 2 * number
@@ -639,7 +640,7 @@ def _kinds_of_units(design: Design) -> Array:
         if tally.rows is None:
             kinds[:levels] += 1
         else:
-            # Targets below the number of levels count positives.
+            # Targets below the number of levels are positives.
             rows = tally.rows
             target = np.repeat(rows.targets, np.diff(rows.starts, append=rows.unit.size))
             kinds[np.unique(rows.unit[target < levels])] |= 1
@@ -647,10 +648,10 @@ def _kinds_of_units(design: Design) -> Array:
 
 
 def _fold_frequencies(frequency: Array, kind: Array, folds: int, rng: np.random.Generator) -> Array:
-    """Return how many of each unit are in each fold, a fold a row."""
+    """Return the number of copies of each unit in each fold, one row per fold."""
     parts = np.zeros((folds, frequency.size), np.int64)
     if frequency.sum() > MOST_PERMUTED:
-        # Each row goes into any fold; among so many rows, folds are of nearly equal size all the same.
+        # Assign each row to a fold independently; with many rows, folds still have nearly equal sizes.
         remaining = frequency.copy()
         for fold in range(folds - 1):
             parts[fold] = rng.binomial(remaining, 1 / (folds - fold))
@@ -670,51 +671,53 @@ def _fold_frequencies(frequency: Array, kind: Array, folds: int, rng: np.random.
 class ChosenEstimate(Estimate):
     """The value of a choice on new cases (cost, profit or criterion), corrected for selection on the same rows.
 
-    Made by `Decision.interval`, `CampaignPlan.interval`, `rocscope.evaluation.optimism` and, for each model at its
+    Returned by `Decision.interval`, `CampaignPlan.interval`, `rocscope.evaluation.optimism` and, for each model at its
     cheapest threshold, `rocscope.inference.compare_costs`.
 
     Attributes
     ----------
     apparent : float
-        The value on the rows of the choice.
+        The value on the rows on which the choice was made.
     regret : Estimate or None
-        Regret: difference between the choice and the truly best one of all models; None where the value is a cost and
-        something else than cost decided.
+        Difference between the choice and the truly best choice of all models; None if the value is a cost and the
+        choice was not by cost.
     models : mapping from model to float
-        The probability that each model, at the threshold chosen for it, is the best.
+        Probability that each model, at its own chosen threshold, is the best.
     acting : float
-        The probability that acting costs less than acting on nobody; NaN for a criterion where costs differ by row.
+        Probability that acting costs less than acting on nobody; NaN for a criterion if costs differ between rows.
 
     Notes
     -----
-    The threshold of each model is chosen on nine tenths of the rows (or groups) and judged on the rest: ten folds, five
-    times. The value is computed from the held-out counts. The interval is given by Jeffreys' posterior at these counts,
-    at the prevalence of the sample or the target; it is skewed where counts are small. If costs differ between rows, it
-    is Hall's interval of the mean cost.
+    The value is estimated by cross-validation, ten folds repeated five times: the threshold of each model is chosen on
+    nine tenths of the rows (or groups), and evaluated on the held-out tenth. The interval comes from Jeffreys'
+    posterior of the held-out counts, at the prevalence of the sample or the target; it is skewed if counts are small.
+    If costs differ between rows, it is Hall's interval of the mean cost.
 
-    Its variance includes the error of choosing: a twentieth for the random folds; the square of half the optimism of
-    the threshold (held-out minus apparent value); the variance of the regret; and the square of the optimism of the
-    best of several models in the replicates. The latter is also taken off the value.
+    The variance of the value includes the error of the choice, the sum of four terms: a twentieth of the variance for
+    the random folds; the square of half the optimism of the threshold (held-out minus apparent value); the variance of
+    the regret; and the square of the optimism of the best of several models in the replicates. This last optimism is
+    also subtracted from the value.
 
-    Regret: in each replicate, the loss of the choice above the loss of the best there, minus a quarter of the optimism
-    of the threshold and three quarters of the correction for the model. (The best of a replicate is too good by 0.19 of
-    the optimism, by the cube-root law.)
+    The regret in a replicate is the loss of the sample's choice minus the loss of the best choice there. A quarter of
+    the optimism of the threshold and three quarters of the correction for the model are subtracted. (By the cube-root
+    law, the best of a replicate is too good by 0.19 of the optimism.)
 
-    Probabilities of models: how often each is the best in replicates, with its own optimism and an error of half of
-    that added, so that a model of many thresholds has no advantage.
+    The probability of a model is the share of replicates in which it is the best. Its own optimism, and an error of
+    half the optimism, are added to its loss, so that a model with many thresholds has no advantage.
 
-    By simulation of binormal samples, 1,000 a line, 95% intervals cover the true cost of one model in 94.3 to 97.7%
-    of samples of 100 to 2,000 rows, 1 and 2% positive included; of the best of five equal models in 95.4 to 98.6%, of
-    unequal ones in 98.6%. The interval of regret covers it in 94.9 to 98.1% of samples of one model, in 92.2% of
-    unequal ones, and in 97.2 to 100% where five models are equal (docs/guide/intervals.md). The interval of a plan
-    covers the true profit in 95.4 to 98.0% (docs/guide/evaluation/price-of-choosing.md); with log-normal costs of rows
-    in 95 to 99% of 100 samples, of Pareto costs in 93 to 97%.
+    Coverage of 95% intervals was simulated with binormal samples, 1,000 for each setting (docs/guide/intervals.md). The
+    interval covers the true cost of one model in 94.3 to 97.7% of samples of 100 to 2,000 rows, also with 1 or 2%
+    positives. It covers the cost of the best of five equal models in 95.4 to 98.6%, and of five unequal ones in 98.6%.
+    The interval of the regret covers the true regret in 94.9 to 98.1% for one model, in 92.2% for unequal models, and
+    in 97.2 to 100% for five equal models. The interval of a campaign plan covers the true profit in 95.4 to 98.0%
+    (docs/guide/evaluation/price-of-choosing.md). With log-normal costs of rows the coverage is 95 to 99% in 100
+    samples, with Pareto costs 93 to 97%.
 
-    The result is not `reliable`, and states why, where a class has fewer than 10 rows, where folds leave nothing to
-    choose, or where randomised rules or reviews are taken as given. If costs differ between rows, its variance and
-    skewness include large amounts that the sample may lack (see `ParetoTail`); it is not reliable where fewer than 10
-    rows bear amounts, or amounts may have no mean. Above 2,048 scores or, for several models, 20,000 rows, 2,048 points
-    of the curve and 1,000 blocks of rows are resampled.
+    The result is not `reliable`, and gives the reason, if a class has fewer than 10 rows, if nothing is admissible in
+    some folds, or if randomised rules or reviews are not chosen again. If costs differ between rows, variance and
+    skewness include large amounts that the sample may lack (see `ParetoTail`). The result is then not reliable if fewer
+    than 10 rows have amounts, or if the amounts may have no mean. With more than 2,048 scores, 2,048 points of the
+    curve are used; with several models and more than 20,000 rows, 1,000 blocks of rows are resampled.
 
     References
     ----------
@@ -729,7 +732,7 @@ class ChosenEstimate(Estimate):
 
     @classmethod
     def of_draws(cls, values: Array, *, level: float, **facts: Any) -> "ChosenEstimate":
-        """Return the estimate with interval and standard error from those draws that are defined."""
+        """Return the estimate with interval and standard error from draws; undefined draws are ignored."""
         known = values[np.isfinite(values)]
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(known, tails).tolist() if known.size else (nan, nan)
@@ -737,14 +740,14 @@ class ChosenEstimate(Estimate):
         return cls(low=low, high=high, level=level, standard_error=spread, **facts)
 
     def as_profit(self, fixed_cost: float = 0.0) -> "ChosenEstimate":
-        """Return the profit of a cost: its negative, less a fixed cost."""
-        # A difference from 0.0, unlike a negative, has no negative zero.
+        """Return a cost as a profit: the negative of the cost, minus a fixed cost."""
+        # Subtract from 0.0 instead of negating, to avoid a negative zero.
         low, high = 0.0 - self.high - fixed_cost, 0.0 - self.low - fixed_cost
         apparent = 0.0 - self.apparent - fixed_cost
         return replace(self, value=0.0 - self.value - fixed_cost, low=low, high=high, apparent=apparent)
 
     def sentence(self, name: str, currency: str = "", cases: str = "cases") -> str:
-        """Return the value on new cases for a sentence, with its interval and the apparent value."""
+        """Return the value on new cases as text, with its interval and the apparent value."""
         value, *ends = (in_currency(text, currency) for text in self.rounded)
         apparent = to_its_error(self.apparent, (self.high - self.low) / 2)
         interval = f"{100 * self.level:g}% CI [{', '.join(ends)}]"
@@ -752,7 +755,7 @@ class ChosenEstimate(Estimate):
 
     @property
     def rounded(self) -> tuple[str, str, str]:
-        """Value and limits of the interval as texts, rounded to what the width of the interval supports."""
+        """The value and the limits of the interval as texts, rounded according to the width of the interval."""
         error = (self.high - self.low) / 2
         return to_its_error(self.value, error), to_its_error(self.low, error), to_its_error(self.high, error)
 
@@ -768,7 +771,7 @@ class ChosenEstimate(Estimate):
 
     @property
     def doubts(self) -> dict[str, str]:
-        """Notes on regret and reliability."""
+        """Notes on regret and reliability, by heading."""
         notes = {}
         if self.regret is not None:
             regret = "0"
@@ -781,22 +784,22 @@ class ChosenEstimate(Estimate):
 
     @property
     def shares(self) -> str:
-        """Probability that each model is best."""
+        """Probability that each model is the best, as text."""
         return ", ".join(f"{model} {share:.0%}" for model, share in self.models.items())
 
 
 @dataclass(frozen=True)
 class FixedRule:
-    """A rule that is taken as given and not re-chosen in resamples.
+    """A fixed rule, for which the choice is not repeated in resamples.
 
     Attributes
     ----------
     value : float
-        Its cost in the sample.
+        Cost of the rule in the sample.
     draw : function of a number of replicates and a seed
-        Returns draws of its cost and of the cost of acting on nobody.
+        Returns draws of the cost of the rule and of the cost of acting on nobody.
     method, n, why : str, float, str
-        Method of the draws, their number of rows, and why the rule is not chosen again.
+        Method of the draws, number of rows, and the reason why the choice is not repeated.
     """
 
     value: float
@@ -806,7 +809,7 @@ class FixedRule:
     why: str
 
     def estimate(self, level: float, replicates: int, seed: int) -> ChosenEstimate:
-        """Return the estimated cost of the rule."""
+        """Return the estimate of the cost of the rule."""
         values, nobody = self.draw(replicates, seed)
         facts: dict[str, Any] = {"method": self.method, "n": self.n, "reason": self.why, "apparent": self.value}
         acting = float((values < nobody).mean())
@@ -814,7 +817,7 @@ class FixedRule:
 
 
 def _two_digits(number: float) -> str:
-    """Round a rough number to two significant digits; whole from 10 on."""
+    """Return a number as text with two significant digits; from 10 on as a whole number."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
@@ -834,7 +837,7 @@ class DrawsOfCounts:
 
     @property
     def n(self) -> float:
-        """Rows."""
+        """Number of rows."""
         return self.design.n
 
     @property
@@ -853,9 +856,9 @@ class DrawsOfCounts:
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
     ) -> tuple[Array, Array]:
-        """Return values of a candidate and of nobody, with the variance `error` of the selection added.
+        """Return draws of the value of a candidate and of acting on nobody, with the variance `error` added.
 
-        The variance is increased by drawing from the posterior of fewer cases, whose number gives the required
+        The variance is increased by drawing from the posterior of a smaller number of cases, which has the required
         variance.
         """
         values, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
@@ -867,7 +870,7 @@ class DrawsOfCounts:
         return self._posterior([seed, 4], number, cells, quantity, information, self.uncertain)
 
     def _design_effect(self, quantity: CostOrCriterion, seed: int) -> float:
-        """Variance of one threshold's value with groups and weights, relative to independent rows."""
+        """Design effect: variance of a threshold's value with groups and weights, relative to independent rows."""
         tallies = self.design.tallies.values()
         weighted = any(tally.rows and tally.rows.weight is not None for tally in tallies)
         if self.design.one_row_a_unit and not weighted:
@@ -877,7 +880,7 @@ class DrawsOfCounts:
         independent = float(np.nanvar(values))
         drawn = self.candidates.members[number].value(self.replicates.cells[:, number], quantity)
         resampled = float(np.nanvar(drawn))
-        # A variance is 0 where every draw is decided without error.
+        # The variance is 0 if every draw is classified without error.
         return resampled / independent if independent and resampled else 1.0
 
     def _posterior(
@@ -889,15 +892,15 @@ class DrawsOfCounts:
         information: float,
         uncertain: UncertainContext | None = None,
     ) -> tuple[Array, Array]:
-        """Return posterior values of a candidate and of nobody, given the information per case.
+        """Return draws from the posterior of a candidate's value and of acting on nobody, given information per case.
 
         TPR ~ Beta(tp + ½, fn + ½), FPR ~ Beta(fp + ½, tn + ½) and, unless strata fix it, prevalence ~
         Beta(n_pos + ½, n_neg + ½). Costs and prevalence of an uncertain context are drawn from it.
         """
         rng, candidate = np.random.default_rng(seed), self.candidates.members[number]
-        n = (cells[2] + cells[3]) or 1.0  # 1 where nothing could be chosen in any fold
+        n = (cells[2] + cells[3]) or 1.0  # 1 if nothing could be chosen in any fold
         tp, fp, n_pos, n_neg = information * np.asarray(cells)
-        # Rates of everybody and of nobody are known, whatever the scores.
+        # The rates of "everybody" and "nobody" are certain.
         same_for_all = np.isclose(tp + fp, 0) or np.isclose(tp + fp, n_pos + n_neg)
         if same_for_all and n_pos > 0 and n_neg > 0:
             tpr, fpr = tp / n_pos, fp / n_neg
@@ -912,7 +915,7 @@ class DrawsOfCounts:
             context: Any = uncertain.draw(rng, DRAWS)
             candidate = replace(candidate, rule=replace(candidate.rule, context=context))
 
-        # A criterion may depend on the number of cases, so that the shares are multiplied by it.
+        # A criterion may depend on the number of cases, so multiply the shares by it.
         classes = [prevalence, 1 - prevalence]
         acting = np.column_stack([prevalence * tpr, (1 - prevalence) * fpr, *classes])
         nobody = np.column_stack([np.zeros((DRAWS, 2)), *classes])
@@ -922,21 +925,21 @@ class DrawsOfCounts:
 
 @dataclass(frozen=True)
 class DrawsOfRows:
-    """Draws of mean costs if costs differ by row.
+    """Draws of mean costs if costs differ between rows.
 
     Attributes
     ----------
     candidates : Candidates
-        On rows in money.
+        Candidates on rows in money.
     means : MeanSample of 2m + 1 values
-        Cost of each of m candidates, extra cost of its best threshold that acts compared with acting on nobody, and
-        cost of acting on nobody.
+        For m candidates: the cost of each candidate; for each candidate the cost of its best threshold with some
+        positive prediction minus the cost of acting on nobody; and the cost of acting on nobody.
     least : float
-        No candidate costs less.
+        Lower bound on the cost of any candidate.
     chosen : int
-        The number of the candidate that was chosen.
+        Index of the chosen candidate.
     unseen : array of 2m + 1 rows of 2
-        Second and third moments of each mean that large amounts would add which the sample happens not to hold.
+        Additional second and third moments of each mean, for large amounts that the sample may lack.
     doubt : str
         Reason why the interval may not be reliable.
     """
@@ -950,7 +953,7 @@ class DrawsOfRows:
 
     @property
     def n(self) -> float:
-        """Rows."""
+        """Number of rows."""
         return self.means.n
 
     @property
@@ -961,20 +964,20 @@ class DrawsOfRows:
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
     ) -> tuple[Array, Array]:
-        """Return costs of a candidate and of nobody, with the right joint distribution of their difference."""
+        """Return draws of the cost of a candidate and of acting on nobody, with their joint distribution."""
         members = self.candidates.members
         cost = float(members[number].value(cells, quantity))
         values = np.maximum(cost + self.deviations(number, seed, FOLD_VARIANCE, error), self.least)
-        # The second half of the means is the extra cost relative to nobody, the last one the cost of nobody.
+        # The second half of the means are costs relative to acting on nobody; the last mean is the cost of nobody.
         extra = self.deviations(number + len(members), seed, FOLD_VARIANCE, error)
         difference = cost - float(self.means.mean[-1]) + extra
         return values, values - difference
 
     def deviations(self, number: int, seed: int, times: float = 1.0, added: float = 0.0) -> Array:
-        """Return draws of the deviation of the truth from a mean, with added variance.
+        """Return draws of the deviation of the true value from an estimated mean, with added variance.
 
-        Its quantiles are the ends of Hall's interval. Variance and skewness are computed from the rows, and from large
-        amounts that may be missing among them.
+        The quantiles of the draws are the ends of Hall's interval. Variance and skewness are computed from the rows,
+        with additions for large amounts that the rows may lack.
         """
         normal = np.random.default_rng([seed, 4]).standard_normal(DRAWS)
         second, third = self.unseen[number]
@@ -984,7 +987,7 @@ class DrawsOfRows:
 
 
 def skewed(normal: Any, skew: float) -> Any:
-    """Return what a mean of skewed values is at each normal deviate, in standard errors.
+    """Return the deviation of a mean of skewed values, in standard errors, that corresponds to a normal deviate.
 
     References
     ----------
@@ -997,5 +1000,5 @@ def skewed(normal: Any, skew: float) -> Any:
     """
     if abs(skew) < LEAST_SKEWNESS:
         return normal
-    # The inverse of Hall's cubic transformation of a t statistic, which removes its skewness and is monotone.
+    # The inverse of Hall's cubic transformation, which is monotone and removes the skewness of a t statistic.
     return 3 / skew * (np.cbrt(1 + skew * (normal - skew / 6)) - 1)

@@ -1,4 +1,4 @@
-"""load_plan: read a plan of any kind from its file."""
+"""load_plan: read any kind of plan from a file."""
 
 import os
 from typing import Any
@@ -18,7 +18,7 @@ PLANS_BY_FORMAT: dict[str, type[Decision | CampaignPlan | Allocation | ActionAll
 }
 
 CLASS_WEIGHTS = "rocscope.class_weights"
-"""Format of class weights, which are no plan: they have the methods `predict` and `verify`."""
+"""File format of class weights, which are not a Plan but also have methods `predict` and `verify`."""
 
 
 @contract
@@ -32,12 +32,12 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     Returns
     -------
     Decision, CampaignPlan, Allocation, ActionAllocation or ClassWeights
-        As it was saved, without its data, which `interval` needs.
+        The plan without its data, so `interval` is not available.
 
     Raises
     ------
     StoredError
-        If the file is not there, is of a newer version, is incomplete, or was changed after it was saved.
+        If the file does not exist, is of a newer version, is incomplete, or was changed after it was saved.
 
     Examples
     --------

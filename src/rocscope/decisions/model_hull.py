@@ -1,15 +1,16 @@
-"""The convex hull of several models' ROC curves: which model and threshold is best, and in which contexts.
+"""The convex hull of several models' ROC curves: the best model and threshold for each context.
 
-In a context, the line through all points of equal expected cost has the slope m = r·(1 − π)/π, for the ratio r of the
-costs of a false alarm and of a miss, and the prevalence π. The best point is the one that the highest of these lines
-touches, so it is a vertex of the upper convex hull. Each vertex is best for a range of slopes, and these ranges tile
-all slopes from infinity to 0 (`geometry.slope_ranges`). Whatever depends on the context follows from them:
+In a context, the line through all points of equal expected cost has the slope m = r·(1 − π)/π. Here r is the cost of a
+false alarm divided by the cost of a miss, and π the prevalence. The best point is the point that the highest of these
+lines touches, so it is a vertex of the upper convex hull. Each vertex is best for a range of slopes, and these ranges
+cover all slopes from infinity to 0 (`geometry.slope_ranges`). Results that depend on the context follow from the
+ranges:
 
 - `Hull.best` and `Hull.touching`: the best vertex in one context;
 - `Hull.region_map`: the best vertex for each pair of cost ratio and prevalence;
 - `Hull.expected_cost` in an `UncertainContext`, and `h_measure`: the lowest cost, averaged over a distribution of the
-  ratio or the prevalence. Within the range of one vertex cost is linear in them, so each integral is a sum over the
-  vertices of a probability and a partial expectation, in closed form.
+  ratio or the prevalence. Within the range of one vertex the cost is linear in the ratio and in the prevalence. Each
+  integral is therefore a sum over the vertices, in closed form, of probabilities and partial expectations.
 
 The file has this order: distributions and uncertain contexts, averages over them, the map of contexts, the hull of
 several models, and the H-measure.
@@ -38,17 +39,17 @@ from rocscope.geometry.hull import Choices, HullVertex, SlopeRanges, TangentPoin
 from rocscope.inference.estimate import Estimate
 from rocscope.sample import Counted, Labels, Models, Samples, Scores, counts_of, samples_of, with_scores
 
-# Error of an integral over two uncertain numbers: far below the digits that are printed.
+# Error of an integral over two uncertain numbers, far below the precision of printed numbers.
 RELATIVE_ERROR = 1e-10
 
-# Draws of costs in money over which the lowest cost is averaged: its relative error is then below 1%.
+# Number of draws over which the lowest cost is averaged if costs are in money; the relative error is below 1%.
 DRAWS_OF_CONTEXTS = 20_000
 
 # The map of contexts shows cost ratios and odds from 1/1000 to 1000, at 20 steps a decade.
 MAP_DECADES = 3
 MAP_STEPS = 121
 
-# Prevalences of samples of the same rows differ by rounding alone, so by less than this.
+# Prevalences of samples of the same rows differ by less than this, because only rounding differs.
 SAME_PREVALENCE = 1e-9
 
 
@@ -57,7 +58,7 @@ SAME_PREVALENCE = 1e-9
 
 @runtime_checkable
 class Distribution(Protocol):
-    """A distribution with known mass and partial first moment below any value."""
+    """A distribution with a mean, quantiles, and the probability and partial expectation below a value."""
 
     @property
     def mean(self) -> float: ...
@@ -106,7 +107,7 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Beta:
-    """Beta distribution of a share, as after observing `a` − 1 cases of one kind and `b` − 1 of the other.
+    """Beta distribution of a share; a uniform prior becomes Beta(a, b) after a − 1 positives and b − 1 negatives.
 
     Examples
     --------
@@ -141,11 +142,11 @@ class Beta:
 
 @dataclass(frozen=True)
 class LogNormal:
-    """Log-normal distribution of a ratio with median `median`; its logarithm has standard deviation `sigma`.
+    """Log-normal distribution of a ratio with a given median; `sigma` is the standard deviation of its logarithm.
 
     Examples
     --------
-    A ratio of about 1 : 20, in two cases of three between half and double that:
+    The ratio is about 1 : 20. With probability 2/3 it lies between half and twice this value:
 
     >>> LogNormal(0.05, sigma=0.7).mean
     0.06388...
@@ -182,7 +183,7 @@ class LogNormal:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Equally likely values, such as draws from a posterior. Draws of several quantities of a context are joint."""
+    """Equally likely values, such as draws from a posterior; in a context, draws of several quantities are joint."""
 
     values: Array
 
@@ -209,7 +210,7 @@ class Draws:
 
 
 class ContextDraws(NamedTuple):
-    """Costs of the four outcomes and prevalence, each a number or an array of draws; None for the sample's own."""
+    """Costs of the four outcomes and prevalence, each a number or an array; None for the sample's prevalence."""
 
     costs: dict[str, Any]
     target_prevalence: Any
@@ -220,30 +221,32 @@ Uncertain = float | tuple[float, float] | Sequence[float] | Distribution | Estim
 
 @held_to_contract
 class UncertainContext:
-    """A context whose costs, prevalence or both are given as distributions.
+    """A context with a distribution for costs, prevalence or both.
 
     Parameters
     ----------
     cost_ratio : number, (low, high), Uniform, Beta, LogNormal or array of draws, optional
-        Cost of a false alarm, where a miss costs 1 and correct predictions nothing. Without it and other costs, 1.
+        Cost of a false alarm divided by the cost of a miss, if correct predictions cost nothing. The default is 1
+        unless other costs are given. A pair (low, high) is a uniform distribution.
     target_prevalence : number, (low, high), Uniform, Beta, array of draws or Estimate, optional
-        Share of positives where the classifier will be used; the sample's own by default. An Estimate stands for the
-        Beta distribution with its value and standard error.
+        Share of positives where the classifier will be used; by default the share in the sample. An Estimate means the
+        Beta distribution with this mean and standard error.
     cost_fp, cost_fn, cost_tp, cost_tn : as `cost_ratio`
-        Costs in money, in place of a ratio. Gains are negative.
+        Costs in money, instead of a ratio. Gains are negative.
 
     Raises
     ------
     InputError
-        If a ratio is not above 0 or a prevalence not between 0 and 1, or if arrays of draws differ in length.
+        If a ratio is not above 0 or a prevalence is not between 0 and 1, or if arrays of draws differ in length.
 
     Notes
     -----
-    Arrays of draws are joint: entry i of each belongs to one possible future. Everything else is independent. Expected
-    cost is linear in prevalence × cost, so that a choice made now is best where it is best at the mean of these
-    products: `mean` is the context that `rocscope.choose` uses. A user who can wait until the context is known does
-    better: `Hull.expected_cost` integrates that over the slope intervals of the hull, or over draws if costs are in
-    money or joint. `Decision.interval` covers the cost in the context that turns up.
+    Arrays of draws are joint: the i-th entries of all arrays belong to the same possible context. Other quantities are
+    independent. Expected cost is linear in the products prevalence × cost, so the best choice without further
+    information is the best one at the mean of these products. `mean` is this context, and `rocscope.choose` uses it.
+    The expected cost is lower if you choose after the context is known. `Hull.expected_cost` computes this cost by
+    integration over the slope intervals of the hull, or over draws if costs are in money or joint. `Decision.interval`
+    is an interval for the cost in the actual context.
 
     Examples
     --------
@@ -252,7 +255,7 @@ class UncertainContext:
     >>> context.mean
     Context(target_prevalence=0.05, cost_fp=0.05, cost_fn=1, cost_tp=0, cost_tn=0)
 
-    A miss costs from 100 to 300, and in the worse of two futures more cases are positive, too:
+    Two contexts are possible: a miss costs 100 and 1% are positive, or a miss costs 300 and 3% are positive:
 
     >>> UncertainContext(cost_fp=10, cost_fn=[100, 300], target_prevalence=[0.01, 0.03]).mean.costs["fn"]
     250.0
@@ -281,7 +284,7 @@ class UncertainContext:
             self.target_prevalence = _uncertain(target_prevalence, "target_prevalence", 1)
         sizes = {value.values.size for value in self._values if isinstance(value, Draws)}
         if len(sizes) > 1:
-            raise InputError("draws", expected="arrays of one length, because they are joint", got=f"{sorted(sizes)}")
+            raise InputError("draws", expected="arrays of equal length: draws are joint", got=f"{sorted(sizes)}")
 
     @property
     def _values(self) -> tuple[Any, ...]:
@@ -289,23 +292,23 @@ class UncertainContext:
 
     @property
     def cost_ratio(self) -> Any:
-        """Cost of a false alarm, where a miss costs 1; of costs in money the ratio at their mean."""
+        """Cost of a false alarm divided by the cost of a miss; for costs in money the ratio of their means."""
         return self.mean.cost_ratio if self.in_money else self.costs["fp"]
 
     @property
     def mean(self) -> Context:
-        """The context whose expected costs are the mean of those in all possible contexts."""
+        """The context whose expected costs are the mean expected costs over all possible contexts."""
         share, costs = self.target_prevalence, {}
         for cell, cost in self.costs.items():
             costs[f"cost_{cell}"] = _mean(cost)
             if isinstance(cost, Draws) and isinstance(share, Draws):
-                # The mean of prevalence × cost, over the mean prevalence of the class.
+                # The mean of prevalence × cost, divided by the mean prevalence of the class.
                 of_class = share.values if cell in ("tp", "fn") else 1 - share.values
                 costs[f"cost_{cell}"] = float((of_class * cost.values).mean() / of_class.mean())
         return Context(_mean(share), **costs)
 
     def draw(self, rng: np.random.Generator, size: int) -> ContextDraws:
-        """Return a number of draws of all costs and the prevalence; arrays of draws are drawn together."""
+        """Draw costs and prevalence at random; entries of arrays of draws are drawn jointly."""
         uniform = rng.random(size)
 
         def drawn(value: Any) -> Any:
@@ -316,9 +319,9 @@ class UncertainContext:
         return ContextDraws({cell: drawn(cost) for cell, cost in self.costs.items()}, drawn(self.target_prevalence))
 
     def extremes(self) -> Iterator[ContextDraws]:
-        """Yield the contexts among which costs are most extreme: corners of the ranges, with each joint draw.
+        """Yield the most extreme contexts: all combinations of the ends of ranges, with each joint draw.
 
-        A distribution without ends, such as a LogNormal, has the range from its 2.5% to its 97.5% quantile.
+        For a distribution without ends, such as LogNormal, the range is from its 2.5% to its 97.5% quantile.
         """
         ends = []
         for value in self._values:
@@ -354,13 +357,13 @@ def _uncertain(given: Any, name: str, limit: float, least: float = 0) -> Any:
 
 
 def _distribution(given: Any, name: str) -> Distribution | None:
-    """Return the distribution that is given, as a range, draws or an estimate too; None for anything else."""
+    """Return the distribution of a range, of draws, of an estimate or of a distribution; None for other values."""
     if isinstance(given, tuple) and len(given) == 2:
         return Uniform(*given)
     if isinstance(given, list | tuple | np.ndarray):
         return Draws(check.check_numbers(given, name))
     if isinstance(given, Estimate):
-        # The Beta distribution of this mean m and variance s²: a + b = m(1 − m)/s² − 1.
+        # For the Beta distribution with mean m and variance s²: a + b = m(1 − m)/s² − 1.
         size = given.value * (1 - given.value) / given.standard_error**2 - 1
         if not size > 0:
             expected = "an Estimate of a share with a standard error"
@@ -378,13 +381,13 @@ def _mean(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class RateWeights:
-    """Weights of both error rates as linear functions of one uncertain number u: constant + rate · u."""
+    """Weights of fnr and fpr in the expected cost, as linear functions constant + rate · u of an uncertain number u."""
 
     miss: tuple[float, float]
     false_alarm: tuple[float, float]
 
     def at_slope(self, slope: Array) -> Array:
-        """Return the u at which the iso-performance line has a slope."""
+        """Return the value of u at which the iso-performance line has a given slope."""
         miss, miss_rate = self.miss
         alarm, alarm_rate = self.false_alarm
         return (slope * miss - alarm) / (alarm_rate - slope * miss_rate)
@@ -392,7 +395,7 @@ class RateWeights:
 
 @dataclass(frozen=True)
 class Envelope:
-    """Error rates of a hull's vertices by decreasing slope, and the slopes between them."""
+    """Error rates of the vertices of a hull in order of decreasing slope, and the slopes between adjacent vertices."""
 
     fnr: Array
     fpr: Array
@@ -409,11 +412,13 @@ class Envelope:
 
         Notes
         -----
-        Vertex i is best for u in an interval, over which its cost (a + b·u)·fnr + (c + d·u)·fpr has the integral
-        (a·M + b·E)·fnr + (c·M + d·E)·fpr with the probability M and the partial expectation E of u there.
+        Vertex i is best for u in an interval. Its cost there is (a + b·u)·fnr + (c + d·u)·fpr. The integral of the cost
+        over the interval is (a·M + b·E)·fnr + (c·M + d·E)·fpr, with the probability M and the partial expectation E of
+        u in the interval.
         """
         ends = np.array([math.inf, *weights.at_slope(self.border), -math.inf])
-        # Borders come by decreasing slope. Where false alarms weigh more for larger u, so does u; else it increases.
+        # Borders are in order of decreasing slope. The corresponding u decrease if false alarms weigh more for larger
+        # u; otherwise they increase.
         decreasing = weights.false_alarm[1] > 0
         if not decreasing:
             ends[[0, -1]] = ends[[-1, 0]]
@@ -429,8 +434,8 @@ def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalen
 
     Notes
     -----
-    In closed form where one of the two is uncertain. If both are uncertain, over cost ratio in closed form and over
-    prevalence by adaptive quadrature to a relative error of 10⁻¹⁰.
+    The integral is in closed form if only the cost ratio or only the prevalence is uncertain. If both are, the integral
+    over the prevalence is computed by adaptive quadrature to a relative error of 10⁻¹⁰.
     """
     ratio, prevalence = context.costs["fp"], context.target_prevalence
     if prevalence is None:
@@ -453,7 +458,7 @@ def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalen
 
 
 def cost_in(drawn: ContextDraws, tpr: Any, fpr: Any, sample_prevalence: float) -> Any:
-    """Return the expected cost per case of some rates in drawn contexts."""
+    """Return the expected cost per case in each drawn context, given tpr and fpr."""
     costs = drawn.costs
     share = sample_prevalence if drawn.target_prevalence is None else drawn.target_prevalence
     of_positives = costs["tp"] * tpr + costs["fn"] * (1 - tpr)
@@ -467,12 +472,12 @@ def lowest_cost(envelope: Envelope, drawn: ContextDraws, sample_prevalence: floa
 
 
 def minimax_regret(envelope: Envelope, context: UncertainContext, sample_prevalence: float) -> Callable[..., Array]:
-    """Return the function of tp, fp, fn and tn that is the largest regret in any possible context.
+    """Return a function of tp, fp, fn and tn that computes the largest regret in any possible context.
 
     Notes
     -----
-    The regret of a threshold is its cost minus the cost of the best vertex. It is convex in prevalence × cost, and that
-    is linear in each uncertain number, so that its maximum lies at an extreme of their ranges.
+    The regret of a threshold is its cost minus the cost of the best vertex. It is convex in the products prevalence ×
+    cost, which are linear in each uncertain number. Its maximum is therefore at an end of the range of each number.
 
     References
     ----------
@@ -503,21 +508,20 @@ def _cost_at_prevalence(envelope: Envelope, ratio: float | Distribution, prevale
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegionMap(Result):
-    """Best vertex of a hull, by cost ratio and prevalence.
-
-    Made by `Hull.region_map`.
+    """Best vertex of a hull for each cost ratio and prevalence; returned by `Hull.region_map`.
 
     Attributes
     ----------
     cost_ratio : array of r
-        Cost of a false alarm over cost of a miss.
+        Cost of a false alarm divided by the cost of a miss.
     prevalence : array of p
+        Share of positives.
     vertices : tuple of HullVertex
-        Those that have a zone.
+        The vertices that are best in some context.
     index : array of shape (p, r)
-        Position in `vertices` of the best one.
+        Index of the best vertex in `vertices`.
     looked : array of shape (p, r), or None
-        If a review was offered: the share of cases that are worth it, with the model that is best then.
+        If a review was offered: the share of cases to review, with the model that is best with reviews.
     """
 
     _content = ("cost_ratio", "prevalence", "index", "vertices", "looked")
@@ -539,11 +543,12 @@ class RegionMap(Result):
         return np.array([vertex.threshold for vertex in self.vertices])[self.index]
 
     def border(self, vertex: int) -> Array:
-        """Return, for each cost ratio, the prevalence at which a vertex and the next one cost the same.
+        """Return, for each cost ratio, the prevalence at which a vertex and the next vertex have the same cost.
 
         Notes
         -----
-        π = r/(r + m) for the slope m between the two: on a logarithmic axis of odds a straight line.
+        This is π = r/(r + m) for the slope m between the two vertices: a straight line if r and the odds of π have
+        logarithmic axes.
         """
         slope = self.vertices[vertex].slope_low
         return self.cost_ratio / (self.cost_ratio + slope)
@@ -556,7 +561,7 @@ class RegionMap(Result):
 def region_map(
     slope_ranges: SlopeRanges, cost_ratio: Any, prevalence: Any, review: Review | None, options: Sequence[Choices]
 ) -> RegionMap:
-    """Return the best vertex for each pair, and the share of reviews of the models in `options`."""
+    """Return the best vertex for each pair and, if a review is offered, the share of cases to review."""
     decades = np.logspace(-MAP_DECADES, MAP_DECADES, MAP_STEPS)
     if cost_ratio is None:
         cost_ratio = decades
@@ -581,10 +586,10 @@ def region_map(
 
 
 def _reviewed_share(options: Sequence[Choices], ratio: Array, prevalence: Array, review: Review) -> Array:
-    """Return the share of cases reviewed with the best model, if a miss costs 1 and a false alarm `ratio`.
+    """Return the share of cases to review with the best model, if a miss costs 1 and a false alarm `ratio`.
 
-    The cases of each step between two vertices of a model's hull are left (which misses the positives), acted on (which
-    disturbs the negatives) or reviewed (which costs the same for each of them), whatever costs least.
+    For the cases between two adjacent vertices of a model's hull, the cheapest of three actions is taken: leaving them
+    (its cost are missed positives), acting on them (false alarms), or reviewing them (the cost of each review).
     """
     shape = np.broadcast_shapes(ratio.shape, prevalence.shape)
     lowest, reviewed = np.full(shape, np.inf), np.zeros(shape)
@@ -609,20 +614,21 @@ def _reviewed_share(options: Sequence[Choices], ratio: Array, prevalence: Array,
 
 
 class Hull(Curve):
-    """Upper convex hull of the ROC curves of several models: true-positive (y) against false-positive rate (x).
+    """Upper convex hull of the ROC curves of several models: true-positive rate (y) against false-positive rate (x).
 
-    Made by `rocscope.hull`.
+    `rocscope.hull` returns hulls.
 
     Attributes
     ----------
     counts : dict from model name to ThresholdCounts or BinnedCounts
+        Counts of each model.
     vertices : tuple of HullVertex
-        From "nobody positive" to "everybody positive", each with its owner, threshold and slope interval. The two
-        corners belong to the first model; any model attains them.
+        Vertices from "nobody positive" to "everybody positive", each with its model, threshold and slope interval. The
+        two end points are attained by any model, and are listed for the first one.
     negate : bool
-        Whether models were also used with their decisions reversed.
+        True if reversed decisions of models were also considered.
     samples : Samples
-        The data that it was made of, with their rows where these are known.
+        The data of the models, with rows if available.
     choices : tuple of Choices
         The vertices of each model's own hull; with `negate`, also all thresholds of its reversed decisions.
     """
@@ -644,7 +650,7 @@ class Hull(Curve):
         self.negate = negate
         self.choices = choices
 
-    # A choice needs only the thresholds in `choices`; vertices and points are made for plots and tables.
+    # A choice needs only the thresholds in `choices`; vertices and points are computed for plots and tables.
 
     @cached_property
     def slope_ranges(self) -> SlopeRanges:
@@ -685,7 +691,7 @@ class Hull(Curve):
 
     @property
     def contenders(self) -> list[str]:
-        """Models that are optimal (or tied) for some slope, other than at a corner."""
+        """Models that are optimal (or tied) for some slope, apart from the two end points."""
         owners: set[str] = set()
         for vertex in self.vertices:
             if 0 < vertex.point.tp + vertex.point.fp < vertex.point.n:
@@ -694,7 +700,7 @@ class Hull(Curve):
         for model, counts in self.counts.items():
             contends = model in owners or geometry.label(model, negated=True) in owners
             if not contends and not counts.holds_hull:
-                # Bins may hide a point outside the known hull: look at the best that they can hold.
+                # A bin may contain a threshold outside the known hull, so compare its best possible points.
                 others = {name: other.attained for name, other in self.counts.items()}
                 contends = model in hull(others | {model: counts.best_case}).contenders
             if contends:
@@ -713,23 +719,23 @@ class Hull(Curve):
 
     @cached_property
     def outer(self) -> "Hull":
-        """A hull that no model can exceed: this one, unless binned counts leave points unknown."""
+        """A hull that no model can exceed; equal to this hull unless binned counts leave points unknown."""
         if self.is_exact:
             return self
         return hull({name: counts.best_case for name, counts in self.counts.items()})
 
     @property
     def area_bounds(self) -> tuple[float, float]:
-        """Bounds of the area under the hull of all thresholds."""
+        """Bounds on the area under the hull of all thresholds."""
         return super().area(), Curve.area(self.outer)
 
     def cost_bounds(self, context: Context | Campaign | None = None) -> tuple[float, float]:
-        """Return bounds of the lowest expected cost over all thresholds of all models."""
+        """Return bounds on the lowest expected cost over all thresholds of all models."""
         return self.outer.expected_cost(context), self.expected_cost(context)
 
     @property
     def dominated(self) -> list[str]:
-        """Models that are never better than the others and the two trivial decisions, at any prevalence and costs."""
+        """Models that are not better than the other models and trivial decisions at any prevalence and costs."""
         return [model for model in self.models if model not in self.contenders]
 
     @property
@@ -744,17 +750,17 @@ class Hull(Curve):
         Raises
         ------
         PairingError
-            If the models come from samples of different prevalence and the context does not name one.
+            If the models come from samples of different prevalence and the context has no target prevalence.
         """
         if context.target_prevalence is None and self.prevalence is None:
             shares = ", ".join(f"{name}: {counts.prevalence:.4g}" for name, counts in self.counts.items())
-            hint = "name the one that counts: Context(target_prevalence=…)"
+            hint = "pass the prevalence to use: Context(target_prevalence=…)"
             raise PairingError("models", expected="samples of one prevalence", got=shares, hint=hint)
         first = next(iter(self.counts.values()))
         return first.n_pos, first.n_neg
 
     def exact_totals(self, context: Context) -> tuple[int, int]:
-        """Return the same as exact integers."""
+        """Return the same totals as exact integers in a common unit."""
         self.totals(context)
         return next(iter(self.counts.values())).exact_totals
 
@@ -762,14 +768,14 @@ class Hull(Curve):
         """Return the vertex of lowest expected cost in a context, or of highest accuracy without one.
 
         If several points are equally good, the one with fewest positive predictions is taken, then the model given
-        first. If a cost of 0 or below rewards false alarms alone, it may be a threshold that is not a vertex.
+        first. If false alarms have no cost or are rewarded, the result may be a threshold that is not a vertex.
 
         Raises
         ------
         InputError
             If the context rewards errors of both kinds.
         PairingError
-            If the models come from samples of different prevalence and the context does not name one.
+            If the models come from samples of different prevalence and the context has no target prevalence.
         """
         context = Context.given(context)
         touch = self.touching(context)
@@ -782,7 +788,7 @@ class Hull(Curve):
         return HullVertex(choices.model, point, slope, slope, choices.negated, equal)
 
     def touching(self, context: Context) -> TangentPoint:
-        """Return where the iso-performance line of a context touches the hull, with all ties."""
+        """Return the point at which the iso-performance line of a context touches the hull, with all ties."""
         choices = self.every_choice if geometry.needs_every_threshold(context) else self.choices
         return geometry.touching(choices, context, self.exact_totals(context))
 
@@ -799,7 +805,7 @@ class Hull(Curve):
     def regions(self) -> tuple[HullVertex, ...]:
         """Return the best model and threshold for each range of slopes, from steepest to flattest.
 
-        The intervals tile the slopes from infinity to 0; at a border both neighbours cost the same.
+        The ranges cover all slopes from infinity to 0. At a border both neighbours have the same cost.
 
         Examples
         --------
@@ -811,17 +817,17 @@ class Hull(Curve):
         return self.slope_ranges.vertices
 
     def region_map(self, cost_ratio: Any = None, prevalence: Any = None, *, review: Review | None = None) -> RegionMap:
-        """Return which vertex is best for each pair of cost ratio and prevalence.
+        """Return the best vertex for each pair of cost ratio and prevalence.
 
         Parameters
         ----------
         cost_ratio : array of r ratios above 0, optional
-            Cost of a false alarm over cost of a miss; by default from 1/1000 to 1000.
+            Cost of a false alarm divided by the cost of a miss; by default from 1/1000 to 1000.
         prevalence : array of p shares between 0 and 1, optional
-            By default from 0.001 to 0.999.
+            Prevalence; by default from 0.001 to 0.999.
         review : Review, optional
-            A closer look as a third action, at a price in misses and without a capacity: the map then says what share
-            of cases is worth it.
+            Offer review as a third action, without a capacity; its cost is a multiple of the cost of a miss. The map
+            then contains the share of cases to review.
         """
         options = [option for option in self.every_choice if not option.negated]
         return region_map(self.slope_ranges, cost_ratio, prevalence, review, options)
@@ -829,9 +835,8 @@ class Hull(Curve):
     def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
         """Return the expected cost per case of the best vertex for each context.
 
-        In an uncertain context this is the cost of a user who will know the context at the time of the decision,
-        integrated exactly over the slope intervals; a choice that is made now costs `choose(hull,
-        context).expected_cost`.
+        In an uncertain context this is the expected cost if the vertex is chosen after the context is known, integrated
+        over the slope intervals. The expected cost of a choice made now is ``choose(hull, context).expected_cost``.
         """
         if isinstance(context, UncertainContext):
             n_pos, n_neg = self.totals(context.mean)
@@ -840,13 +845,14 @@ class Hull(Curve):
         return float(context.exact_cost(self.best(context).point))
 
     def mixture(self, **target: Any) -> RandomizedRule:
-        """Return the random combination of two neighbouring vertices that meets a target; see `decisions.mixture`.
+        """Return the randomised rule of two adjacent vertices that attains a target; see `decisions.mixture`.
 
         Parameters
         ----------
         fpr, tpr, depth, at_most : float
-            Exactly one of them; `at_most` counts cases of a `population`.
+            The target, exactly one of these; `at_most` is a number of cases in the `population`.
         population, target_prevalence : float, optional
+            Number of cases, and share of positives among them; by default the share in the sample.
 
         Examples
         --------
@@ -858,9 +864,9 @@ class Hull(Curve):
         return mixture_on(self.vertices, **target)
 
     def add(self, model: str, counts: Counted) -> "Hull":
-        """Return the hull with one more model, which equals a new computation at the cost of that model alone."""
+        """Return the hull with one more model; only the new model is processed."""
         if model in self.counts:
-            raise InputError(f"model {model!r} is in the hull already", hint="give it another name")
+            raise InputError(f"model {model!r} is already in the hull", hint="use another name")
         (added,) = samples_of({model: counts}, name="counts").points().values()
         choices = (*self.choices, *_choices(model, added, self.negate))
         return Hull(self.counts | {model: added}, choices, negate=self.negate)
@@ -875,7 +881,7 @@ class Hull(Curve):
         Raises
         ------
         InexactCountsError
-            If bins leave it open; see `area_bounds`.
+            If counts in bins do not determine the area; see `area_bounds`.
         """
         if not self.is_exact:
             low, high = self.area_bounds
@@ -884,14 +890,14 @@ class Hull(Curve):
         return self._area
 
     def columns(self) -> dict[str, Array]:
-        """Return one row per vertex."""
+        """Return a table with one row per vertex, as a dict of columns."""
         columns = super().columns()
         for name in ("model", "negated", "slope_low", "slope_high"):
             columns[name] = np.array([getattr(vertex, name) for vertex in self.vertices])
         return columns
 
     def to_dict(self) -> dict[str, Any]:
-        """Return models and vertices, safe for JSON."""
+        """Return the models and vertices, safe for JSON."""
         names = ("title", "models", "contenders", "dominated")
         facts = {name: getattr(self, name) for name in names}
         area = {"area": self.area()} if self.is_exact else {"area_bounds": self.area_bounds}
@@ -916,32 +922,35 @@ def hull(
     sample_weight: Any = None,
     negate: bool = False,
 ) -> Hull:
-    """Compute the convex hull of the ROC curves of one or several models, with the owner of each vertex.
+    """Compute the convex hull of the ROC curves of one or several models, with the model of each vertex.
 
     Parameters
     ----------
     models, y_score, pos_label, sample_weight : data of one or several models
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Ranges of
-        the score give the hull of the known points, and `Hull.outer` what may lie beyond.
+        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. For
+        counts in ranges of the score the hull is that of the ends of ranges; `Hull.outer` bounds the hull of all
+        thresholds.
     negate : bool
-        Whether a model below the diagonal may be used with its decisions reversed; such vertices are marked.
+        If True, also consider models with their decisions reversed, which is useful below the diagonal. Vertices with
+        reversed decisions are marked.
 
     Returns
     -------
     Hull
-        Vertices with model, threshold and slopes, best first.
+        Vertices with model, threshold and slopes, in order of increasing false-positive rate.
 
     Raises
     ------
     OneClassError
-        If a sample holds one class only.
+        If a sample contains only one class.
     InputError
         If no model is given.
 
     Notes
     -----
-    Decided in exact whole numbers for unweighted data. After ranking: one pass over the levels of each model. Models
-    need not come from the same rows; where their samples differ in prevalence, a context has to name one.
+    For unweighted data the computation uses exact whole numbers. After ranking, it takes one pass over the distinct
+    scores of each model. Models may come from different rows. If their samples differ in prevalence, set a target
+    prevalence in the Context.
 
     References
     ----------
@@ -950,7 +959,7 @@ def hull(
 
     Examples
     --------
-    A valve that is to be opened in 500 of 100,000 cases:
+    A valve should be opened in 500 of 100,000 cases:
 
     >>> from rocscope import OperatingPoint
     >>> valve = hull({
@@ -968,7 +977,7 @@ def hull(
 
 
 def hull_of(samples: Samples, *, negate: bool = False) -> Hull:
-    """Return the hull of prepared data."""
+    """Return the hull of samples that are already checked."""
     counts = samples.points()
     choices: list[Choices] = []
     for model, points in counts.items():
@@ -977,10 +986,10 @@ def hull_of(samples: Samples, *, negate: bool = False) -> Hull:
 
 
 def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choices, ...]:
-    """Return the hull of one model, and its negation if requested."""
+    """Return the hull vertices of one model and, if requested, all thresholds of its reversed decisions."""
     counts.require_both_classes(f"hull of {model!r}")
     pooled = geometry.all_choices(model, geometry.pool(counts.attained))
-    # Negating a constant score gives everybody and nobody again.
+    # Reversing the decisions of a constant score gives everybody and nobody again.
     if not negate or len(counts) < 2:
         return (pooled,)
     return pooled, geometry.negation(model, counts.require_levels(f"hull with {model!r} negated"))
@@ -988,7 +997,7 @@ def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choice
 
 # The H-measure.
 
-# Everybody or nobody, whatever the scores: the two ends of the diagonal.
+# The trivial decisions "nobody" and "everybody", the two ends of the diagonal.
 TRIVIAL = Envelope(fnr=np.array([1.0, 0.0]), fpr=np.array([0.0, 1.0]), border=np.array([1.0]))
 
 
@@ -1003,24 +1012,24 @@ def h_measure(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Compute the H-measure: expected reduction of the minimum loss, over a distribution of costs.
+    """Compute the H-measure: the relative reduction of the expected minimum loss, over a distribution of costs.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     costs : {"prevalence", "symmetric"} or Beta
-        Distribution of a false alarm's share of the cost of both errors. ``"prevalence"`` is Beta(1 + π, 2 − π) for
-        the prevalence π of the sample, which expects misses to cost more the rarer positives are (Hand &
-        Anagnostopoulos 2014); ``"symmetric"`` is Beta(2, 2) (Hand 2009).
+        Distribution of c = cost of a false alarm / (cost of a false alarm + cost of a miss). ``"prevalence"`` is
+        Beta(1 + π, 2 − π) with the prevalence π of the sample; it assumes that misses are more expensive if positives
+        are rare (Hand & Anagnostopoulos 2014). ``"symmetric"`` is Beta(2, 2) (Hand 2009).
     severity_ratio : float, optional
-        In place of `costs`, what a false alarm costs over what a miss does where the distribution has its mode: it is
-        Beta(2, 1 + 1/ratio). The default of R's hmeasure is ``n_pos / n_neg``.
+        Use Beta(2, 1 + 1/ratio) instead of `costs`. The ratio is the cost of a false alarm divided by the cost of a
+        miss at the mode of this distribution. The default of R's hmeasure is ``n_pos / n_neg``.
 
     Returns
     -------
     float
-        1 for a perfect ranking, 0 for one that no cost makes better than a trivial decision.
+        The H-measure: 1 for a perfect ranking, 0 if a trivial decision is optimal for all costs.
 
     Raises
     ------
@@ -1030,9 +1039,9 @@ def h_measure(
     Notes
     -----
     H = 1 − L/L_max, where L is the expected cost of the best point of the hull and L_max the expected cost of the
-    better trivial decision, both integrated in closed form over the slope intervals. Unlike the AUC, it weighs errors
-    in the same way for every classifier. With default costs it is not comparable between samples of different
-    prevalence.
+    better trivial decision. Both are integrated in closed form over the slope intervals. Unlike the AUC, the H-measure
+    weights errors in the same way for every classifier. With the default costs, values from samples with different
+    prevalence are not comparable.
 
     References
     ----------
@@ -1049,7 +1058,7 @@ def h_measure(
     envelope = Envelope.of(hull(counts).slope_ranges)
     share = counts.prevalence
     distribution = _cost_distribution(share, costs, severity_ratio)
-    # A false alarm costs u and a miss 1 − u, weighted by the shares of the classes.
+    # A false alarm costs u and a miss 1 − u; each is weighted by the share of its class.
     weights = RateWeights(miss=(share, -share), false_alarm=(0, 1 - share))
     return 1 - envelope.integrate(distribution, weights) / TRIVIAL.integrate(distribution, weights)
 

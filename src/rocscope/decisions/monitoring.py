@@ -1,14 +1,15 @@
-"""Monitor a decision in use: rows with known labels come in batches, and limits are tested at every look.
+"""Monitor a decision in use: rows with known labels arrive in batches, and limits are tested after every batch.
 
-A `Monitor` keeps counts, not rows: for each block of rows the four cells at the threshold, sums of the residuals of
-probabilities, and positives and negatives by range of the score. From them `confidence_sequence` computes intervals
-that hold at all looks together, and the wealth of bets against each limit. An alarm is raised when that reaches
-k/(1 - level) for k limits: a stream that keeps all of them ever raises one with probability 1 - level at most.
+A `Monitor` stores counts instead of rows. For each block of rows these are the four counts at the threshold, sums of
+the residuals of probabilities, and positives and negatives by range of the score. From the counts,
+`confidence_sequence` computes intervals that are valid at all looks together, and an e-value (`wealth`) against each
+limit. With k limits, an alarm is raised when an e-value reaches k/(1 - level). The probability of ever raising a false
+alarm is at most 1 - level.
 
-A batch is counted once: a digest of its rows recognises it. Labels that come late are counted in the block of their
-day.
+A batch is counted only once, because a digest of its rows is stored. Rows whose labels arrive late are counted in the
+block of their day.
 
-The file has this order: looks (batches that were counted); the fields of a stored state; `Alarm`, `Monitor`, `monitor`.
+The file has this order: looks (counted batches); the fields of a stored state; `Alarm`, `Monitor`, `monitor`.
 """
 
 import hashlib
@@ -45,25 +46,26 @@ from rocscope.inference.estimate import Estimate
 
 # Looks
 
-# Rows from which on two batches without a name are the same if all their rows are; smaller ones may be equal by chance.
+# Two batches without a name and with equal rows are taken as one from this number of rows on. Smaller batches may be
+# equal by chance.
 LEAST_RECOGNISED_ROWS = 100
 
 
 @dataclass(frozen=True)
 class Look:
-    """A batch of rows: what it was called, the block that it was counted in, and a digest of its rows."""
+    """A batch of rows: its name, the index of the block in which it was counted, and a digest of its rows."""
 
     when: Any
     block: int
     digest: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the look as plain data."""
         return vars(self).copy()
 
 
 def digest_of(label: Array, score: Array, weight: Array) -> str:
-    """Return a digest of rows that does not depend on their order; `score` may have a column for each class."""
+    """Return a digest of rows that does not depend on their order; `score` may have one column for each class."""
     order = np.lexsort((weight, label, *np.atleast_2d(score.T)))
     digest = hashlib.sha256(str(score.dtype).encode())
     for column in (score, label, weight):
@@ -72,9 +74,10 @@ def digest_of(label: Array, score: Array, weight: Array) -> str:
 
 
 def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int | None:
-    """Return which look counted this batch; None where none did.
+    """Return the index of the look that counted this batch; None if it is new.
 
-    A batch is the same if its rows and its name are. Small batches without a name may be equal by chance.
+    Two batches are the same if their rows and their names are equal. Small batches without a name are always new,
+    because they may be equal by chance.
     """
     if when is None and n < LEAST_RECOGNISED_ROWS:
         return None
@@ -85,7 +88,7 @@ def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int |
 
 
 def block_of(looks: list[Look], when: Any) -> int | None:
-    """Return the block of rows whose labels come late: the block of their day; None where they are the newest.
+    """Return the block of the day of rows whose labels arrive late; None for rows of a new day.
 
     Examples
     --------
@@ -99,18 +102,18 @@ def block_of(looks: list[Look], when: Any) -> int | None:
     if when in known:
         return known[when]
     day, days = _day(when), [_day(look.when) for look in looks]
-    # Names such as "Mon" are in no order, nor are numbers and dates together: then the batch is the newest.
+    # Names such as "Mon" have no order, and numbers and dates cannot be compared: then the day of the batch is new.
     if day is None or None in days or len({type(value) for value in (day, *days)}) > 1:
         return None
     if day >= max(days):
         return None
-    # Otherwise it belongs to the last day before it.
+    # Otherwise the batch belongs to the last earlier day.
     earlier = [(value, look.block) for value, look in zip(days, looks, strict=True) if value <= day]
     return max(earlier)[1] if earlier else 0
 
 
 def _day(when: Any) -> Any:
-    """Return a number or a date in ISO 8601 as what has an order; None for other names."""
+    """Return a number or a date in ISO 8601 as a value that can be ordered; None for other names."""
     if isinstance(when, int | float):
         return float(when)
     try:
@@ -124,17 +127,17 @@ def _day(when: Any) -> Any:
 FORMAT = Format("rocscope.monitor", 2, "a state of a monitor", "begin a new one with rocscope.monitor")
 
 SCORES_ONLY: dict[str, Any] = dict.fromkeys(("model", "threshold", "kind", "cells")) | {"negated": False, "costs": {}}
-"""The rule where only scores are watched."""
+"""The rule of a monitor that watches only scores."""
 
 _COSTS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
-# Costs up to this have squares that are floats.
+# Largest cost, so that its square is a finite float.
 LARGEST_COST = 1e150
-# Up to this number float64 counts rows one by one.
+# Up to this number float64 represents every whole number.
 MOST_ROWS = 2.0**53
 
 
 def rule_of(decision: Decision) -> dict[str, Any]:
-    """Return what a monitor stores of a decision with one threshold."""
+    """Return the fields that a monitor stores for a decision with one threshold."""
     context, point = decision.context, decision.point
     costs = {name: getattr(context, name) for name in _COSTS}
     infinite = math.isinf(decision.threshold)
@@ -149,7 +152,7 @@ def rule_of(decision: Decision) -> dict[str, Any]:
 
 
 def rule_of_fields(fields: Fields) -> dict[str, Any]:
-    """Return the decision rule and costs; empty if only scores are monitored."""
+    """Return the decision rule and costs of a stored state; empty if only scores are monitored."""
     rule = fields.inner("rule", "the rule of a decision")
     costs = rule.inner("costs", "four costs")
     kind = rule.content.get("kind", ...)
@@ -170,29 +173,29 @@ def rule_of_fields(fields: Fields) -> dict[str, Any]:
 
 
 def are_probabilities(fields: Fields, limits: tuple[str, ...]) -> bool:
-    """Return whether all scores so far were probabilities, which a limit on calibration requires."""
+    """Return True if all scores so far were probabilities; raise if they were not and a limit on calibration exists."""
     probabilities = fields.take("probabilities", bool, "true or false")
     if not probabilities and any(limit.startswith("calibration") for limit in limits):
-        fields.refuse("probabilities", "true, for a limit of the calibration")
+        fields.refuse("probabilities", "true, because a limit is on the calibration")
     return probabilities
 
 
 def blocks_of_fields(fields: Fields, limits: tuple[str, ...], size: int) -> list[sequence.LookBlock]:
-    """Return the blocks of rows, of `size` cells, with the bets against these limits."""
+    """Return the blocks of rows of a stored state, with counts in `size` cells and the bets against the limits."""
     blocks = []
     for block in fields.objects("blocks"):
         cells = counts_of(block, "cells", size=size)
         most = float(cells.sum())
         residuals = block.column("residuals", -most, most, size=3)
         n, total, squares = residuals
-        # Residuals of probabilities lie within ±1, and so do sums of them and of their squares within ±n.
+        # Residuals of probabilities lie within ±1, so their sum and the sum of their squares lie within ±n.
         if not (0 <= n <= most and abs(total) <= n and 0 <= squares <= n):
             block.refuse("residuals", "rows, a sum and a sum of squares of differences of probabilities")
-        bets = block.inner("bets", "what was won by limit")
+        bets = block.inner("bets", "the logarithm of the wealth by limit")
         unknown = [name for name in bets.content if name not in limits]
         if unknown:
             bets.refuse(unknown[0], "a limit of this monitor", "none")
-        # A row multiplies the wealth by less than e² and more than e⁻².
+        # Each row multiplies the wealth by a factor between e⁻² and e².
         log_wealth = {name: bets.column(name, -2 * most, 2 * most, size=sequence.BETS.size) for name in bets.content}
         blocks.append(sequence.LookBlock(when_of(block, "when"), cells, residuals, log_wealth))
     return blocks
@@ -207,22 +210,22 @@ def counts_of(fields: Fields, name: str, *, size: int = -1) -> Array:
 
 
 def looks_of_fields(fields: Fields, blocks: int) -> list[Look]:
-    """Return what was counted at each look."""
+    """Return the looks of a stored state."""
     stored = fields.objects("looks")
     looks = [Look(when_of(look, "when"), look.whole("block"), look.text("digest")) for look in stored]
     if any(look.block >= blocks for look in looks):
-        fields.refuse("looks", f"looks at {blocks} blocks", "others")
+        fields.refuse("looks", f"looks of {blocks} blocks", "others")
     return looks
 
 
 def ranking_of_fields(fields: Fields, blocks: list[sequence.LookBlock]) -> dict[str, Any]:
-    """Return the counts by range of scores, which are of the rows of each block."""
+    """Return the counts by range of scores for each block, checked against the rows of the block."""
     inner = fields.inner("ranking", "counts by score")
     low = inner.column("low", order="rising")
     high = inner.column("high", size=low.size)
     bits = inner.column("bits", 0, 63, size=low.size)
     if (low > high).any() or (high[:-1] >= low[1:]).any():
-        inner.refuse("high", "the ends of ranges in order")
+        inner.refuse("high", "the ends of ranges in increasing order")
     if (bits % 1).any():
         inner.refuse("bits", "whole numbers")
     stored = inner.objects("blocks")
@@ -236,7 +239,7 @@ def ranking_of_fields(fields: Fields, blocks: list[sequence.LookBlock]) -> dict[
             block.refuse("at", "whole numbers")
         tp, fp, fn, tn = expected.cells
         if (pos.sum(), neg.sum()) != (tp + fn, fp + tn):
-            block.refuse("pos", "the rows of the block", f"{pos.sum()} positives and {neg.sum()} negatives")
+            block.refuse("pos", "the counts of the block", f"{pos.sum()} positives and {neg.sum()} negatives")
         counts.append({"at": at.astype(np.intp), "pos": pos, "neg": neg})
     return {"low": low, "high": high, "bits": bits.astype(np.uint64), "blocks": counts}
 
@@ -260,43 +263,45 @@ def alarm_of_fields(fields: Fields) -> "Alarm | None":
 
 
 def check_when(when: Any) -> Any:
-    """Return what a look is called."""
+    """Return the name of a look, checked for type."""
     if when is None or isinstance(when, str) or (check.is_number(when) and abs(when) <= sys.float_info.max):
         return when
     raise InputError("when", expected="a text or a finite number", got=check.shown(when))
 
 
 def when_of(fields: Fields, name: str) -> Any:
-    """Return the label of a look."""
+    """Return the name of a look from a stored state."""
     value = fields.content.get(name, ...)
     return value if value is None or isinstance(value, str | int | float) else fields.refuse(name, "a name or null")
 
 
 # The monitor
 
-# Rows from which on the mean residual is taken as normal.
+# From this number of rows on, the mean residual is taken as normally distributed.
 MANY_ROWS = 100
 
 
 @dataclass(frozen=True)
 class Alarm(Result):
-    """A limit that is violated with statistical significance.
+    """Significant evidence that a monitored quantity has crossed a limit.
 
     Attributes
     ----------
     limit : str
-        Such as "cost > 0.35".
+        The condition, such as "cost > 0.35".
     n, when : int, Any
-        Rows seen when it was raised, and what that look was called.
+        Number of rows at the time of the alarm, and the name of the last batch.
     since_n, since : int, Any
-        Rows seen before the change, and what the look after was called: the median of the evidence for each beginning.
+        Estimated time of the change: the number of rows before it, and the name of the first batch after it. The
+        estimate is the median of the evidence for each possible time.
     value : float
-        Estimate of the quantity since then.
+        Estimate of the quantity since the change.
     wealth : float
-        Value of a stake of 1 against the limit: below 1 is evidence that the limit is kept, 20 means at most one false
-        alarm in 20 streams.
+        E-value against the limit. A value of 20 means at most one false alarm in 20 streams. Values below 1 are
+        evidence that the limit is kept.
     cause : str
-        Quantities that changed significantly at that time: class mix, tpr, fpr or calibration; empty where nothing did.
+        Quantities that changed significantly at that time (class mix, tpr, fpr or calibration); empty if there are
+        none.
 
     Examples
     --------
@@ -325,25 +330,28 @@ class Alarm(Result):
 
 @held_to_contract
 class Monitor:
-    """The state of a decision in use, with intervals and alarms that are valid at every look.
+    """Monitor of a decision in use, with intervals and alarms that are valid at every look.
 
-    Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
+    `rocscope.monitor` returns a new monitor; `Monitor.load` reads one from a file.
 
     Attributes
     ----------
     level : float
+        Confidence level; 1 − level is the largest probability of a false alarm.
     target_prevalence : float or None
+        Share of positives at which cost, error, depth and precision are estimated; None for that of the rows.
     limits : tuple of Condition
+        Conditions that raise an alarm.
     n, looks : int
-        Rows with a label, and calls of `update`, so far.
+        Number of labelled rows and of batches so far.
     alarm : Alarm or None
-        The first one that was raised; it stays.
+        The first alarm; it remains after later updates.
 
     Examples
     --------
     >>> from rocscope import Context, ThresholdCounts, choose, monitor
     >>> watch = monitor(choose(ThresholdCounts([2, 1], [3, 1], [1, 5]), Context(cost_fn=5)))
-    >>> watch.update([1, 0, 1], [2, 1, 2])  # two hits, one rightly left
+    >>> watch.update([1, 0, 1], [2, 1, 2])  # two true positives and a true negative
     Monitor(n=3, 1 looks, cost 0, 95% CI [0, 4.418], no alarm)
     """
 
@@ -364,21 +372,21 @@ class Monitor:
         self._shares = sequence.SHARES_OF_CELLS
         self._begin(len(sequence.CELLS))
 
-    # The quantities that are means over cells.
+    # The quantities that are means over rows, computed from counts in cells.
     _means: dict[str, sequence.CellMean]
-    # Cells of the rows that the decision was chosen on, and the shares of cells that may explain an alarm.
+    # Counts of the rows on which the decision was chosen, and the rates whose change may explain an alarm.
     _chosen_on: Array | None
     _shares: sequence.Shares
 
     def _begin(self, size: int) -> None:
-        """Check the bounds of the limits, and begin without rows, which are counted in `size` cells."""
+        """Check the bounds of the limits, and start without rows; rows are counted in `size` cells."""
         for limit in self.limits:
             low, high = self._range(limit.quantity)
-            # A bound at an end of the range would be kept or broken whatever comes: bets against it have no odds.
+            # A bound at an end of the possible range is always kept or always broken, so it cannot be tested.
             if not low < limit.bound < high:
                 raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
         self._size = size
-        # Batches without labels, and how many of their cases are acted on and left.
+        # Batches without labels, and the numbers of their cases that are acted on and not acted on.
         self._volume: tuple[list[Look], Array] = [], np.zeros(2, np.int64)
         self.alarm: Alarm | None = None
         self._looks: list[Look] = []
@@ -394,25 +402,25 @@ class Monitor:
         vars(self).update(state, _lock=threading.RLock())
 
     def _range(self, quantity: str) -> tuple[float, float]:
-        """Return between which values a quantity lies."""
+        """Return the least and the largest possible value of a quantity."""
         if quantity in self._means:
             values = self._means[quantity].values
             return min(values), max(values)
         return (0, 1) if quantity == "auc" else (-1, 1)  # the calibration is a mean of residuals
 
     def watches_as(self, other: "Monitor") -> bool:
-        """Return whether another monitor has the same rule, limits, level and class mix."""
+        """Return True if another monitor has the same rule, limits, level and target prevalence."""
         same = ("rule", "limits", "level", "target_prevalence")
         return all(getattr(self, name) == getattr(other, name) for name in same)
 
     @property
     def n(self) -> int:
-        """Rows with a label so far."""
+        """Number of labelled rows so far."""
         return sum(block.n for block in self._blocks)
 
     @property
     def looks(self) -> int:
-        """Batches of rows so far."""
+        """Number of batches so far."""
         return len(self._looks)
 
     def update(
@@ -430,28 +438,30 @@ class Monitor:
         Parameters
         ----------
         y_true : array of labels, or Predictions
-        y_score : array, or mapping or frame that holds the decision's model
+        y_score : array, or mapping or frame with a column for the decision's model
+            Scores of the rows.
         pos_label : label, optional
+            The positive label; needed unless labels are 0/1, −1/1 or true/false.
         sample_weight : array of whole numbers, optional
-            Number of rows that each one stands for.
+            Number of equal rows that each row represents.
         when : str or number, optional
-            Name of these rows, such as their date; an alarm tells since when. Rows of a day that was seen before, whose
-            labels came late, are counted to that day.
+            Name of these rows, such as their date; an alarm names the batch in which the change began. Rows of an
+            earlier day, whose labels arrive late, are counted to their day.
         again : bool
-            Count a batch that was counted before, with the same rows and `when`, once more.
+            If True, count a batch again that was already counted with the same rows and `when`.
 
         Returns
         -------
         Monitor
-            The same one. A batch that was counted before changes nothing, with a warning.
+            This monitor. A batch that was already counted changes nothing and gives a warning.
 
         Notes
         -----
-        Rows come once, in whatever order their labels become known. Their order must not depend on the label itself: if
-        frauds are known sooner than other customers, wait until all labels of a day are known. Batches of fewer than
-        100 rows without `when` may be equal by chance, and are counted each time.
+        Pass each row once, when its label becomes known. The order of rows must not depend on the label: if frauds are
+        known earlier than other outcomes, wait until all labels of a day are known. Batches of fewer than 100 rows
+        without `when` are counted each time, because they may be equal by chance.
 
-        Threads may update one monitor. A call that fails or is interrupted changes nothing and can be repeated.
+        Several threads may update one monitor. A call that fails or is interrupted changes nothing and can be repeated.
         """
         label, score, weight = self._rows(y_true, y_score, pos_label, sample_weight)
         check.require_whole_weights(weight)
@@ -462,24 +472,25 @@ class Monitor:
             before = counted_before(self._looks, when, digest, float(weight.sum()))
             if before is None or again:
                 after = copy(self)
-                # Counting replaces the entries of these lists, and changes the arrays of ranks.
+                # Work on copies, because counting replaces entries of these lists and changes the arrays of ranks.
                 after._looks, after._blocks = [*self._looks], [*self._blocks]
                 after._ranking = self._ranking.copied()
                 after._add(label, score, weight, when, digest)
-                # One step of the interpreter: an interruption comes before or after it.
+                # The assignment is one step of the interpreter, which an interruption cannot split.
                 vars(self).update(after.__getstate__())
                 return self
-        warn(f"these rows were counted at look {before + 1}; they are omitted (again=True counts them again)")
+        warn(f"these rows were already counted in batch {before + 1}; they are omitted (again=True counts them again)")
         return self
 
     def update_unlabelled(self, y_score: Any, *, when: Any = None) -> "Monitor":
-        """Add cases whose labels are not known yet: they count for the `volume` of actions only.
+        """Add cases without labels; they are used only for the `volume`, the share of cases acted on.
 
         Parameters
         ----------
-        y_score : array, or mapping or frame that holds the decision's model
+        y_score : array, or mapping or frame with a column for the decision's model
+            Scores of the cases.
         when : str or number, optional
-            Name of these rows; a batch of the same rows and name is counted once.
+            Name of these rows; a batch with the same rows and name is counted only once.
 
         Examples
         --------
@@ -489,14 +500,14 @@ class Monitor:
         (0.4, Estimate(0.25, 95% CI [0.157, 0.3636], n=200))
         """
         if not self._means or "classes" in self.rule:
-            raise InputError("monitor", expected="that of a plan, which acts on cases", got="another")
+            raise InputError("monitor", expected="a monitor of a plan that acts on cases", got="another")
         score = self._score(y_score)
         acted = self._predicted(score)
         look = Look(check_when(when), 0, digest_of(acted, score, np.ones(acted.size)))
         with self._lock:
             looks, counts = self._volume
             if counted_before(looks, look.when, look.digest, acted.size) is not None:
-                warn("these rows were counted for the volume before; they are left out")
+                warn("these rows were already counted for the volume; they are omitted")
                 return self
             acting = int(acted.sum())
             self._volume = [*looks, look], np.add(counts, [acting, acted.size - acting])
@@ -504,7 +515,7 @@ class Monitor:
 
     @property
     def volume(self) -> Estimate:
-        """Share of cases without labels that are acted on, with a confidence sequence; see `planned_volume`."""
+        """Share of the unlabelled cases that are acted on, with a confidence sequence; compare `planned_volume`."""
         acting, left = self._volume[1].tolist()
         n = acting + left
         ends = sequence.mean_interval(np.array([0.0, 1.0]), np.array([left, acting]), self.level) if n else (0.0, 1.0)
@@ -513,7 +524,7 @@ class Monitor:
 
     @property
     def planned_volume(self) -> float:
-        """Share of cases that are acted on among the rows that the decision was chosen on."""
+        """Share of cases acted on among the rows on which the decision was chosen."""
         cells = self._chosen_on
         return math.nan if cells is None else float((cells[0] + cells[1]) / cells.sum())
 
@@ -535,7 +546,7 @@ class Monitor:
                 self._blocks.append(sequence.LookBlock.empty(when, self._size))
             block = len(self._blocks) - 1
         self._blocks[block] = self._blocks[block].plus(counted)
-        if score.ndim == 1:  # the probabilities of several classes have no common order
+        if score.ndim == 1:  # probabilities of several classes cannot be ranked together
             self._ranking.add(block, score, weight * label, weight * ~label)
         self._looks.append(Look(when, block, digest))
         self._judge(when)
@@ -554,7 +565,7 @@ class Monitor:
         of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
         probabilities = self._probabilities and check.are_probabilities(score)
         if not probabilities and of_calibration:
-            raise InputError("scores", expected="probabilities, for a limit of the calibration", got="others")
+            raise InputError("scores", expected="probabilities, because a limit is on the calibration", got="others")
         self._probabilities = probabilities
         if probabilities:
             residual = label - score.astype(np.float64).clip(0, 1)
@@ -574,12 +585,13 @@ class Monitor:
 
     @property
     def interval(self) -> dict[str, Estimate]:
-        """Every quantity with its confidence sequence, valid at all looks together.
+        """All quantities with a confidence sequence, valid at all looks together.
 
         Notes
         -----
-        Means over cells: bets (Waudby-Smith & Ramdas), exact for any number of rows while the mean stays. The AUC and
-        the calibration (observed − expected per case, where all scores are probabilities): asymptotic.
+        Cost, error and rates have betting confidence sequences (Waudby-Smith & Ramdas), which are valid for any number
+        of rows if the mean is constant. The AUC and the calibration have asymptotic ones. The calibration is observed −
+        expected per case, available if all scores are probabilities.
         """
         cells, intervals = self._cells, {}
         for name, mean in self._means.items():
@@ -603,10 +615,11 @@ class Monitor:
 
     @property
     def wealth(self) -> dict[str, float]:
-        """Value of a stake of 1 against each of k limits; an alarm at k/(1 − level).
+        """E-value against each of k limits; an alarm is raised at k/(1 − level).
 
-        A bet at fair odds gains nothing on average while the limit is kept, so that wealth is evidence: 5 says that
-        what was seen comes up in at most one of 5 streams that keep it.
+        It is the current value of a stake of 1 that is bet against the limit. While the limit is kept, bets at fair
+        odds gain nothing on average. An e-value of 5 is therefore reached by at most one in 5 streams that keep the
+        limit.
         """
         return {str(limit): self._evidence(limit).wealth if self._blocks else 1.0 for limit in self.limits}
 
@@ -626,12 +639,12 @@ class Monitor:
         return sequence.evidence_of(self._blocks, limit, self._means.get(limit.quantity))
 
     def _judge(self, when: Any) -> None:
-        """Raise an alarm if the wealth against a limit is that high; the first alarm stays."""
+        """Set the alarm if the wealth against a limit is high enough; the first alarm is kept."""
         if self.alarm is not None:
             return
         for limit in self.limits:
             betting = self._evidence(limit)
-            # Ville's inequality with the error divided among the limits (Bonferroni).
+            # Ville's inequality, with the error probability divided among the limits (Bonferroni).
             if betting.wealth >= len(self.limits) / (1 - self.level):
                 self.alarm = self._alarm(limit, betting, when)
                 return
@@ -652,19 +665,23 @@ class Monitor:
         return Alarm(str(limit), self.n, when, before, began, float(value), betting.wealth, cause)
 
     def merge(self, other: "Monitor") -> "Monitor":
-        """Return the combined state of two monitors with the same rule and limits on different rows.
+        """Return a monitor that combines the rows of two monitors with the same rule and limits.
+
+        Raises
+        ------
+        InputError
+            If the rules, limits or levels differ, or if both monitors counted the same batch.
 
         Notes
         -----
-        The bets of both multiply, block by block. The alarm is judged again from the rows of both. A batch that both
-        counted is refused.
+        The e-values of both monitors are multiplied, block by block. Limits are tested again on the combined rows.
         """
         if not self.watches_as(other):
-            raise InputError("monitors to merge", expected="the same rule, limits and level", got="others")
+            raise InputError("monitors to merge", expected="the same rule, limits and level", got="different ones")
         for look in other._looks:
             if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
-                got = f"a batch of both: {look.when}"
-                raise InputError("monitors to merge", expected="other rows in each", got=got)
+                got = f"the same batch in both: {look.when}"
+                raise InputError("monitors to merge", expected="different rows", got=got)
         both = Monitor.from_dict(self.to_dict())
         for number, block in enumerate(other._blocks):
             if number == len(both._blocks):
@@ -707,12 +724,12 @@ class Monitor:
         Raises
         ------
         StoredError
-            If the file is not a monitor's.
+            If the content is not the state of a monitor.
         """
         return cls._of(Fields(content, "state of a monitor", FORMAT.anew))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Save it as JSON; an existing file is replaced unless `force` is False.
+        """Save the state as JSON; an existing file is overwritten, or an error if `force` is False.
 
         Raises
         ------
@@ -728,7 +745,7 @@ class Monitor:
         Raises
         ------
         StoredError
-            If the file cannot be read, is of another version, incomplete, or was changed after it was saved.
+            If the file cannot be read, is of another version or incomplete, or was changed after it was saved.
         """
         fields = FORMAT.read(path)
         monitor = cls._of(fields)
@@ -751,7 +768,7 @@ class Monitor:
         return monitor
 
     def _restore(self, fields: Fields) -> None:
-        """Take over the blocks of rows, the looks and the alarm of a stored state."""
+        """Restore the blocks of rows, the looks and the alarm of a stored state."""
         self._blocks = blocks_of_fields(fields, fields.texts("limits"), self._size)
         self._looks = looks_of_fields(fields, len(self._blocks))
         if "volume" in fields.content:
@@ -779,10 +796,10 @@ class Monitor:
 
 
 class CellMonitor(Monitor):
-    """A monitor of counts in cells of its own, without figures of the scores themselves."""
+    """Base class of monitors that count rows in other cells, and do not monitor AUC and calibration."""
 
     def _block_of(self, cell: Array, weight: Any) -> sequence.LookBlock:
-        """Return the block of rows, given the cell of each."""
+        """Return a block of rows, given the index of the cell of each row."""
         return sequence.LookBlock(None, np.bincount(cell, weight, self._size).astype(np.int64), np.zeros(3), {})
 
     def to_dict(self) -> dict[str, Any]:
@@ -799,38 +816,43 @@ def monitor(
     level: float = 0.95,
     target_prevalence: float | None = None,
 ) -> Monitor:
-    """Monitor a decision, or ranking and calibration, with intervals and alarms that are valid at every look.
+    """Monitor a decision, or a ranking and its calibration, with intervals and alarms that are valid at every look.
 
     Parameters
     ----------
     what : any plan, ClassWeights, path of a saved one, "auc" or "calibration"
-        A decision is watched by its cost per case, tpr, fpr, precision, depth and error, and by the AUC and the
-        calibration of its scores as well; by name, only these two are. Other plans (campaign plans, allocations,
-        reviews, randomised rules) are watched by all but the last two; where amounts differ by row, costs have no
-        bound, and only rates are watched. A reviewed case counts as treated correctly. Class weights are watched by
-        the cost (if they were chosen for a cost matrix), the error, and the recall of each class.
+        The plan or figures to monitor:
+
+        - for a decision the cost per case, tpr, fpr, precision, depth, error, AUC and calibration;
+        - for "auc" or "calibration" only the AUC and the calibration of scores;
+        - for other plans (campaigns, allocations, reviews, randomised rules) the figures of a decision without AUC and
+          calibration. If costs differ between rows, they have no upper bound, so only rates are monitored. A reviewed
+          case counts as classified correctly;
+        - for class weights the error, the recall of each class and, if the weights were chosen for a cost matrix, the
+          cost.
     fail_if : str or sequence of str
         Conditions that raise an alarm, such as "cost > .35", "precision < .5", "npv < 90%", "auc < .7" or "calibration
-        > 0" (more positives than expected). A figure that is a mean over cases may be named; of several classes that of
-        a class, such as "recall(cat) < .8" or "precision(cat) < .5".
+        > 0" (more positives than expected). Any figure that is a mean over rows may be used. For several classes name
+        the class, as in "recall(cat) < .8" or "precision(cat) < .5".
     level : float
-        Of the intervals; 1 − level is the chance that a stream that keeps its limits ever raises an alarm.
+        Confidence level of the intervals; the probability of ever raising a false alarm is at most 1 − level.
     target_prevalence : float, optional
-        Watch cost, error, depth, precision and the like at this class mix. Their guarantee then holds however the
-        prevalence of the rows varies, as long as the rates of each class stay.
+        Estimate cost, error, depth, precision and similar figures at this share of positives. The guarantee then holds
+        for any changes of the prevalence of the rows, if the rates within each class are constant.
 
     Returns
     -------
     Monitor
-        Without rows yet; pass them to `Monitor.update`.
+        A monitor without rows; pass rows to `Monitor.update`.
 
     Notes
     -----
-    An ordinary interval or test that is repeated every day is sure to fail some day. These are built from bets at fair
-    odds against what is claimed: a claim that is true lets nobody grow rich, whenever one stops.
+    If an ordinary interval or test is repeated every day, it will eventually give a false alarm. These intervals and
+    alarms are based on bets at fair odds against a claim (e-values). If the claim is true, the probability that the
+    wealth from the bets ever grows large is small, whenever you stop.
 
-    Costs are those of the cases that come, at the class mix that comes, whatever prevalence the decision was made for,
-    unless there is a `target_prevalence`.
+    Unless `target_prevalence` is given, costs refer to the class mix of the new rows, not to the prevalence for which
+    the decision was made.
 
     References
     ----------
@@ -842,18 +864,18 @@ def monitor(
     >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
     >>> watch = monitor(decision, fail_if="cost > .35")
     >>> for day in ("Mon", "Tue", "Wed"):
-    ...     watch = watch.update([1, 0] * 50, [0.95, 0.1, 0.3, 0.2] * 25, when=day)  # a quarter is missed
+    ...     watch = watch.update([1, 0] * 50, [0.95, 0.1, 0.3, 0.2] * 25, when=day)  # half of the positives are missed
     >>> watch.alarm is None
     True
     >>> for day in ("Thu", "Fri"):
-    ...     watch = watch.update([1, 0] * 50, [0.1, 0.1] * 50, when=day)  # half is
+    ...     watch = watch.update([1, 0] * 50, [0.1, 0.1] * 50, when=day)  # all positives are missed
     >>> print(watch.alarm)
     cost > 0.35 since about Thu: 0.5 (alarm at 500 rows; tpr (0.5 → 0), calibration (0.113 → 0.4))
     """
     limits = [fail_if] if isinstance(fail_if, str) else list(fail_if)
     if isinstance(what, str) and what in sequence.RANKED.values():
         if target_prevalence is not None:
-            raise InputError("target_prevalence", expected="a decision, whose cost depends on it", got=repr(what))
+            raise InputError("target_prevalence", expected="a decision or plan to monitor", got=repr(what))
         return Monitor(SCORES_ONLY, limits, level)
     decision = load_plan(what) if isinstance(what, str | os.PathLike) else what
     if isinstance(decision, Plan):

@@ -1,11 +1,12 @@
-"""Plan: the common base of decisions, campaign plans and allocations, and what acting by a plan has achieved.
+"""Plan: the base class of decisions, campaign plans and allocations, and the comparison of a plan with its outcomes.
 
-A plan holds which cases to act on, and what to expect of them. It is applied to new cases (`select`, `apply`), saved to
+A plan states the cases to act on and their expected outcomes. It is applied to new cases (`select`, `apply`), saved to
 a file, verified against data, and later compared with the actual outcomes (`outcomes`).
 
-The file holds, in order: the comparison of a plan's expectations (`Promise`) with its outcomes (`PlanOutcomes`), with
-the formulas in `outcomes_of`; the base class; and the decision file, whose fields docs/guide/decisions/decision-json.md
-describes. A file has no infinite numbers, so that an infinite threshold is null and follows from the other fields.
+This module has, in order: the comparison of a plan's forecast (`Promise`) with its outcomes (`PlanOutcomes`), with the
+formulas in `outcomes_of`; the base class; and the format of decision files, whose fields are described in
+docs/guide/decisions/decision-json.md. JSON has no infinite numbers, so an infinite threshold is stored as null and its
+sign follows from the other fields.
 """
 
 import math
@@ -36,27 +37,27 @@ from rocscope.inference.estimate import Estimate
 from rocscope.inference.expected_costs import FOLD_VARIANCE
 from rocscope.inference.proportions import normal_quantile, proportion
 
-# With fewer positives, or fewer other cases, a normal interval of a mean is not reliable.
+# With fewer positives or fewer negatives, a normal interval of a mean is not reliable.
 _FEWEST_OF_A_CLASS = 10
 
-# Replicates behind the value on new cases of a plan's sentence and file. Its ends differ from those of the 2,000 of
-# `interval` by about a hundredth of its width, and it takes a tenth of a second.
+# Bootstrap replicates for the value on new cases in a plan's sentence and file, which take a tenth of a second. The
+# ends of the interval differ from those with 2,000 replicates (`interval`) by about 1% of its width.
 REPLICATES = 200
 
 
 class Promise(NamedTuple):
-    """Expectations of a plan for new cases that are acted on.
+    """Forecast of a plan for the new cases that it acts on.
 
     Attributes
     ----------
     rate : float
-        Share of positives among them.
+        Share of positives among these cases.
     gain : float
-        Mean gain of acting on a case, relative to leaving it.
+        Mean gain per case from acting, relative to not acting.
     fixed : float
-        Costs that are paid in any case.
+        Fixed costs, which do not depend on the number of cases.
     error : float
-        Standard error of `gain`, from the sample that the plan was made from.
+        Standard error of `gain`, due to the sample from which the plan was made.
     """
 
     rate: float
@@ -65,21 +66,23 @@ class Promise(NamedTuple):
     error: float = 0.0
 
     def on_new_cases(self, cells: Any, prevalence: float, depth: float, hit: float, alarm: float) -> "Promise":
-        """Return the promise of held-out cases in place of this one of the sample.
+        """Return the forecast based on held-out cases; this forecast is based on the sample itself.
 
         Parameters
         ----------
         cells : tp, fp, n_pos and n_neg of held-out cases
         prevalence : float
         depth : float
-            Share of cases that the plan acts on in the sample.
-        hit, alarm : gain of a true positive, and loss of a false positive
+            Share of the sample on which the plan acts.
+        hit, alarm : float
+            Gain of a true positive, and loss of a false positive.
 
         Notes
         -----
-        The odds of the rate are π·tpr/((1 − π)·fpr), whose logarithm has variance 1/tp + 1/fp. The random folds, and
-        half the optimism of the sample, are added as in `ChosenEstimate`. The gain of all held-out cases is divided by
-        the plan's own depth: near the best depth the total hardly depends on it, but the mean per case does.
+        The odds of the rate are π·tpr/((1 − π)·fpr); their logarithm has variance 1/tp + 1/fp. The variance due to
+        random folds and half the optimism of the sample are added as in `ChosenEstimate`. The gain of all held-out
+        cases is divided by the depth of the plan itself. Near the best depth the total gain hardly depends on the
+        depth, but the mean gain per case does.
         """
         tp, fp, n_pos, n_neg, prevalence = map(float, (*cells, prevalence))
         if not (tp > 0 and fp > 0):
@@ -91,36 +94,36 @@ class Promise(NamedTuple):
         return Promise(rate, gain, self.fixed, math.hypot(math.sqrt(variance), (self.gain - gain) / 2))
 
     def of_several(self, gain: float) -> "Promise":
-        """Return the promise of the best of several models: of a lower gain, whose difference is uncertain too."""
+        """Return the forecast for the best of several models, with a lower gain and a larger error."""
         return self._replace(gain=gain, error=math.hypot(self.error, self.gain - gain))
 
 
 @dataclass(frozen=True, repr=False)
 class PlanOutcomes(Result):
-    """Actual outcomes of acting by a plan, compared with its expectations.
-
-    Made by `Plan.outcomes`.
+    """Actual outcomes of a plan, compared with its forecast; returned by `Plan.outcomes`.
 
     Attributes
     ----------
     n : int
-        Cases that the plan was applied to.
+        Number of cases to which the plan was applied.
     acted : int
-        Cases that were acted on.
+        Number of cases that were acted on.
     known : int
-        Cases acted on whose outcome is known; the figures are for these.
+        Number of cases that were acted on and have a known outcome; the figures are for these cases.
     rate : Estimate
-        Share of positives among them.
+        Share of positives among these cases.
     promised_rate : float
+        Share of positives that the plan forecasts.
     gain : Estimate
-        Gain of acting relative to leaving, after fixed costs; for a campaign, its profit.
+        Gain from acting relative to not acting, after fixed costs; for a campaign, its profit.
     promised_gain : float
-        The gain that the plan expects of the same number of new cases.
+        Gain that the plan forecasts for the same number of new cases.
     promised_error : float
-        Its standard error, from the sample that the plan was made from.
+        Standard error of `promised_gain`, due to the sample from which the plan was made.
     effect : Estimate or None
-        Effect of acting on the rate of positives: acted minus left, among cases of equal scores that hashes chose from.
-        None if hashes chose nobody, or if the outcomes of cases that were left are not known.
+        Effect of acting on the rate of positives. It compares cases acted on with cases not acted on that have the same
+        score and were selected at random (by hash). None without such a selection, or if the outcomes of cases not
+        acted on are unknown.
     """
 
     n: int
@@ -135,17 +138,17 @@ class PlanOutcomes(Result):
 
     @property
     def kept(self) -> bool:
-        """True if the achieved gain is not below the promised one by more than chance, at the level of the intervals.
+        """True if the achieved gain is not significantly below the promised gain.
 
-        A one-sided test of the difference of two uncertain numbers: promised − achieved ≤ z·√(s₁² + s₂²). A promise
-        that is true is kept with a probability of `level`.
+        This is a one-sided test at the level of the intervals: promised − achieved ≤ z·√(s₁² + s₂²), with the standard
+        errors s₁ and s₂. If the forecast is correct, the result is True with probability `level`.
         """
         error = math.hypot(self.gain.standard_error, self.promised_error)
         return self.promised_gain - self.gain.value <= normal_quantile(2 * self.gain.level - 1) * error
 
     @property
     def promise(self) -> Estimate:
-        """The promised gain, with the interval that the sample of the plan allows for."""
+        """The promised gain, with an interval for the sampling error of the plan's own sample."""
         half_width = normal_quantile(self.gain.level) * self.promised_error
         low, high = self.promised_gain - half_width, self.promised_gain + half_width
         return Estimate(self.promised_gain, low, high, self.gain.level, "normal", self.known, self.promised_error)
@@ -166,7 +169,7 @@ class PlanOutcomes(Result):
 def outcomes_of(
     promise: Promise, acted: Array, positive: Array, known: Array, strata: Array, gains: Array, level: float
 ) -> PlanOutcomes:
-    """Return the outcomes of acting on some rows.
+    """Compare the outcomes of rows with the forecast of a plan.
 
     Parameters
     ----------
@@ -174,16 +177,18 @@ def outcomes_of(
     acted, positive, known : array of n booleans
         Rows that were acted on, positive rows, and rows with known outcomes.
     strata : array of n whole numbers
-        Hashes chose among the rows of one number; −1 for rows that scores decided.
+        Rows with the same number were selected among by hash; −1 for rows that were decided by their score.
     gains : array of n
-        Gain of acting on each row, relative to leaving it, whether it was acted on or not.
+        Gain from acting on each row relative to not acting, also for rows that were not acted on.
     level : float
+        Confidence level.
 
     Notes
     -----
-    The rate has Wilson's interval, the gain a normal one: n cases of mean gain m and variance s² bring n·m ± z·s·√n.
-    The effect is the Mantel–Haenszel difference of rates over strata, Σ w(p₁ − p₀)/Σ w with w = n₁·n₀/(n₁ + n₀), and Σ
-    w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)² its variance; strata of one case in an arm are omitted.
+    The rate has Wilson's interval. The gain has a normal interval: n·m ± z·s·√n for n cases with mean gain m and
+    variance s². The effect is the Mantel–Haenszel difference of rates over strata, Σ w(p₁ − p₀)/Σ w with w = n₁·n₀/(n₁
+    + n₀). Its variance is Σ w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)². Strata with fewer than two cases in
+    an arm are omitted.
     """
     seen = acted & known
     n, n_positive = int(seen.sum()), int((seen & positive).sum())
@@ -204,7 +209,7 @@ def outcomes_of(
 
 
 def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: float) -> Estimate | None:
-    """Return the effect of acting on the rate of positives, among rows that hashes chose from."""
+    """Return the effect of acting on the rate of positives among rows selected by hash; None if there are too few."""
     used = known & (strata >= 0)
     size = int(strata.max(initial=-1)) + 1
     if not size:
@@ -235,9 +240,9 @@ def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: f
 
 
 class Note(str):
-    """Note for the reader of a plan: a text, with the code and the parameters that it was made from.
+    """Note for the reader of a plan: a text with a code and parameters.
 
-    Programs read `code` and `parameters`. In a file a note is its text alone, and nothing reads that back.
+    Programs can read `code` and `parameters`. A file contains only the text of a note.
     """
 
     code: str
@@ -253,9 +258,10 @@ class Note(str):
 
 
 class Plan(Result):
-    """The cases to act on, the reason, and the expected result.
+    """A rule that selects the cases to act on, with the expected result.
 
-    `rocscope.choose`, `rocscope.plan_campaign` and `rocscope.allocate` make plans; `rocscope.load_plan` reads them.
+    `rocscope.choose`, `rocscope.plan_campaign` and `rocscope.allocate` return plans; `rocscope.load_plan` reads them
+    from files.
 
     Examples
     --------
@@ -269,12 +275,12 @@ class Plan(Result):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The models whose scores are needed; none if everybody or nobody is acted on."""
+        """The models whose scores are needed to apply the plan; none if everybody or nobody is acted on."""
         raise NotImplementedError
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models it refers to."""
+        """The models of the plan."""
         raise NotImplementedError
 
     @property
@@ -284,36 +290,36 @@ class Plan(Result):
 
     @property
     def by_segment(self) -> bool:
-        """True if it needs the segment of each case."""
+        """True if the plan needs the segment of each case."""
         return False
 
     @property
     def several_actions(self) -> bool:
-        """True if `assign` gives each case one of several actions."""
+        """True if the plan has several actions; `assign` then returns the action of each case."""
         return False
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:  # noqa: ARG002
-        """Return the action of each case; only a plan of several actions has one."""
-        raise InputError("plan", expected="one of several actions", got=type(self).__name__, hint="use select")
+        """Return the action of each case; only for a plan with several actions."""
+        raise InputError("plan", expected="a plan with several actions", got=type(self).__name__, hint="use select")
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
         """Return the indices of the rows to act on, best first; see `select`."""
         raise NotImplementedError
 
     def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:  # noqa: ARG002
-        """Return the indices of the rows to review, best first; empty without a review action."""
+        """Return the indices of the rows to review, best first; empty if the plan has no review."""
         return np.zeros(0, np.intp)
 
     @cached_property
     def promise(self) -> Promise:
-        """Expectations for new cases that are acted on."""
+        """Forecast for new cases that are acted on."""
         raise NotImplementedError
 
     @cached_property
     def on_new_cases(self) -> ChosenEstimate | None:
-        """The value on new cases that `interval` estimates: profit, cost or criterion; None if it is not known.
+        """Estimate of the profit, cost or criterion on new cases, as by `interval`; None if unknown.
 
-        The data may be counts of weights, or a file of an earlier version; then only the apparent value is known.
+        It is unknown for counts of weights and for files of earlier versions; only the apparent value is known then.
         """
         try:
             estimate = self._new_cases()
@@ -322,17 +328,17 @@ class Plan(Result):
         return None if math.isnan(estimate.value) else estimate
 
     def _new_cases(self) -> ChosenEstimate:
-        """Return the estimate; raise if there is none."""
+        """Return the estimate for new cases; raise if it cannot be computed."""
         raise NotImplementedError
 
     @cached_property
     def read_with(self) -> dict[str, Any]:
-        """Options with which the command line has read the rows, such as the column of the label; empty otherwise."""
+        """Options with which the command line read the rows, such as the label column; empty for a plan from Python."""
         return {}
 
     @property
     def verdict(self) -> str:
-        """The recommendation in one sentence: what to do, with how many cases, what it brings with which interval."""
+        """The recommendation in one sentence: the action, the number of cases, and the expected result."""
         return self.sentence()
 
     def sentence(self, currency: str = "") -> str:
@@ -349,14 +355,14 @@ class Plan(Result):
         raise NotImplementedError
 
     def _expected(self, name: str, apparent: float, currency: str = "", cases: str = "cases") -> str:
-        """Return the value on new cases for a sentence; if it is not known, the apparent one."""
+        """Return the value on new cases as text or, if it is unknown, the apparent value."""
         estimate = self.on_new_cases
         if estimate is None:
             return f"{name} of {in_currency(f'{apparent:,.4g}', currency)} (apparent: on the {cases} of the sample)"
         return estimate.sentence(name, currency, cases)
 
     def _certainty(self, *, pays: bool = True) -> str:
-        """Return the end of a sentence: the probability that acting pays, and doubts about the interval."""
+        """Return the end of a sentence: the probability that acting pays, and reasons to doubt the interval."""
         estimate = self.on_new_cases
         if estimate is None:
             return "."
@@ -369,20 +375,20 @@ class Plan(Result):
         return sentence + super()._repr_html_()
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:
-        """Return the gain of acting on each row, relative to leaving it, given whether it is positive."""
+        """Return the gain from acting on each row relative to not acting, given the labels of the rows."""
         raise NotImplementedError
 
     def strata(self, scores: Any, segment: Any = None) -> Indices:  # noqa: ARG002
-        """Return a number for each case, the same for cases that hashes choose among; −1 if scores decide."""
+        """Return a number for each case; cases with the same number are selected among by hash, −1 means by score."""
         return np.full(size_of(scores), -1)
 
     @property
     def planned_number(self) -> int | None:
-        """Cases that are acted on in the plan's population; None if it is made for no population."""
+        """Number of cases to act on in the plan's population; None if the plan has no population."""
         return None
 
     def said(self, chosen: int, cases: int) -> str:
-        """Return one sentence on how many cases are acted on, and why."""
+        """Return one sentence with the number of cases to act on, and the rule that selects them."""
         return f"Act on {chosen:,} of {cases:,} cases"
 
     def select(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
@@ -392,17 +398,17 @@ class Plan(Result):
         ----------
         scores : array of n scores, or mapping from model name to array, Predictions, data frame
         ids : array of n identifiers, optional
-            Returned unchanged. Ties are broken by their hashes, so that the order of the rows does not matter. By
-            default the numbers of the rows.
+            Identifiers to return; by default row numbers. Ties are broken by their hashes, so the order of the rows
+            does not matter.
         segment : array of n segments, optional
-            For an allocation; by default as in the Predictions.
+            Needed for an allocation; by default the segments of the Predictions.
         random_state : int, Generator, RandomState or None
-            Another one breaks ties differently.
+            Random seed for breaking ties.
 
         Returns
         -------
         array
-            Exactly the planned number, if the plan is made for a number.
+            If the plan states a number of cases, exactly this number of identifiers.
 
         Examples
         --------
@@ -435,31 +441,33 @@ class Plan(Result):
 
         Parameters
         ----------
-        source : array of scores, mapping, Predictions, data frame, path, or whatever else `rocscope.read` takes
-        ids : str or array, optional
-            Column of the identifiers, or the identifiers themselves; by default rows are numbered from 0.
+        source : array of scores, mapping, Predictions, data frame, path, or any other source that `rocscope.read`
+        accepts ids : str or array, optional
+            Column of the identifiers, or the identifiers themselves; by default row numbers from 0.
         scores : str, sequence of str, or mapping from model name to column, optional
             Score columns, if not named after the models.
         segment : str or array, optional
-            Column of the segments, for an allocation.
+            Segments, or the name of their column; needed for an allocation.
         keep : sequence of str
-            Further columns of the list.
+            Further columns to copy to the list.
         where : str, optional
-            Condition in SQL: apply the plan to these rows only.
+            SQL condition; the plan is applied only to rows that satisfy it.
         random_state : see `select`
         every_row : bool
-            List all cases in their order, with the decision about each, in place of the cases to act on.
+            If True, list all cases in their original order with the decision for each. By default only the cases to act
+            on are listed.
         label : str, optional
-            Column of the true labels, for the outcome of each case (true or false, positive or negative).
+            With `every_row`: column of the true labels. Adds the outcome of each case, such as "false positive".
         pos_label : scalar, optional
-            The positive label, where labels are not 0/1, -1/1 or true/false.
+            The positive label; needed unless labels are 0/1, -1/1 or true/false.
         **layout
-            How a file is written: `format`, `decimal`, `delimiter`, `encoding`, `table`; see `rocscope.read`.
+            Format of a file: `format`, `decimal`, `delimiter`, `encoding`, `table`; see `rocscope.read`.
 
         Returns
         -------
         AppliedPlan
-            The list, best first, as a frame (`to_frame`) or a CSV file (`save`), and one sentence on what was done.
+            The list, best first. Use `to_frame` for a data frame, `save` for a CSV file, and `note` for a sentence on
+            the number of cases selected.
 
         Examples
         --------
@@ -490,27 +498,29 @@ class Plan(Result):
         random_state: Any = 0,
         **layout: Any,
     ) -> PlanOutcomes:
-        """Compare the plan's actual outcomes with its expectations.
+        """Compare the plan's actual outcomes with its forecast.
 
         Parameters
         ----------
-        source : data frame, path, or whatever else `rocscope.read` takes
-            The list that the plan was applied to, with outcomes. Hashes of the identifiers tell who was acted on.
+        source : data frame, path, or any other source that `rocscope.read` accepts
+            The cases to which the plan was applied, with outcomes. The plan is applied again to find the cases that
+            were acted on, so pass the same identifiers.
         ids, scores, segment, where, random_state, **layout : see `apply`
         label : str
-            Column of the outcomes; missing if unknown, for example of people who were not contacted.
+            Column of the outcomes. Leave unknown outcomes missing, for example of people who were not contacted.
         acted : str, optional
-            Column of who was acted on, if not as planned; ``"all"`` for a list of only the cases acted on. With several
-            actions, the column of the action that each case got. A list that may hold only the customers of a campaign
-            (exactly the planned number, for one) is refused without it: the plan would select a second time.
+            Column of the cases that were acted on, if the plan was not followed; ``"all"`` if the list contains only
+            cases that were acted on. For a plan with several actions, the column of the action of each case. It is
+            required if the list may contain only the customers of a campaign, for example exactly the planned number.
         pos_label : label, optional
-            The positive one; needed unless labels are 0/1, −1/1 or true/false.
+            The positive label; needed unless labels are 0/1, −1/1 or true/false.
         level : float
+            Confidence level of the intervals.
 
         Returns
         -------
         PlanOutcomes
-            The gain achieved and promised, and the effect of acting where hashes chose among equal cases.
+            The achieved and the promised gain and, for cases selected at random (by hash), the effect of acting.
 
         Examples
         --------
@@ -526,30 +536,31 @@ class Plan(Result):
         return reach("plan_application").outcomes(self, source, ids, **layout)
 
     def verify(self, data: Any, **columns: Any) -> Any:
-        """Make the plan again from the rows and the question that it stores, and compare every number.
+        """Compute the plan again from its data, and compare every number with the stored one.
 
         Parameters
         ----------
         data : Predictions, counts, or a file, frame, relation or table
-            The rows that the plan was made from, or counts of them, with all models that were compared. For an
+            The rows from which the plan was made, or their counts, with all models that were compared. For an
             allocation, Predictions with segments or a mapping from segment to data.
         **columns
-            For a file, frame, relation or table: `label`, and the other arguments of `rocscope.read`. By default
-            `scores` are the models of the plan. A plan for segments needs `segment`.
+            For a file, frame, relation or table: `label` and further arguments of `rocscope.read`. By default `scores`
+            are the models of the plan. A plan for segments needs `segment`.
 
         Returns
         -------
         Verification
-            Its verdict, and a line for each number with the stored and the recomputed value.
+            The verdict, and for each number the stored and the recomputed value.
 
         Raises
         ------
         InputError
-            If the question cannot be asked again: the rows lack a model or a column, or the criterion is a function.
+            If the plan cannot be computed again, because the rows lack a model or a column, or the criterion is a
+            function.
 
         Notes
         -----
-        A plan that another one merely equals in cost is verified, and the tie is reported.
+        If another choice has the same cost as the plan, the plan is verified and the tie is reported.
 
         Examples
         --------
@@ -562,7 +573,7 @@ class Plan(Result):
         return reach("plan_verification").verify(self, data)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write the plan as JSON; an existing file is replaced, unless `force` is False."""
+        """Write the plan as JSON; an existing file is overwritten, or an error if `force` is False."""
         return write_file(path, self.to_json(), force=force)
 
     def to_json(self) -> str:
@@ -570,11 +581,11 @@ class Plan(Result):
         return self.file_format.text(self.stored() | self._expectations() | self._options())
 
     def stored(self) -> dict[str, Any]:
-        """Return the content of the file, without its expectations for new cases."""
+        """Return the content of the file without the forecast for new cases."""
         return self.to_dict()
 
     def _expectations(self) -> dict[str, Any]:
-        """Return the fields of a file that hold the value on new cases and the promise; none if they are not known."""
+        """Return the fields of a file with the value on new cases and the forecast; empty if these are unknown."""
         estimate = self.on_new_cases
         if estimate is None:
             return {}
@@ -589,7 +600,7 @@ class Plan(Result):
         return {"read_with": self.read_with} if self.read_with else {}
 
     def checked(self, fields: Fields, optional: Mapping[str, Sequence[str]] | None = None) -> Self:
-        """Return a plan that was read, with the expectations of its file, after comparing all derived fields."""
+        """Check that all derived fields of a file agree with this plan; return the plan with its stored forecast."""
         content, optional = fields.content, dict(optional or {})
         if "on_new_cases" not in content and "promise" not in content:  # files of earlier versions have neither
             optional[""] = ("on_new_cases", "promise")
@@ -628,17 +639,17 @@ _UPGRADES = {
 _ANEW = "make the decision again with rocscope.choose and save it"
 FORMAT = Format("rocscope.decision", 3, "a decision", _ANEW, _UPGRADES)
 
-# At most 4,000 digits each: by default, Python does not convert a text of more than 4,300 digits to an integer.
+# At most 4,000 digits each, because by default Python does not convert texts of more than 4,300 digits to integers.
 _FRACTION = re.compile(r"\d{1,4000}(/[1-9]\d{0,3999})?")
 
-# Tolerance of rates, between counts as written (in floats) and the randomised rule that they come from.
+# Tolerance for the difference of rates between the stored counts (floats) and the randomised rule (fractions).
 _SLACK = 1e-9
 
 _COSTS = ("expected_cost", "default_cost", "hull_cost", "treat_all_cost", "treat_none_cost")
 
 
 def arguments(fields: Fields) -> dict[str, Any]:
-    """Return the arguments of a Decision, checked for type and range."""
+    """Return the arguments of a Decision from a file, checked for type and range."""
     negated = fields.take("negated", bool, "true or false")
     value = fields.optional_number("criterion_value")
     model = fields.text("model")
@@ -665,7 +676,7 @@ def arguments(fields: Fields) -> dict[str, Any]:
 
 
 def _is_null(fields: Fields, name: str) -> bool:
-    """Return whether a field is null; a missing one is not, and is refused when it is read."""
+    """Return True if a field is present and null; reading a missing field raises an error later."""
     return name in fields.content and fields.content[name] is None
 
 
@@ -673,7 +684,7 @@ def _threshold(fields: Fields, negated: bool) -> float:
     threshold = fields.optional_number("threshold")
     if threshold is not None:
         return threshold
-    # The rule tells which infinite threshold null stands for.
+    # The rule determines whether null means ∞ or −∞.
     rule = fields.content.get("rule")
     randomized = fields.content.get("lot") is not None
     if rule in ("never", "always") and not randomized:
@@ -686,7 +697,7 @@ def _threshold(fields: Fields, negated: bool) -> float:
 
 
 def _next_score(fields: Fields) -> float:
-    """Return the next lower score: null for none, and not in files of earlier versions."""
+    """Return the next lower score: −∞ if there is none (null), NaN in files of earlier versions (missing)."""
     if "next_score" not in fields.content:
         return math.nan
     score = fields.optional_number("next_score")
@@ -709,7 +720,7 @@ def _point(fields: Fields, name: str, threshold: float) -> OperatingPoint:
 
 def _randomized_rule(fields: Fields, name: str, point: OperatingPoint, model: str, negated: bool) -> RandomizedRule:
     """Return the randomised rule of a decision, with the decision's point and second threshold."""
-    inner = fields.inner(name, "two thresholds and what the second weighs")
+    inner = fields.inner(name, "two thresholds and the weight of the second")
     first = read_vertex(inner.inner("first", "a threshold of a model"))
     second = read_vertex(inner.inner("second", "a threshold of a model"))
     exact = inner.inner("exact", "fractions")
@@ -726,7 +737,7 @@ def _randomized_rule(fields: Fields, name: str, point: OperatingPoint, model: st
 
 
 def _review(fields: Fields, model: str, negated: bool) -> Reviewing:
-    inner = fields.inner("review", "what a review costs, and which cases get one")
+    inner = fields.inner("review", "the cost of a review, and the cases to review")
     review = inner.make("review", Review, **inner.take("review", dict, "a cost and a capacity"))
     threshold = inner.inner("point", "the counts of a point").optional_number("threshold")
     point = _point(inner, "point", -math.inf if threshold is None else threshold)
@@ -768,7 +779,7 @@ def _costs(fields: Fields, name: str) -> tuple[float, float] | None:
 
 
 def read_vertex(fields: Fields) -> HullVertex:
-    """Return a model's threshold with its counts."""
+    """Return a threshold of a model, with its counts, from a file."""
     cells = {name: fields.number(name) for name in ("tp", "fp", "fn", "tn")}
     threshold = fields.optional_number("threshold")
     if threshold is None:
@@ -780,7 +791,7 @@ def read_vertex(fields: Fields) -> HullVertex:
 
 
 def read_fraction(fields: Fields, name: str, *, zero: bool = False) -> Fraction:
-    """Return a share stored as the text of a fraction."""
+    """Return a share that is stored as a fraction in text."""
     text = fields.text(name)
     if _FRACTION.fullmatch(text):
         share = Fraction(text)

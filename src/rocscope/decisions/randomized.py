@@ -1,17 +1,18 @@
-"""Randomised rules: thresholds that each decide a share of the cases, and the draw of the cases.
+"""Randomised rules, which mix several thresholds, and the selection of cases by hash.
 
-A tie can be cut in two, and two thresholds can be mixed, only if chance decides on some cases. Here chance is the hash
-of a case's identifier, so that a decision can be repeated and does not depend on the order of the rows. A rule of k
-thresholds that decide the shares w₁, …, wₖ of the cases has the expected rates Σ wᵢ·tprᵢ and Σ wᵢ·fprᵢ: a point between
-theirs in ROC space. A tie that is taken in part is such a rule too, of the thresholds above and at the tie.
+To select a part of tied cases, or to mix two thresholds, some cases must be decided at random. The random number of a
+case is the hash of its identifier. A decision can therefore be repeated, and does not depend on the order of the rows.
+A rule in which k thresholds decide the shares w₁, …, wₖ of the cases has the expected rates Σ wᵢ·tprᵢ and Σ wᵢ·fprᵢ. In
+ROC space this is a point between the points of the thresholds. The selection of a part of tied cases is a rule of two
+thresholds, one above the tie and one at the tie.
 
 The file has this order:
 
-- whole numbers of cases for planned fractions, by largest remainders;
-- hashes of identifiers, and the draw of the best cases of a list with ties ordered by hash. Every list of people comes
-  from here: `select` and `predict` of all plans, reviews, and the workbench's contact list;
-- `RandomizedRule`, and `mixture`, which finds the rule that attains a given rate or number of cases;
-- `Review`, a third action between acting and leaving, which finds the true class at a cost, and its optimum.
+- whole numbers of cases from planned fractions, by the method of largest remainders;
+- hashes of identifiers, and the selection of the best cases with ties ordered by hash. `select` and `predict` of all
+  plans, reviews and the workbench's contact list use these functions;
+- `RandomizedRule`, and `mixture`, which returns the rule that attains a given rate or number of cases;
+- `Review`, a third action that finds the true class of a case at a cost, and the best range of scores to review.
 """
 
 import itertools
@@ -39,18 +40,18 @@ from rocscope.errors import InputError, PairingError
 from rocscope.geometry.bounded import ConvexCombination, settled
 from rocscope.geometry.hull import Choices, HullVertex, TangentPoint, corners_of
 
-# Numbers of cases are whole multiples of 1/UNIT: fractions with denominators of any size would slow down sums.
+# Numbers of cases are whole multiples of 1/UNIT, because sums of fractions with large denominators are slow.
 UNIT = 1 << 128
-# A number that lies below a whole one by less than 1e-9 was meant to be whole.
+# A number that is less than 1e-9 below a whole number is taken as this whole number.
 NEAR = UNIT // 10**9
-# Remainders are compared without their last 64 of 128 bits, which depend on how numbers were rounded on the way.
+# Remainders are compared without the last 64 of their 128 bits, which depend on intermediate rounding.
 REMAINDER_BITS = 64
 
-# Two of a million identifiers share a hash of 8 bytes with probability 3e-8.
+# In a million identifiers the probability that two have the same hash of 8 bytes is 3e-8.
 HASH_BYTES = 8
 HASHES = 2.0**64
 
-# Prevalences of samples of the same rows differ by rounding alone, so by less than this.
+# Prevalences of samples of the same rows differ by less than this, because only rounding differs.
 SAME_PREVALENCE = 1e-9
 
 # A whole number as text: sign, leading zeros, digits, and decimals that are all 0.
@@ -64,12 +65,12 @@ Hashes = Callable[[Array], NDArray[np.uint64]]
 
 
 def in_units(number: Fraction | int, of: int = 1) -> int:
-    """Return a quotient in multiples of the unit."""
+    """Return the quotient number/of as a whole number of units, 1/UNIT each."""
     return number.numerator * UNIT // (number.denominator * of)
 
 
 def whole_numbers(*axes: Any) -> list[list[int]]:
-    """Return exact numbers as integers in a common unit.
+    """Return numbers as integers in a common unit, exactly.
 
     Examples
     --------
@@ -82,11 +83,11 @@ def whole_numbers(*axes: Any) -> list[list[int]]:
 
 
 def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
-    """Return integers with a given sum: each number rounded down, the numbers with the largest remainders up.
+    """Round numbers to integers with a given sum: those with the largest remainders up, the others down.
 
     Notes
     -----
-    The method of largest remainders (Hamilton's), with numbers in multiples of the unit.
+    This is the method of largest remainders (Hamilton's); the numbers are given in multiples of the unit.
 
     Examples
     --------
@@ -109,17 +110,18 @@ def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
 
 
 def hashes_of(ids: Any, size: int, random_state: Any = 0) -> Hashes:
-    """Return the function that hashes the identifiers of given rows; without identifiers, row numbers.
+    """Return a function from row numbers to hashes of the rows' identifiers; without identifiers, of row numbers.
 
     Notes
     -----
-    BLAKE2b of the identifier's text with the random state as the key, 8 bytes. Readers turn the same identifier into a
-    text, an integer or a float, so the text of a whole number has no leading zeros and no decimals.
+    The hash is BLAKE2b of the identifier's text, 8 bytes, with the random state as the key. Libraries read the same
+    identifier as a text, an integer or a float. Therefore the text of a whole number is hashed without leading zeros
+    and decimals.
 
     Raises
     ------
     ShapeError, InputError
-        If there is not one identifier per case, or one is missing or repeated.
+        If the number of identifiers differs from the number of cases, or an identifier is missing or repeated.
 
     Examples
     --------
@@ -140,23 +142,23 @@ def _hashed_texts(column: Array) -> list[str]:
     """Return the text that is hashed for each identifier."""
     texts = []
     for identifier in column.tolist():
-        # Readers turn a column of integers with a missing value into floats.
+        # Some libraries read a column of integers with a missing value as floats.
         if isinstance(identifier, float) and identifier.is_integer():
             identifier = int(identifier)
         texts.append(str(identifier))
     for text, times in Counter(texts).items():
         if times > 1:
-            raise InputError("ids", expected="a different one in each row", got=f"{text!r} twice")
+            raise InputError("ids", expected="a different identifier in each row", got=f"{text!r} twice")
     if column.dtype.kind in "iuf":
         return texts
 
-    # Whole numbers written as text: without leading zeros, a plus sign and decimals.
+    # Whole numbers written as text are hashed without leading zeros, plus sign and decimals.
     shortened = []
     for text in texts:
-        # The test before the regular expression saves time: most identifiers cannot be shortened.
+        # This test comes before the regular expression to save time: most identifiers cannot be shortened.
         number = _WHOLE_NUMBER.fullmatch(text) if text[:1] in "+-0" or "." in text else None
         shortened.append(text if number is None else number[1].replace("+", "") + number[2])
-    # A list with both "7" and "07" means two cases by them: these keep the text that they are written with.
+    # A list with both "7" and "07" has two different cases, so their texts are hashed unchanged.
     rows_of = Counter(shortened)
     return [short if rows_of[short] == 1 else text for short, text in zip(shortened, texts, strict=True)]
 
@@ -175,17 +177,17 @@ def _digests(texts: list[str], key: bytes) -> NDArray[np.uint64]:
 
 
 def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> Booleans:
-    """Return a given number of the best cases of each group; ties are ordered by hash.
+    """Select a given number of the best cases of each group, with ties ordered by hash; return a mask.
 
     Parameters
     ----------
     goodness : array of n
     group : array of n
-        Number of the group of each case, from 0.
+        Index of each case's group, from 0.
     number : array of whole numbers
-        Number of cases of each group to draw, at most the group's size.
+        Number of cases to select in each group, at most the group's size.
     hashes : function from rows to their hashes
-        Asked only for the cases whose tie it decides.
+        Called only for tied cases, if some but not all of them are selected.
 
     Examples
     --------
@@ -197,14 +199,14 @@ def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> Boolea
     if not number.any():
         return np.zeros(goodness.size, bool)
 
-    # The score of the last case that is drawn from each group: better cases are drawn, those that equal it are tied.
+    # Find the score of the last case selected in each group: better cases are selected, cases of this score are tied.
     order = np.argsort(goodness)
     rows, bounds = deal(group[order], order, number.size)
     last_row = np.clip(bounds[1:] - np.maximum(number, 1), 0, rows.size - 1)
     last = goodness[rows[last_row]][group]
     drawn, equal = goodness > last, goodness == last
 
-    # Where there is room for all tied cases of a group they are drawn; elsewhere those with the smallest hashes are.
+    # If all tied cases of a group fit, all are selected; otherwise those with the smallest hashes are selected.
     room = number - np.bincount(group[drawn], minlength=number.size)
     all_fit = np.bincount(group[equal], minlength=number.size) <= room
     drawn |= equal & all_fit[group]
@@ -232,7 +234,7 @@ def ordered(goodness: Array, chosen: Indices, hashes: Hashes) -> Indices:
 
 
 def whose(model: str, threshold: str, negated: bool = False) -> str:
-    """Return which cases a threshold selects, for a sentence.
+    """Return a clause that describes the cases a threshold selects, for a sentence.
 
     Examples
     --------
@@ -244,12 +246,12 @@ def whose(model: str, threshold: str, negated: bool = False) -> str:
 
 
 def score_name(model: str) -> str:
-    """Return the name of a model's score."""
+    """Return the name of a model's score for a sentence."""
     return model if "score" in model.lower() else f"{model} score"
 
 
 class Part(NamedTuple):
-    """A threshold and the share of cases that it decides."""
+    """A threshold of a model, and the share of the cases that are decided by it."""
 
     share: Fraction
     model: str
@@ -272,18 +274,19 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class RandomizedRule(Result):
-    """One threshold, or several that each decide a share of the cases.
+    """A rule of one or several thresholds, each of which decides a random share of the cases.
 
-    Its rates lie between the thresholds' rates. Made by `rocscope.decisions.mixture`, `Hull.mixture`, and all plans.
+    The rates of the rule lie between the rates of its thresholds. `rocscope.decisions.mixture`, `Hull.mixture` and all
+    plans return rules.
 
     Attributes
     ----------
     ends : tuple of HullVertex
-        The thresholds, from fewest positive predictions on.
+        The thresholds, in order of increasing positive predictions.
     weights : tuple of Fraction
-        Share of the cases that each decides; 1 in all.
+        Share of the cases that each threshold decides; the sum is 1.
     at_most : Fraction or None
-        Share of the cases that may be predicted positive, where the rule is made for their number.
+        Largest share of the cases to predict positive, if the rule is made for a number of cases.
 
     References
     ----------
@@ -300,7 +303,7 @@ class RandomizedRule(Result):
     def between(
         cls, first: HullVertex, second: HullVertex, weight: Fraction, at_most: Fraction | None = None
     ) -> "RandomizedRule":
-        """Return the rule of two thresholds in which the second decides the share `weight`."""
+        """Return the rule of two thresholds in which the second decides the share `weight` of the cases."""
         return cls((first, second), (1 - weight, weight), at_most)
 
     @classmethod
@@ -330,12 +333,12 @@ class RandomizedRule(Result):
 
     @property
     def weight(self) -> float:
-        """The same as a float."""
+        """Share of the cases that `second` decides."""
         return float(self.exact_weight)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The thresholds with their shares of the cases, without empty ones."""
+        """The thresholds with their shares of the cases; thresholds with a share of 0 are omitted."""
         parts = [
             Part(share, end.model, end.threshold, end.negated, end.point.next_score) for share, end in self._weighted
         ]
@@ -343,22 +346,22 @@ class RandomizedRule(Result):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models whose scores are needed."""
+        """The models whose scores the rule needs."""
         return tuple(dict.fromkeys(part.model for part in self.parts if not isinf(part.threshold)))
 
     @property
     def randomized(self) -> bool:
-        """True if several thresholds each decide some cases."""
+        """True if more than one threshold decides some cases."""
         return len(self.parts) > 1
 
     @property
     def exact(self) -> dict[str, str | None]:
-        """Weight and `at_most` as texts of exact fractions."""
+        """`weight` and `at_most` as exact fractions in text."""
         return {"weight": str(self.exact_weight), "at_most": None if self.at_most is None else str(self.at_most)}
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """Exact expected true- and false-positive rate, from the counts of both thresholds."""
+        """Exact expected true- and false-positive rate."""
         tpr = fpr = Fraction(0)
         for share, end in self._weighted:
             tpr += share * _coordinate(end.point, "tpr", None)
@@ -396,15 +399,16 @@ class RandomizedRule(Result):
         return OperatingPoint(tp, fp, positives - tp, negatives - fp)
 
     def predict(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Booleans:
-        """Return which cases are predicted positive.
+        """Return True for cases predicted positive.
 
         Parameters
         ----------
-        scores : mapping from model name to array, Predictions or data frame; an array where one model is enough
-        ids : array of one identifier per case, optional
-            Its hash decides on a case between the thresholds, wherever it stands; by default from the row number.
+        scores : mapping from model name to array, Predictions or data frame; for one model also an array
+        ids : array of n identifiers, optional
+            Identifiers of the cases; by default row numbers. Their hashes decide cases between the thresholds, so the
+            order of the rows does not matter.
         random_state : int, Generator, RandomState or None
-            Another one hashes differently.
+            Seed of the hashes.
 
         Raises
         ------
@@ -415,10 +419,10 @@ class RandomizedRule(Result):
 
         Notes
         -----
-        A case for which thresholds of the total share p are passed is positive with probability p. Made for a rate,
-        each case is decided by its own hash, whatever other cases come with it: attained rates differ from the promised
-        point by sampling error only. Made for `at_most`, all cases that are passed are drawn together, best first,
-        until their share is reached exactly; hashes decide among equal scores.
+        A case is positive with probability p if thresholds with a total share of p predict it positive. In a rule made
+        for a rate, each case is decided by its own hash and independently of other cases, so the attained rates differ
+        from the expected point only by sampling error. In a rule made for `at_most`, cases are selected in order of
+        their score until exactly this share of the cases is reached; hashes decide among equal scores.
         """
         columns = self._scores(scores)
         chances, tier = self._tiers(columns)
@@ -426,7 +430,7 @@ class RandomizedRule(Result):
         if self.at_most is not None:
             number = min(int(self.at_most * tier.size), max(self._reach(columns)))
             return self.draw(number, columns, hashes)
-        # Hashes are needed only for cases on which the thresholds differ.
+        # Hashes are needed only for cases about which the thresholds disagree.
         positive = np.array([chance == 1 for chance in chances])[tier]
         drawn = np.flatnonzero(np.array([0 < chance < 1 for chance in chances])[tier])
         limit = np.array([float(chance) for chance in chances])[tier[drawn]]
@@ -434,7 +438,7 @@ class RandomizedRule(Result):
         return positive
 
     def select(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:
-        """Return exactly the given number of rows, best first; if it differs from the planned number, by score."""
+        """Return exactly the given number of rows, best first, by score if the number differs from the planned one."""
         chosen = np.flatnonzero(self.exactly(number, scores, ids, random_state=random_state))
         return self.ordered(chosen, scores, ids, random_state=random_state)
 
@@ -449,21 +453,21 @@ class RandomizedRule(Result):
         return self.draw(number, columns, hashes_of(ids, self._goodness(columns).size, random_state))
 
     def reach(self, scores: Any) -> tuple[int, int]:
-        """Return the number of cases at or above the first and the last threshold."""
+        """Return the number of cases that the first and the last threshold predict positive."""
         return self._reach(self._scores(scores))
 
     def draw(self, number: int, columns: dict[str, Array], hashes: Hashes) -> Booleans:
-        """Return exactly the given number of cases, best first; between the thresholds, their planned share."""
+        """Select exactly the given number of cases, best first; between thresholds select the planned share."""
         chances, tier = self._tiers(columns)
         sizes = np.bincount(tier, minlength=len(chances)).tolist()
         selected = _selected_from_tiers(min(number, tier.size), chances, sizes)
         return draw(self._goodness(columns), tier, np.array(selected), hashes)
 
     def strata(self, scores: Any, *, by_number: bool) -> Indices:
-        """Return a number for each case, equal for cases that hashes choose among; −1 where scores decide.
+        """Return a number for each case; cases with the same number are selected among by hash, −1 means by score.
 
-        If a number of cases is filled, best first, hashes choose among equal scores; else among all on which the
-        thresholds differ.
+        If `by_number` is True, hashes select among cases of equal score. Otherwise they select among all cases about
+        which the thresholds disagree.
         """
         columns = self._scores(scores)
         chances, tier = self._tiers(columns)
@@ -475,7 +479,7 @@ class RandomizedRule(Result):
     def _tiers(self, columns: dict[str, Array]) -> tuple[list[Fraction], Array]:
         """Return the probabilities of selection, in decreasing order, and each case's index among them."""
         parts = [(share, end) for share, end in self._weighted if share]
-        # One bit for each threshold: whether it predicts the case positive.
+        # Each bit of the code is 1 if a threshold predicts the case positive.
         pattern = np.zeros(next(iter(columns.values())).size, np.int64)
         for bit, (_, end) in enumerate(parts):
             pattern += self._answer(end, columns).astype(np.int64) << bit
@@ -497,7 +501,7 @@ class RandomizedRule(Result):
 
     @staticmethod
     def _answer(end: HullVertex, columns: dict[str, Array]) -> Booleans:
-        # Nobody and everybody need no scores: any column has the number of cases.
+        # The rules "nobody" and "everybody" need no scores, only the number of cases, so any column will do.
         column = columns.get(end.model, next(iter(columns.values())))
         return predict(column, end.threshold, end.negated)
 
@@ -507,7 +511,7 @@ class RandomizedRule(Result):
 
     @property
     def best_in_words(self) -> str:
-        """The best cases, where the rule fills a number with them, for a sentence."""
+        """Description of the selected cases of a rule that is made for a number of cases, for a sentence."""
         end = self.second
         first, until = ("lowest", "up") if end.negated else ("highest", "down")
         last = f", {until} to {end.point.threshold_text}" if not isinf(end.threshold) else ""
@@ -515,7 +519,7 @@ class RandomizedRule(Result):
 
     @property
     def in_words(self) -> str:
-        """The cases that each threshold selects in its random share of all, for a sentence."""
+        """Description of the cases that each threshold selects in its random share, for a sentence."""
         texts = []
         for part in self.parts:
             if isinf(part.threshold):
@@ -527,7 +531,7 @@ class RandomizedRule(Result):
 
     @property
     def shares(self) -> str:
-        """The share of cases that each threshold decides, as text."""
+        """The thresholds and the shares of cases that they decide, as text."""
         return " + ".join(map(str, self.parts))
 
     def __repr__(self) -> str:
@@ -535,10 +539,10 @@ class RandomizedRule(Result):
 
 
 def _selected_from_tiers(number: int, chances: list[Fraction], sizes: list[int]) -> list[int]:
-    """Return the number of cases selected from each tier: by its probability, adjusted to the given total."""
+    """Return the number of cases to select from each tier: its size × probability, adjusted to the given total."""
     selected = [chance * size for chance, size in zip(chances, sizes, strict=True)]
     missing = number - sum(selected, Fraction(0))
-    # Missing cases are taken from the best tier that has some left, superfluous ones from the worst.
+    # If the total is too small, add cases from the best tier that has some left; if too large, drop from the worst.
     order = range(len(sizes)) if missing > 0 else reversed(range(len(sizes)))
     for i in order:
         before = selected[i]
@@ -552,7 +556,7 @@ def _selected_from_tiers(number: int, chances: list[Fraction], sizes: list[int])
 
 @dataclass(frozen=True)
 class _Target:
-    """Target of a mixture: a value on one axis."""
+    """Target of a mixture: a value of fpr, tpr or depth (the axis)."""
 
     axis: str
     value: Fraction
@@ -608,19 +612,19 @@ def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | Non
 
 
 def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
-    """Return the mixture of two neighbouring hull vertices that meets a target."""
+    """Return the mixture of two adjacent hull vertices that attains a target."""
     aim = _target(**target)
     _require_one_prevalence(vertices, aim)
     if aim.at_most is not None:
-        # Beyond the first vertex that finds all positives more cases would be taken in vain.
+        # After the first vertex with a tpr of 1, further cases are all negative.
         last = 0
         while vertices[last].point.fn:
             last += 1
         vertices = vertices[: last + 1]
         aim = replace(aim, value=min(aim.value, aim.at(vertices[-1].point)))
     along = [aim.at(vertex.point) for vertex in vertices]
-    # Of several vertices with the wanted tpr the first has the lowest fpr; with the wanted fpr or depth, the last has
-    # the highest tpr.
+    # Of several vertices with the target tpr, the first has the lowest fpr. Of several vertices with the target fpr or
+    # depth, the last has the highest tpr.
     right = bisect_left(along, aim.value) if aim.axis == "tpr" else bisect_right(along, aim.value)
     right = min(max(right, 1), len(vertices) - 1)
     return _between(vertices[right - 1], vertices[right], aim)
@@ -633,27 +637,30 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
     Parameters
     ----------
     first, second : HullVertex
-        Two models with their points; ``HullVertex("A", OperatingPoint(…))`` makes one of a crisp classifier.
+        Two models with their operating points. For a classifier without scores use ``HullVertex("A",
+        OperatingPoint(…))``.
     fpr, tpr, depth, at_most : float
-        Target, exactly one of them: a rate, the share of positive predictions, or their number among a `population`.
+        The target, exactly one of these: a rate, the share of positive predictions (depth), or their number among a
+        `population` (at_most).
     population : float, optional
-        Number of cases, with `at_most`. A budget is a capacity too: at most budget / unit cost cases.
+        With `at_most`: the number of cases. For a budget, set ``at_most`` to budget / unit cost.
     target_prevalence : float, optional
-        Share of positives in that population; the sample's own by default.
+        Share of positives in the population; by default the share in the sample.
 
     Returns
     -------
     RandomizedRule
+        The rule, with its weight as an exact fraction.
 
     Raises
     ------
     InputError
-        If the target lies outside what the two attain.
+        If the target is not between the values of the two classifiers.
 
     Notes
     -----
-    With a point x₁ for `first` and x₂ for `second` on the axis of the target x, `second` decides the share
-    (x − x₁)/(x₂ − x₁) of the cases, drawn at random. Computed as an exact fraction.
+    If the quantity has the value x₁ for `first`, x₂ for `second` and the target x, then `second` decides a random share
+    of (x − x₁)/(x₂ − x₁) of the cases.
 
     References
     ----------
@@ -661,7 +668,7 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
 
     Examples
     --------
-    Of 4,000 clients, 240 of whom would respond, 800 can be written to:
+    Write to 800 of 4,000 clients, of whom 240 would respond:
 
     >>> a = HullVertex("A", OperatingPoint(tp=48, fp=376, fn=192, tn=3384))
     >>> b = HullVertex("B", OperatingPoint(tp=144, fp=940, fn=96, tn=2820))
@@ -677,14 +684,14 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
 def _between(low: HullVertex, high: HullVertex, aim: _Target) -> RandomizedRule:
     start, end = aim.at(low.point), aim.at(high.point)
     if not start <= aim.value <= end:
-        expected = f"a value that the two classifiers attain, {float(start):.6g} to {float(end):.6g}"
+        expected = f"a value between those of the two classifiers, {float(start):.6g} to {float(end):.6g}"
         raise InputError(aim.axis, expected=expected, got=f"{float(aim.value):.6g}")
     weight = (aim.value - start) / (end - start) if end > start else Fraction(0)
     return RandomizedRule.between(_with_threshold(low), _with_threshold(high), weight, aim.at_most)
 
 
 def _with_threshold(end: HullVertex) -> HullVertex:
-    """Give a classifier without scores, whose threshold is NaN, the one between its predictions 0 and 1."""
+    """Return a vertex with the threshold 0.5 if it has none (NaN), for a classifier that predicts 0 and 1."""
     if end.threshold == end.threshold:
         return end
     return replace(end, point=replace(end.point, threshold=1))
@@ -696,8 +703,8 @@ def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> Non
     shares = [vertex.point.prevalence for vertex in vertices]
     if max(shares) - min(shares) > SAME_PREVALENCE:
         got = f"{min(shares):.4g} to {max(shares):.4g}"
-        hint = "name the one that counts with target_prevalence"
-        raise PairingError("mixture", expected="classifiers from samples of one prevalence", got=got, hint=hint)
+        hint = "pass the prevalence to use as target_prevalence"
+        raise PairingError("mixture", expected="classifiers from samples of equal prevalence", got=got, hint=hint)
 
 
 # Reviews: a third action.
@@ -706,26 +713,26 @@ def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> Non
 @made_by_contract
 @dataclass(frozen=True)
 class Review(Result):
-    """A review of a case by a reader, who decides whether to act on it.
+    """Review of cases by a person, the reviewer, who decides whether to act on each of them.
 
     Parameters
     ----------
     cost : float
-        Cost of one review, in addition to the cost of what the reader decides.
+        Cost of one review, in addition to the cost of the reviewer's decision (if it is wrong, for example).
     capacity : float, optional
-        Largest number of cases that can be looked at, among the population.
+        Largest number of reviews in the population.
     sensitivity, specificity : float
-        Share of the positives that the reader acts on, and of the negatives that the reader leaves: 1 and 1 for a
-        reader who is always right.
+        Share of reviewed positives that the reviewer acts on, and share of reviewed negatives that the reviewer does
+        not act on. Both are 1 if the reviewer is always right.
 
     Raises
     ------
     InputError
-        If one of them is below 0, or a share above 1.
+        If a value is below 0, or a share is above 1.
 
     Examples
     --------
-    The four tied cases are worth a look, and there is time for two of them:
+    It pays to review the four tied cases, but the capacity is two reviews:
 
     >>> from rocscope import Context, ThresholdCounts, choose
     >>> counts = ThresholdCounts([3, 2, 1], [3, 2, 0], [0, 2, 3])
@@ -755,11 +762,11 @@ class Review(Result):
 
     @property
     def is_perfect(self) -> bool:
-        """True if the reader is always right."""
+        """True if the reviewer is always right."""
         return self.sensitivity == self.specificity == 1
 
     def costs(self, cost: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Return the mean cost of a reviewed positive and of a reviewed negative, given the costs of the four cells."""
+        """Return the mean cost of a reviewed positive and of a reviewed negative, given the costs of outcomes."""
         caught, cleared = self.sensitivity, self.specificity
         positive = caught * cost["tp"] + (1 - caught) * cost["fn"]
         return self.cost + positive, self.cost + cleared * cost["tn"] + (1 - cleared) * cost["fp"]
@@ -767,15 +774,16 @@ class Review(Result):
 
 @dataclass(frozen=True, repr=False)
 class Reviewing(Result):
-    """The reviewed cases: selected by `rule` and not acted on.
+    """The cases to review in a decision: those that `rule` selects and that are not acted on.
 
     Attributes
     ----------
     review : Review
+        Cost, capacity and accuracy of reviews.
     rule : RandomizedRule
-        Cases that are acted on or reviewed.
+        Rule that selects all cases to act on or to review.
     share : Fraction or None
-        Share of the capacity in all cases.
+        The capacity as a share of all cases; None without a capacity.
     """
 
     _content = ("review", "point", "rule", "exact")
@@ -786,17 +794,17 @@ class Reviewing(Result):
 
     @property
     def point(self) -> OperatingPoint:
-        """Expected counts of the cases that are acted on or reviewed, with the lowest of their scores."""
+        """Expected counts of the cases that are acted on or reviewed, with the lowest score of these cases."""
         return self.rule.point
 
     @property
     def threshold(self) -> float:
-        """Review cases with at least this score."""
+        """Lowest score of the cases to review."""
         return self.point.threshold
 
     @property
     def exact(self) -> str | None:
-        """The share as text of an exact fraction."""
+        """The share as an exact fraction in text."""
         return None if self.share is None else str(self.share)
 
     def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
@@ -805,7 +813,8 @@ class Reviewing(Result):
         look = self.rule.predict(scores, ids, random_state=random_state)
         if self.share is not None:
             room = int(self.share * act.size)
-            # The capacity ends the reviews within a tie at one end: at the upper one if acting is randomised.
+            # The capacity may allow only a part of a tie, at one end of the reviewed range: the upper end if acting is
+            # randomised, else the lower end.
             if acting.randomized:
                 number = max(int(look.sum()) - room, acting.reach(scores)[0])
                 act = acting.exactly(number, scores, ids, random_state=random_state)
@@ -823,7 +832,7 @@ class Reviewing(Result):
 
 @dataclass(frozen=True)
 class _Step:
-    """Cases between two neighbouring hull vertices, as shares of all cases: positive and negative."""
+    """Positive and negative cases between two adjacent hull vertices, as shares of all cases."""
 
     positives: Fraction
     negatives: Fraction
@@ -835,7 +844,7 @@ class _Step:
 
 @dataclass(frozen=True)
 class ThreeActions:
-    """The best use of three actions with one model."""
+    """The optimal cases to act on and to review by one model, and the expected cost."""
 
     acting: ConvexCombination
     looking: ConvexCombination
@@ -845,26 +854,30 @@ class ThreeActions:
 def third_action(
     choices: Choices, context: Context, review: Review, prevalence: Fraction, limit: Fraction | None
 ) -> ThreeActions:
-    """Return which cases to act on and which to review with one model, at the lowest expected cost.
+    """Return the cases to act on and the cases to review by one model, at the lowest expected cost.
 
     Parameters
     ----------
     choices : Choices
-        Every threshold of the model.
+        All thresholds of the model.
     context : Context
     review : Review
     prevalence : Fraction
     limit : Fraction or None
-        Largest share of cases that can be looked at.
+        Largest share of cases that can be reviewed; None for no limit.
 
     Notes
     -----
-    For a cost r of a look, g of a miss and a of a false alarm, and a reader who is always right, acting begins where a
-    line of slope (1 − π)(a − r)/(π r) touches the hull, and looking where one of slope (1 − π) r/(π (g − r)) does. A
-    look at a step of the hull with p positives and n negatives by a reader of sensitivity s and specificity t is worth
-    p·g·s − n·a·(1 − t) more than leaving it, and n·a·t − p·g·(1 − s) more than acting on it. With a capacity looks go
-    where the smaller of the two, less r·(p + n), is largest per case; the last step at random. Exact; the optimum of
-    the linear program over all mixtures of nested thresholds.
+    Let r be the cost of a review, g of a miss and a of a false alarm, and π the prevalence. If the reviewer is always
+    right, the line of slope (1 − π)(a − r)/(π r) touches the hull at the threshold for acting, and the line of slope
+    (1 − π) r/(π (g − r)) touches it at the threshold for reviewing.
+
+    A step is the set of cases between two adjacent hull vertices, with p positives and n negatives. Let the reviewer
+    have sensitivity s and specificity t. Reviewing the step saves p·g·s − n·a·(1 − t) compared with leaving it, and
+    n·a·t − p·g·(1 − s) compared with acting on it, before the cost r·(p + n) of the reviews. With a capacity, the steps
+    with the largest net saving per case are reviewed first; a random part of the last step is reviewed.
+
+    The result is exact: the optimum of the linear program over all mixtures of nested thresholds.
     """
     corners = corners_of(choices).tolist()
     rates = [choices.rates(corner) for corner in corners]
@@ -872,12 +885,12 @@ def third_action(
     for (tpr, fpr), (next_tpr, next_fpr) in itertools.pairwise(rates):
         steps.append(_Step(prevalence * (next_tpr - tpr), (1 - prevalence) * (next_fpr - fpr)))
 
-    # Without reviews a step is acted on if that saves more misses than it costs in false alarms.
+    # Without reviews, acting on a step pays if the misses it saves cost more than the false alarms.
     miss, alarm, look = context.miss_cost, context.false_alarm_cost, decimal(review.cost)
     caught, cleared = decimal(review.sensitivity), decimal(review.specificity)
     acted = [step.positives * miss > step.negatives * alarm for step in steps]
 
-    # Reviews go first where they save most a case; with a capacity the last step is reviewed in part.
+    # Steps with the largest saving per case are reviewed first; with a capacity the last step is reviewed in part.
     saved = []
     for step in steps:
         misses, alarms = step.positives * miss, step.negatives * alarm
@@ -893,7 +906,7 @@ def third_action(
             reviewed[i] = min(room / steps[i].size, Fraction(1))
             room -= reviewed[i] * steps[i].size
 
-    # Leaving everybody, plus what reviews and actions add.
+    # The cost of leaving everybody, plus the changes by reviews and actions.
     cost = prevalence * decimal(context.costs["fn"]) + (1 - prevalence) * decimal(context.costs["tn"])
     acting = looking = Fraction(0)
     for step, act, share in zip(steps, acted, reviewed, strict=True):
@@ -905,7 +918,7 @@ def third_action(
 
 
 def _first_steps(choices: Choices, corners: Sequence[int], steps: Fraction) -> ConvexCombination:
-    """Return the rule that takes a number of hull steps, the last one partially."""
+    """Return the rule that selects a number of hull steps, which may end with a part of a step."""
     complete = int(steps)
     part = steps - complete
     first = TangentPoint(choices, corners[complete])

@@ -1,14 +1,14 @@
-"""Costs that differ by row, and the sampling model from which the cost of a choice on new cases is estimated.
+"""Costs that differ between rows, and the sampling model that estimates the cost of a choice on new cases.
 
-Costs that differ by row. Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. A
-row is *in money* if it is labelled by the sign of g and weighted by |g|: acting where it loses, or not acting where it
-would gain, costs |g| more than the unavoidable minimum. So curves, hulls and tangents of the rows in money need no
-methods of their own.
+Costs that differ between rows: acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its
+label. A row *in money* has the sign of g as its label and |g| as its weight. A wrong decision, acting if g < 0 or
+leaving if g > 0, costs |g| more than the unavoidable minimum. Curves, hulls and tangents can therefore be computed from
+rows in money by the usual methods.
 
-The sampling model. A `SamplingModel` holds the data of a choice and its candidates, and estimates the cost of the
-choice on new cases from `Generalization`: the choice repeated in folds and bootstrap replicates (see `generalization`).
-There are three kinds of choice: among all thresholds of a hull (`model_of_hull`), and among thresholds for rows with
-their own costs (`model_of_rows`). The cost of a given rule is estimated without choosing again (`as_given`).
+The sampling model: a `SamplingModel` contains the data and the candidates of a choice. It estimates the cost of the
+choice on new cases by `Generalization`, which repeats the choice in folds and bootstrap replicates (see
+`generalization`). The choice is among all thresholds of a hull (`model_of_hull`), or among thresholds for rows with
+their own costs (`model_of_rows`). For a fixed rule the choice is not repeated (`as_given`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,8 +41,8 @@ from rocscope.inference.expected_costs import ParetoTail, compare_costs, sample_
 from rocscope.inference.resampling import BootstrapEstimate, Design
 from rocscope.sample import Samples, rows_of, samples_of
 
-# Found by simulation: with these, 95% intervals of cost hold the truth in 93% of samples or more in every design of
-# tests/decisions/generalization/interval_cases.py, and those of regret in 92.2% or more.
+# Constants found by simulation: 95% intervals of cost cover the true value in at least 93% of samples in every design
+# of tests/decisions/generalization/interval_cases.py, and intervals of regret in at least 92.2%.
 #
 # Standard error of the choice of a threshold, as a share of its optimism.
 ERROR_OF_CHOICE = 0.5
@@ -68,14 +68,14 @@ class PricedRows:
 
     @cached_property
     def in_money(self) -> Predictions:
-        """The rows in money; see the function of this name."""
+        """The rows in money; see the function `in_money`."""
         return self.stakes.rows(self.rows, self.context)
 
     def cheapest(self, options: Sequence[Choices]) -> TangentPoint:
-        """Return the cheapest of some thresholds; among equals the one with fewest positive rows, then the first."""
+        """Return the cheapest threshold; of equally cheap ones that with fewest positive rows, then the first."""
         order = [option.model for option in options]
         in_money = []
-        # For each threshold in money, the position of the first one of the rows that acts on the same of them.
+        # For each threshold in money, the index of the first threshold that selects the same rows.
         first_positions: dict[str, Array] = {}
         for option in options:
             counts = self.in_money.counts(option.model)
@@ -95,7 +95,7 @@ class PricedRows:
         return replace(best, tied=tuple(others))
 
     def acts(self, model: str, threshold: float) -> Booleans:
-        """Return the rows that a threshold acts on."""
+        """Return True for rows that a threshold acts on."""
         return predict(self.rows.scores[model], threshold)
 
     def cost(self, model: str, threshold: float) -> float:
@@ -104,7 +104,7 @@ class PricedRows:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes on rows in which acting does not what costs usually suggest."""
+        """Notes on rows in which acting has an unusual effect: none, a loss on a positive, or a gain on a negative."""
         gain, positive = self.stakes.gain, self.rows.y_true
         unusual = {
             "makes no difference": gain == 0,
@@ -120,9 +120,9 @@ class PricedRows:
 
 
 def _thresholds_in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choices, Array]:
-    """Return thresholds as points of the same rows weighted by money, and the position where each is first reached."""
+    """Return thresholds as points of the rows in money, and the index at which each point is first reached."""
     levels = choices.counts.threshold
-    # Every level in money is one of the rows; levels at which nothing is at stake are missing.
+    # Every score in money is also a score of the rows; scores without any amount at stake are missing.
     has_money = np.zeros(levels.size + 1, np.intp)
     has_money[levels.size - np.searchsorted(levels[::-1], money.threshold)] = 1
     index, first = np.unique(np.cumsum(has_money)[choices.index], return_index=True)
@@ -136,14 +136,15 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
     Parameters
     ----------
     predictions : Predictions
-        With the columns that the context names.
+        Rows with the columns that the context names.
     context : Context
+        Costs, some of them columns.
 
     Returns
     -------
     Predictions
-        Of the rows in which acting makes a difference. The weights have a unit of their own, about the mean of the
-        amount at stake, so that no interval takes whole amounts for numbers of rows.
+        The rows in which acting makes a difference. Weights are in units of about the mean amount at stake, so that
+        amounts are not mistaken for numbers of rows.
 
     Raises
     ------
@@ -154,16 +155,17 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
 
     Notes
     -----
-    Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. Acting on the rows
-    that a threshold selects loses ``|g|`` in each that is on its wrong side, in addition to unavoidable losses. So
-    every curve, hull, band and test of these rows is one in money, at costs of 1 : 1, the default. At a target
-    prevalence positive and negative labels are given their shares first.
+    Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. A threshold loses ``|g|``
+    for each row on its wrong side, in addition to unavoidable losses. Curves, hulls, bands and tests of the returned
+    rows therefore measure money at the default costs of 1 : 1. At a target prevalence, positive and negative labels are
+    first weighted to their shares.
 
-    Amounts of up to four decimals are added exactly, as the decimals that they are.
+    Amounts with up to four decimals are added exactly.
 
     Examples
     --------
-    A fraud of 500 and one of 3; stopping a payment to look at it costs 5, also where that is all that there is to lose:
+    There are frauds of 500 and 3, and a correct payment of 40. Stopping any payment costs 5, so it does not pay to stop
+    the fraud of 3:
 
     >>> preds = Predictions([1, 1, 0], [0.9, 0.6, 0.4], columns={"amount": [500, 3, 40]})
     >>> money = in_money(preds, Context(cost_fn="amount", cost_tp=5, cost_fp=5))
@@ -182,27 +184,29 @@ def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[s
     Parameters
     ----------
     probability : array of n calibrated probabilities
-        Share of the positive class among the cases that are decided on.
+        Probability that each case is positive.
     context : Context
+        Costs, some of them columns.
     columns : mapping from name to array of n numbers, optional
-        Those that the context names.
+        The columns that the context names.
 
     Returns
     -------
     bool array of shape (n,)
+        True for cases to act on.
 
     Raises
     ------
     InputError
-        If a score is not a probability, or the context has a target prevalence, which changes probabilities: see
-        `correct_probabilities`.
+        If a score is not a probability, or if the context has a target prevalence. Probabilities for another prevalence
+        are computed by `correct_probabilities`.
     ColumnError
-        If a column of the context is not there.
+        If a column of the context is missing.
 
     Notes
     -----
-    Acts iff p·(cost_fn − cost_tp) > (1 − p)·(cost_fp − cost_tn). No threshold on the score can do better where the
-    probabilities are right; where they are not, `compare_row_rule` shows what it costs.
+    The rule acts iff p·(cost_fn − cost_tp) > (1 − p)·(cost_fp − cost_tn). If the probabilities are correct, no
+    threshold on the score is better. If they are not, use `compare_row_rule` to measure the cost of the rule.
 
     Examples
     --------
@@ -212,7 +216,7 @@ def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[s
     context = Context.given(context)
     p = check.check_probabilities(check.check_scores(probability, name="probability"), "probability")
     if context.target_prevalence is not None:
-        hint = "give the probabilities at that prevalence: rocscope.decisions.correct_probabilities"
+        hint = "pass probabilities for that prevalence: rocscope.decisions.correct_probabilities"
         raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
     known = Predictions(np.zeros(p.size, bool), p, columns=columns).columns
     cost = {cell: np.asarray(cost_of(cell, context, known)) for cell in CELLS}
@@ -229,33 +233,34 @@ def compare_row_rule(
     level: float = 0.95,
     groups: Any = None,
 ) -> Comparisons:
-    """Compare one threshold for all rows with the rule that uses each row's costs, on the same rows.
+    """Compare the cost of one threshold for all rows with the cost of `act_by_row`, on the same rows.
 
     Parameters
     ----------
     predictions : Predictions of calibrated probabilities
-        With the columns that the context names.
+        Rows with the columns that the context names.
     context : Context
+        Costs, some of them columns.
     model : str, optional
-        Which, where there are several.
+        Name of the model; required if there are several.
     threshold : float, optional
-        By default the cheapest on these rows, which flatters it.
+        Threshold for all rows; by default the cheapest on these rows, whose cost is optimistic.
     level, groups : see `rocscope.inference.compare_costs`
 
     Returns
     -------
     Comparisons
-        Expected cost per case of the model at the threshold and, with " row by row", by `act_by_row`; their
-        difference is below 0 where the latter is cheaper.
+        Expected cost per case of the model at the threshold and, named with " row by row", of `act_by_row`. A
+        difference below 0 means that `act_by_row` is cheaper.
 
     Raises
     ------
     InputError, ColumnError
-        As `act_by_row` does.
+        See `act_by_row`.
 
     Examples
     --------
-    Of four rows to act on all costs 4 a row; to act on the two of which p·amount is above 4, 2:
+    Acting on all rows costs 4 per row. Acting only on rows with p·amount above 4, half of them, costs 2 per row:
 
     >>> preds = Predictions([1, 0, 1, 0] * 60, [0.6, 0.6, 0.3, 0.3] * 60, columns={"amount": [9, 1, 20, 1] * 60})
     >>> comparisons = compare_row_rule(preds, Context(cost_fn="amount", cost_tp=4, cost_fp=4))
@@ -282,10 +287,10 @@ def compare_row_rule(
 
 @dataclass(frozen=True)
 class Generalization:
-    """A choice on the sample, cross-validated and bootstrapped, and its consequences for new cases.
+    """A choice on the sample, repeated in folds and bootstrap replicates, and its value on new cases.
 
-    `quantity` is what the choice is judged by: its expected cost, or the criterion it was chosen by. Losses are costs,
-    or the criterion with the sign that makes less better.
+    `quantity` is the value to estimate: the expected cost, or the criterion of the choice. A loss is the cost, or the
+    criterion with the sign for which lower is better.
     """
 
     design: Design
@@ -306,9 +311,9 @@ class Generalization:
         undefined = float(np.isnan(values).mean())
         reason = self.cost_draws.doubt
         if not reason and held_out.failed[chosen]:
-            reason = f"nothing could be chosen in {held_out.failed[chosen]:.0%} of the folds"
+            reason = f"no threshold was admissible in {held_out.failed[chosen]:.0%} of the folds"
         if not reason and undefined:
-            reason = f"{self.candidates.criterion.name} is not defined in {undefined:.0%} of the draws"
+            reason = f"{self.candidates.criterion.name} is undefined in {undefined:.0%} of the draws"
         times = f"{held_out.repeats} times" if held_out.repeats > 1 else "once"
         method = f"chosen anew in {held_out.folds} folds, {times}, and {len(self.replicates.cells)} replicates"
         return ChosenEstimate.of_draws(
@@ -325,7 +330,7 @@ class Generalization:
         )
 
     def apparent(self) -> Estimate:
-        """Return the value on the rows used to choose, with the percentile interval of the fixed threshold."""
+        """Return the value on the rows of the choice, with the percentile interval for the fixed threshold."""
         chosen = self.sample.number
         drawn = self.candidates.members[chosen].value(self.replicates.cells[:, chosen], self.quantity)
         low, high = np.nanquantile(drawn, self._tails).tolist()
@@ -334,7 +339,7 @@ class Generalization:
         return Estimate(value, low, high, self.level, method, self.design.n, float(np.nanstd(drawn)))
 
     def threshold(self) -> BootstrapEstimate:
-        """Return the chosen threshold, and the thresholds of replicates that choose the same candidate."""
+        """Return the chosen threshold, with an interval from the replicates that choose the same candidate."""
         chosen = self.sample.number
         candidate = self.candidates.members[chosen]
         thresholds = candidate.thresholds(self.design.tallies[candidate.model].threshold)
@@ -342,7 +347,7 @@ class Generalization:
         values = thresholds[points.astype(np.intp)]
         low = high = spread = np.nan
         if values.size:
-            # Quantiles that are not interpolated, so that the ends are thresholds that were observed.
+            # Quantiles are not interpolated, so that the ends are observed thresholds.
             low, high = np.quantile(values, self._tails, method="inverted_cdf").tolist()
         if values.size > 1 and np.isfinite(values).all():
             spread = float(values.std(ddof=1))
@@ -376,19 +381,19 @@ class Generalization:
 
     @property
     def _optimism(self) -> Array:
-        """Optimism of each candidate's threshold on its own rows."""
+        """Optimism of each candidate's threshold: held-out loss minus apparent loss."""
         return np.maximum(self._held_out_loss - self._apparent_loss, 0)
 
     @cached_property
     def _model_optimism(self) -> float:
-        """Optimism of the best of several models: how much lower its loss is in replicates than on average."""
+        """Optimism of the best of several models: its mean loss minus its loss in replicates where it is the best."""
         best = self._first_best(self._goodness(self.replicates.acting))[:, None]
         drawn = self._loss(self.replicates.cells)
         deviation = np.take_along_axis(drawn - np.nanmean(drawn, axis=0), best, axis=1)
         return max(-float(np.nanmean(deviation)), 0.0)
 
     def _draws(self, cells: Array, number: int) -> tuple[Array, Array]:
-        """Return draws of the values of a candidate and of nobody, with the variance of choosing added."""
+        """Return draws of the value of a candidate and of acting on nobody, with the variance of the choice added."""
         threshold_error = (ERROR_OF_CHOICE * self._optimism[number]) ** 2
         error = threshold_error + self._model_optimism**2 + float(self._excess_losses.var())
         return self.cost_draws.draws(number, cells[number], float(np.nan_to_num(error)), self.quantity, self.seed)
@@ -400,7 +405,7 @@ class Generalization:
         lowest = np.full(len(drawn.cells), np.nan)
         for number, candidate in enumerate(self.candidates.members):
             is_best = drawn.number == number
-            # Every choice fills the limit by itself, so that its cases have no marginal cost.
+            # Each choice uses up the limit itself, so its cases have no marginal cost.
             again = replace(candidate, marginal=0.0)
             lowest[is_best] = self._sign * again.value(drawn.chosen[is_best], self.quantity)
         excess = self._loss(drawn.cells)[:, chosen] - lowest
@@ -419,7 +424,7 @@ class Generalization:
         return Estimate(float(losses.mean()), low, high, self.level, method, self.cost_draws.n)
 
     def _goodness(self, cells: Array) -> Array:
-        """Return the value by which candidates are compared; more is better."""
+        """Return the value by which candidates are compared; higher is better."""
         return self.candidates.criterion.sign * self.candidates.values(cells, "criterion")
 
     def _first_best(self, goodness: Array) -> Any:
@@ -427,7 +432,7 @@ class Generalization:
         return np.where(np.isnan(goodness), -np.inf, goodness).argmax(axis=-1)
 
     def _probability_of_best(self) -> dict[str, float]:
-        """Return how often each is best in replicates, at its own threshold and corrected for its own optimism."""
+        """Return the share of replicates in which each model is the best, corrected for the model's own optimism."""
         drawn = self._goodness(self.replicates.acting)
         optimism = self._goodness(self.held_out.acting) - self._goodness(self.sample.acting)
         error = np.random.default_rng([self.seed, 6]).standard_normal(drawn.shape)
@@ -445,7 +450,7 @@ class Generalization:
             return replace(self, quantity="cost")._probability_of_acting()
         number = self.sample.number
         if not self.sample.cells[number, :2].any():
-            # Nobody is acted on: compare the candidate that is best if somebody has to be.
+            # If nobody is acted on, use the best candidate with some positive prediction.
             number = int(self._first_best(self._goodness(self.held_out.acting)))
         values, nobody = self._draws(self.held_out.acting, number)
         idle = nobody if self.candidates.idle is None else self.candidates.idle
@@ -454,7 +459,7 @@ class Generalization:
 
 @dataclass(frozen=True)
 class RowCostModel:
-    """Costs of rows, each with its own: multiplied by `times`, plus `fixed`; or only what acting adds to leaving."""
+    """Costs that differ between rows, multiplied by `times`, plus `fixed`; optionally relative to acting on nobody."""
 
     priced: PricedRows
     times: float = 1.0
@@ -470,16 +475,16 @@ class RowCostModel:
 
     @cached_property
     def least(self) -> float:
-        """The mean cannot be below what the cheapest row would cost at best."""
+        """Lower bound on the mean cost: the least cost of any row."""
         left, added = self._costs
         return float((left + np.minimum(added, 0)).min()) + self.fixed
 
     @cached_property
     def candidates(self) -> Candidates:
-        """The thresholds of all models of the rows in money, with their costs.
+        """The thresholds of all models on the rows in money, with their costs.
 
-        In money a threshold costs the share of the amounts at stake on its wrong side; times the mean amount at stake,
-        plus the unavoidable cost of each row, that is its cost per case.
+        In money, the loss of a threshold is the share of the amounts at stake on its wrong side. Its cost per case is
+        this share times the mean amount at stake, plus the mean unavoidable cost.
         """
         models = self.priced.rows.models
         left, added = self._costs
@@ -492,7 +497,7 @@ class RowCostModel:
         return Candidates(tuple(members), idle=0.0 if self.only_added else None)
 
     def draws(self, design: Design, sample: generalization.InSample, stratified: bool) -> generalization.DrawsOfRows:
-        """Return draws of the cost of the threshold that is chosen for each candidate."""
+        """Return draws of the cost of the chosen threshold of each candidate."""
 
         def acts_at(points: list[Array]) -> list[Array]:
             acts = []
@@ -507,10 +512,10 @@ class RowCostModel:
     def _draws(
         self, chosen: list[Array], acting: list[Array], number: int, stratified: bool = False
     ) -> generalization.DrawsOfRows:
-        """Return draws of the costs of rules, given the share of each row that each of them acts on.
+        """Return draws of the costs of rules, given the probability that each rule acts on each row.
 
-        The means are the costs of the `chosen` rules, the extra costs of the `acting` ones relative to nobody, and the
-        cost of nobody.
+        The means are the costs of the `chosen` rules, the costs of the `acting` rules relative to acting on nobody, and
+        the cost of acting on nobody.
         """
         left, added = self._costs
         costs = [left + added * acts for acts in chosen]
@@ -522,8 +527,8 @@ class RowCostModel:
         means = sample_of_means(rows, values, share, None)
         weight = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
 
-        # Large amounts that the sample happens not to hold: a Pareto tail fitted to the amounts of each class adds
-        # second and third moments to each mean, in proportion to the share of the large amounts that it bears.
+        # For large amounts that the sample may lack: a Pareto tail is fitted to the amounts of each class. It adds
+        # second and third moments to each mean, in proportion to the share of the large amounts that the rule pays.
         amounts = np.abs(added)
         unseen, doubt = np.zeros((values.shape[1], 2)), means.doubt
         negative_share = None if share is None else 1 - share
@@ -541,13 +546,13 @@ class RowCostModel:
                 moments = tail.unseen(column, bears[:, i].sum() / np.count_nonzero(at_stake))
                 unseen[i] += moments * [weight_of_row**2, sign * weight_of_row**3]
             few_bear = ""
-            if chosen[number].min() < chosen[number].max():  # else nobody or everybody, whatever comes
+            if chosen[number].min() < chosen[number].max():  # else the rule is "nobody" or "everybody"
                 few_bear = few(float(bears[:, number].sum()), FEW_EVENTS, "rows bear amounts")
             doubt = doubt or tail.doubt or few_bear
         return generalization.DrawsOfRows(self.candidates, means, self.least, number, unseen, doubt)
 
     def given(self, acts: Array, reason: str) -> FixedRule:
-        """Return the rule of acting on given shares of the rows; it is not chosen again for a `reason`."""
+        """Return a fixed rule with a probability of acting on each row; `reason` states why it is not chosen again."""
         model = self._draws([acts], [acts], 0)
         cost, extra_cost, _ = model.means.mean
 
@@ -561,22 +566,23 @@ class RowCostModel:
 
 @dataclass(frozen=True)
 class SamplingModel:
-    """The data that a choice was made on, and its candidates; or a rule that is taken as given.
+    """The data and the candidates of a choice, or a fixed rule.
 
     Attributes
     ----------
     samples : Samples or None
-        The data of all models; rows in money where costs differ from row to row and cost decides.
+        The data of all models; rows in money if costs differ between rows and the choice is by cost.
     candidates : Candidates or None
         Candidates of the choice.
     row_costs : RowCostModel or None
-        Cost of each row, if costs differ.
+        Costs of the rows, if costs differ between rows.
     fixed : function without arguments that returns a FixedRule, or None
-        The cost is then for this rule, which is not chosen again; a criterion is still estimated from `candidates`.
+        If given, the cost is estimated for this rule, without repeating the choice; a criterion is still estimated from
+        `candidates`.
     uncertain : UncertainContext or None
-        The context of new cases is drawn from it; the candidates' cost is its mean.
+        Distribution of the context of new cases; candidates are compared at its mean.
     ranked : bool
-        True if exactly as many cases are acted on as planned, those of the highest scores.
+        True if exactly the planned number of cases with the highest scores are acted on.
     """
 
     samples: Samples | None = None
@@ -587,9 +593,9 @@ class SamplingModel:
     ranked: bool = False
 
     def estimate(self, *, quantity: CostOrCriterion = "cost", **options: Any) -> ChosenEstimate:
-        """Return the cost (in the candidates' unit) or criterion of the choice on new cases.
+        """Estimate the cost (in the candidates' unit) or the criterion of the choice on new cases.
 
-        The options are as in `generalization`.
+        The options are those of `generalization`.
         """
         check.check_choice("of", quantity, ("cost", "criterion"))
         if self.fixed and not (self.candidates and quantity == "criterion"):
@@ -597,21 +603,21 @@ class SamplingModel:
         return self.generalization(quantity=quantity, **options).estimate()
 
     def held_out_cells(self) -> Array | None:
-        """Return tp, fp, n_pos and n_neg of the choice among held-out cases; None if it cannot be chosen again."""
+        """Return tp, fp, n_pos and n_neg of the choice on held-out cases; None if the choice cannot be repeated."""
         if self.fixed or self.samples is None or self.candidates is None:
             return None
         try:
             design = generalization.design_of_all(self.samples, 0)
             number = generalization.in_sample(design, self.candidates).number
             return generalization.cross_validate(design, self.candidates, 0).cells[number]
-        except RocscopeError:  # sums of weights, or a class that some fold lacks
+        except RocscopeError:  # counts are sums of weights, or some fold lacks a class
             return None
 
     def _as_given(
         self, quantity: CostOrCriterion, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0, **_: Any
     ) -> ChosenEstimate:
         if quantity != "cost":
-            raise InputError("of", expected="'cost' for a rule that is taken as given", got=repr(quantity))
+            raise InputError("of", expected="'cost', because this rule is fixed", got=repr(quantity))
         assert self.fixed is not None
         level = check.check_level(level)
         check.check_whole(replicates, "replicates")
@@ -673,9 +679,9 @@ def model_of_hull(
 
 
 def model_of_rows(row_costs: RowCostModel, acts: Array, reason: str = "") -> SamplingModel:
-    """Return the sampling model of a choice of lowest cost where costs differ from row to row.
+    """Return the sampling model for a choice of lowest cost with costs that differ between rows.
 
-    The choice is taken as fixed if a `reason` is given, or if one action is right in all rows.
+    The choice is not repeated if a `reason` is given, or if one action is optimal in all rows.
     """
     money = row_costs.priced.in_money
     if not reason and 0 < money.n_pos < money.n:
@@ -686,10 +692,10 @@ def model_of_rows(row_costs: RowCostModel, acts: Array, reason: str = "") -> Sam
 def largest_share_of(
     constraints: tuple[Constraint, ...], cases: Fraction
 ) -> tuple[float | None, tuple[Constraint, ...]]:
-    """Return the largest share of `cases` that the constraints admit, and the constraints that it does not replace.
+    """Return the largest share of `cases` that the constraints allow, and the remaining constraints.
 
-    If all constraints are upper bounds on the number or share of cases, the share replaces all of them. Otherwise it is
-    None, and all constraints remain.
+    If all constraints are upper bounds on the number or share of cases, the share replaces all of them. Otherwise the
+    share is None, and all constraints remain.
     """
     shares = []
     for constraint in constraints:
@@ -702,18 +708,18 @@ def largest_share_of(
 
 @dataclass(frozen=True)
 class _Actions:
-    """Actions on the cases of one class: how many get each, and its cost; the last one is to do nothing."""
+    """Actions on the cases of one class: number of cases and cost of each action; the last action is to do nothing."""
 
     counts: tuple[float, ...]
     costs: tuple[float, ...]
 
     @property
     def mean(self) -> float:
-        """Cost per case of the class."""
+        """Mean cost per case of the class."""
         return float(np.dot(self.counts, self.costs) / sum(self.counts))
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
-        """Draw the cost per case of the class: shares of the actions ~ Dirichlet(counts + ½)."""
+        """Draw the mean cost per case of the class, with shares of the actions ~ Dirichlet(counts + ½)."""
         shares = rng.dirichlet(np.array(self.counts) + generalization.PRIOR, size)
         return np.sum([share * cost for share, cost in zip(shares.T, self.costs, strict=True)], axis=0)
 
@@ -725,12 +731,13 @@ def as_given(
     what: str = "lots are",
     uncertain: UncertainContext | None = None,
 ) -> SamplingModel:
-    """Return the sampling model of a fixed randomised rule or rule with reviews.
+    """Return the sampling model for a fixed rule, such as a randomised rule or a rule with reviews.
 
     Notes
     -----
-    Jeffreys' posterior: the shares of the actions in each class ~ Dirichlet(counts + ½), and the prevalence, unless the
-    context names it, ~ Beta(n_pos + ½, n_neg + ½). Costs and prevalence of an uncertain context are drawn from it.
+    Draws come from Jeffreys' posterior. The shares of the actions in each class ~ Dirichlet(counts + ½). The prevalence
+    ~ Beta(n_pos + ½, n_neg + ½), unless the context has a target prevalence. Costs and prevalence of an uncertain
+    context are drawn from their distributions.
     """
     reason = f"{what} taken as given, not as chosen"
     if review is not None:
@@ -741,7 +748,7 @@ def as_given(
         if review is None:
             positives = _Actions((acted.tp, acted.fn), (cost["tp"], cost["fn"]))
             return positives, _Actions((acted.fp, acted.tn), (cost["fp"], cost["tn"]))
-        # `looked` counts the cases that are acted on or reviewed.
+        # `looked` contains the cases that are acted on or reviewed.
         looked, (reviewed_positive, reviewed_negative) = review.point, review.review.costs(cost)
         tp, fp = max(looked.tp - acted.tp, 0), max(looked.fp - acted.fp, 0)
         positives = _Actions((acted.tp, tp, looked.fn), (cost["tp"], reviewed_positive, cost["fn"]))
@@ -752,7 +759,7 @@ def as_given(
     target = context.target_prevalence
 
     def draw(replicates: int, seed: int) -> tuple[Array, Array]:
-        # Draws are cheap here; ten times as many make the ends of the interval steady.
+        # Draws are cheap here, so draw ten times the number for stable ends of the interval.
         rng, size = np.random.default_rng([seed, 3]), 10 * replicates
         prevalence: Any = rng.beta(n_pos + generalization.PRIOR, n_neg + generalization.PRIOR, size)
         costs, share = context.costs, target

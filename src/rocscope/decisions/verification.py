@@ -1,18 +1,20 @@
-"""Verify a plan: count the rows, ask the plan's question again, and compare every number.
+"""Verify a plan: compute it again from its data, and compare every number.
 
-A plan stores what was asked (context, constraints, criterion, population, review; campaigns; costs and limits of
-segments) and what was answered. `verify` gives the question to the function that made the plan, with the rows at hand,
-and compares the two answers number by number. Three outcomes are possible:
+A plan stores its inputs (context, constraints, criterion, population, review; campaigns; costs and limits of segments)
+and its results. `verify` calls the function that made the plan with the same inputs and the given rows, and compares
+the results number by number. Three outcomes are possible:
 
-- The answers are equal: the plan is verified.
-- They differ. Several choices may be equally good, and which of them is taken depends on the order of models and
-  segments. So the stored choice itself is counted and priced in the rows. If its numbers are right, it keeps all
-  constraints and nothing is better, then the plan is verified, and the tie is reported.
+- The results are equal: the plan is verified.
+- The results differ, but the stored choice is equally good. If several choices are equally good, the one that is taken
+  depends on the order of models and segments. The counts and the cost of the stored choice are therefore computed from
+  the rows. If they agree, the choice satisfies all constraints and no other choice is better, then the plan is verified
+  and the tie is reported.
 - Otherwise the plan is refuted, with the stored and the recomputed values.
 
-A question that cannot be asked again raises InputError: rows lack a model or a column, or the criterion is a function.
+An InputError is raised if the plan cannot be computed again, because rows lack a model or a column, or the criterion is
+a function.
 
-Order of the file: the result and the comparison; `verify`; then decisions, campaign plans and allocations.
+The file has this order: the result and the comparison; `verify`; decisions, campaign plans and allocations.
 """
 
 import math
@@ -43,17 +45,17 @@ from rocscope.sample import Samples, samples_of
 from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
 
-# Sums of floats differ by some 1e-12 between machines and orders of rows; a digit that someone changed differs by more.
+# Sums of floats differ by about 1e-12 between machines and orders of rows; a changed digit differs by more.
 SAME = 1e-9
-# Linear programs are solved to 9 digits: two equally good solutions differ by about as much.
+# Linear programs are solved to 9 digits, so two equally good solutions may differ by this.
 SAME_PROGRAM = 1e-7
-# What an exact cost of weighted rows may differ by: their sums are rounded to float64 before they are compared.
+# Tolerance for costs of weighted rows, whose sums are rounded to float64 before they are compared.
 ROUNDED = 1e-12
 
 
 @dataclass(frozen=True)
 class Check(Result):
-    """One number or name of a plan, as stored and as recomputed from the rows."""
+    """One number or name of a plan: the stored value, and the value recomputed from the rows."""
 
     name: str
     stored: Any
@@ -66,20 +68,19 @@ class Check(Result):
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
-    """Whether rows give the plan that was stored.
-
-    Made by `Decision.verify` and the `verify` of other plans.
+    """Comparison of a stored plan with the plan computed again from its data; returned by `Plan.verify`.
 
     Attributes
     ----------
     n : float
-        Number of rows that were counted (sum of their weights).
+        Number of rows (sum of weights).
     checks : tuple of Check
-        Every number and name of the plan, as stored and as recomputed.
+        Every number and name of the plan, with the stored and the recomputed value.
     ties : tuple of str
-        Other choices that are exactly as good.
+        Other choices that are equally good.
     remarks : tuple of str
-        Notes of the plan that rows cannot show, such as the condition that selected them. The verdict ignores them.
+        Notes of the plan that cannot be checked with the rows, such as the condition that selected the rows. They do
+        not influence the verdict.
     """
 
     _content = ("verified", "n", "refuted", "ties", "remarks")
@@ -96,7 +97,7 @@ class Verification(Result):
 
     @property
     def refuted(self) -> tuple[str, ...]:
-        """The numbers that do not agree, with the stored and the recomputed value."""
+        """The numbers that do not agree, as texts with the stored and the recomputed value."""
         return tuple(str(checked) for checked in self.checks if not checked.agrees)
 
     def __repr__(self) -> str:
@@ -120,7 +121,7 @@ def compare(stored: Any, recomputed: Any, name: str = "") -> Iterator[Check]:
         for place, pair in enumerate(zip(stored, recomputed, strict=True)):
             yield from compare(*pair, f"{name}[{place}]")
     else:
-        # Scores are compared exactly, so that the next score is another threshold.
+        # Thresholds are compared exactly, because even the next score is another threshold.
         exact = name.endswith("threshold")
         yield Check(name, stored, recomputed, stored == recomputed if exact else _equal(stored, recomputed))
 
@@ -132,7 +133,7 @@ def _equal(stored: Any, recomputed: Any, tolerance: float = SAME) -> bool:
 
 
 def verify(plan: Plan, data: Any) -> Verification:
-    """Make a plan again from data and compare; see `Plan.verify`."""
+    """Compute a plan again from data and compare the numbers; see `Plan.verify`."""
     if isinstance(plan, Decision):
         return _verify_decision(plan, data)
     if isinstance(plan, CampaignPlan):
@@ -142,7 +143,7 @@ def verify(plan: Plan, data: Any) -> Verification:
 
 
 def _samples_of(data: Any, models: Sequence[str]) -> Samples:
-    """Return the samples of data, which must hold some models."""
+    """Return the samples of data; raise if a model is missing."""
     samples = samples_of(data, name="data")
     for model in models:
         if model not in samples:
@@ -159,7 +160,7 @@ def _same_list(plan: Plan, again: Plan, rows: Predictions | None) -> list[Check]
 
 
 def _on_new_cases(plan: Plan, again: Plan) -> list[Check]:
-    """Check that the stored value on new cases lies in the recomputed interval: its folds depend on the rows' order."""
+    """Check that the stored value on new cases lies in the recomputed interval; folds depend on the order of rows."""
     stored, recomputed = vars(plan).get("on_new_cases"), again.on_new_cases
     if stored is None or recomputed is None:
         return []
@@ -169,18 +170,18 @@ def _on_new_cases(plan: Plan, again: Plan) -> list[Check]:
 
 # Decisions
 
-# What was asked, and what is compared on its own.
+# Fields that belong to the question, and fields that are compared separately.
 NOT_COMPARED = ("context", "point", "default_point", "notes")
-# A report's file leaves these out: they make no claim where they are empty.
+# A file from a report may omit these fields; empty ones are not compared.
 OPTIONAL = ("slope_interval", "lot_cost", "tied")
 
 
 def _verify_decision(plan: Decision, data: Any) -> Verification:
-    """Ask the question of a decision again, of all models and of their negations."""
+    """Solve the problem of a decision again with all models and, if needed, their negations."""
     samples, question = _samples_of(data, plan.models), _question(plan)
     if plan.context.columns:
         return _ask_again(plan, choosing.problem_of(samples, question))
-    # A file tells which models are negated, but not whether negated models were compared: then both are tried.
+    # A file does not state whether negated models were compared, so both possibilities are tried.
     negated = plan.negated or (plan.lot is not None and plan.lot.first.negated)
     first = _ask_again(plan, choosing.problem_of(hull_of(samples, negate=negated), question))
     if first.verified or negated:
@@ -190,7 +191,7 @@ def _verify_decision(plan: Decision, data: Any) -> Verification:
 
 
 def _question(plan: Decision) -> Question:
-    """Return the question of a decision; for a given threshold, the gap of the best one without constraints."""
+    """Return the question of a decision; for a threshold set by the user, the question without constraints."""
     review = plan.offered_review if plan.review is None else plan.review.review
     question = Question(plan.context, population=plan.population, review=review)
     if review is not None or plan.criterion in GIVEN_THRESHOLDS:
@@ -200,25 +201,25 @@ def _question(plan: Decision) -> Question:
     try:
         constraints.criterion_of(criterion)
     except InputError as error:
-        expected = "a figure that rocscope computes; a file does not hold a function"
-        hint = "choose again with the function, and compare the two decisions"
+        expected = "a criterion with a name; a file cannot contain a function"
+        hint = "call rocscope.choose with the function again, and compare the two decisions"
         raise InputError("criterion", expected=expected, got=repr(criterion), hint=hint) from error
     return replace(question, criterion=criterion, subject_to=_texts(plan), randomized=plan.lot is not None)
 
 
 def _texts(plan: Decision) -> tuple[str, ...]:
-    """Return the constraints of a decision as `choose` takes them: a report writes its capacity in words."""
+    """Return the constraints of a decision as texts for `choose`; a report writes its capacity as a sentence."""
     return tuple(re.sub(r"at most (\S+) of \S+ cases", r"cases <= \1", text) for text in plan.subject_to)
 
 
 def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
-    """Solve the problem of a decision again, and compare the answers."""
+    """Solve the problem of a decision again, and compare the results."""
     n = float(problem.hull.counts[plan.model].n)
     try:
         again = problem.decide()
     except InfeasibleError as error:
         return Verification(n, (Check("subject_to", list(plan.subject_to), str(error), agrees=False),))
-    # Notes that rows do not give are remarks, unless one stands in the place of a note that they give.
+    # Stored notes without a recomputed counterpart are remarks.
     missing = [note for note in again.notes if note not in plan.notes]
     remarks = tuple(note for note in plan.notes if note not in again.notes)
     notes = Check("notes", list(plan.notes), list(again.notes), agrees=not (missing and remarks))
@@ -231,7 +232,7 @@ def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
     if plan.review is not None:
         return Verification(n, tuple(checks), remarks=remarks)
 
-    # A given threshold is not the best that keeps its constraints, but it keeps them.
+    # A threshold set by the user need not be the best, but it must satisfy its constraints.
     problem = replace(problem, constraints=constraints.constraints_of(_texts(plan), plan.context))
     expected = _at_stored_choice(plan, again, problem)
     checks = [*compare(_decision_facts(plan), _decision_facts(expected)), notes, *_admissible(expected, problem)]
@@ -246,7 +247,7 @@ def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
 
 
 def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceProblem) -> Decision:
-    """Return the decision that makes the stored choice, with the numbers that it has in the rows."""
+    """Return the decision with the stored choice and its numbers recomputed from the rows."""
 
     def counted(model: str, threshold: float, negated: bool = False) -> OperatingPoint:
         point = problem.hull.counts[model].at(threshold)
@@ -258,7 +259,7 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
         rule = replace(plan.lot, ends=tuple(ends))
         rule = replace(rule, at_most=problem.filled_share(*rule.rates))
         point = rule.point
-    # Among the ties of a choice stands the other one, under the name of its model or of its threshold.
+    # In the list of ties replace the stored choice by the recomputed one, named by its model or its threshold.
     names = {*again.tied, choosing.in_words(again.model, again.point), *problem.hull.models}
     names |= {f"not {name}" for name in names}
     other = (again.model, again.point) != (plan.model, point) and set(plan.tied) <= names
@@ -288,9 +289,9 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
 
 
 def _of_ranges(plan: Decision, problem: choosing.ChoiceProblem) -> bool:
-    """Return whether the plan compared ends of score ranges, while the rows show all thresholds.
+    """Return True if the plan compared only ends of score ranges, and all thresholds are known now.
 
-    Then the rows show the stored numbers, and the cost of the best threshold within its stored bounds.
+    The recomputed numbers must then equal the stored ones, and the lowest cost must lie within its stored bounds.
     """
     compared = choosing.RANGE_ENDS_COMPARED in plan.notes or plan.best_cost_interval is not None
     return compared and problem.hull.holds_levels
@@ -307,13 +308,13 @@ def _slopes(plan: Decision, point: OperatingPoint, problem: choosing.ChoiceProbl
 
 
 def _places(choices: Choices, point: OperatingPoint) -> Array:
-    """Return where the counts of a point are among thresholds."""
+    """Return the indices of thresholds that have the counts of a point."""
     tp, fp, _, _ = choices.cells
     return np.flatnonzero((tp == point.tp) & (fp == point.fp))
 
 
 def _admissible(expected: Decision, problem: choosing.ChoiceProblem) -> Iterator[Check]:
-    """Yield a check for each constraint: whether the stored choice keeps it."""
+    """Yield a check for each constraint that the stored choice satisfies it."""
     cells: Any = tuple(np.array([getattr(expected.point, cell)]) for cell in CELLS)
     mix = problem.context.target_prevalence, problem.population
     for bound in problem.constraints:
@@ -329,14 +330,14 @@ def _admissible(expected: Decision, problem: choosing.ChoiceProblem) -> Iterator
 
 
 def _as_good(expected: Decision, again: Decision, problem: choosing.ChoiceProblem) -> Check:
-    """Check that the stored choice is as good as the recomputed one."""
+    """Check that the stored choice is at least as good as the recomputed one."""
     criterion, slack = problem.criterion, ROUNDED
     if problem.priced is not None and criterion.name == "min_cost":
         stored, best = Fraction(expected.expected_cost), Fraction(again.expected_cost)
     elif criterion.equivalent:
         context = criterion.equivalent(problem.context)
         stored, best = _exact_cost(context, expected), _exact_cost(context, again)
-        # Counts of rows are whole numbers, and their costs are compared exactly.
+        # Costs of unweighted rows are compared exactly.
         if all(isinstance(count, int) for count in (again.default_point.n_pos, again.default_point.n_neg)):
             slack = 0.0
     else:
@@ -347,7 +348,7 @@ def _as_good(expected: Decision, again: Decision, problem: choosing.ChoiceProble
 
 
 def _exact_cost(context: Context, decision: Decision) -> Fraction:
-    """Return the exact cost per case of a choice; a randomised rule costs the mean of its thresholds."""
+    """Return the exact cost per case of a choice; for a randomised rule, the weighted mean over its thresholds."""
     if decision.lot is None:
         return context.exact_cost(decision.point)
     costs = (context.exact_cost(end.point) for end in decision.lot.ends)
@@ -355,7 +356,7 @@ def _exact_cost(context: Context, decision: Decision) -> Fraction:
 
 
 def _decision_facts(decision: Decision) -> dict[str, Any]:
-    """Return the numbers and names of a decision that do not follow from others."""
+    """Return the numbers and names of a decision, without those derived from others."""
     names = [field.name for field in fields(decision) if field.compare and field.name not in NOT_COMPARED]
     facts = {name: getattr(decision, name) for name in ("model", "threshold", *names)}
     for name in ("point", "default_point"):
@@ -368,7 +369,7 @@ def _decision_facts(decision: Decision) -> dict[str, Any]:
 
 def _verify_campaign(plan: CampaignPlan, data: Any) -> Verification:
     samples = _samples_of(data, plan.models)
-    # Among equally profitable models the first is taken: ask in the order of the plan.
+    # Of equally profitable models the first is taken, so use the order of the plan.
     ordered: Any = Samples({model: samples[model] for model in plan.models}, samples.rows, samples.kind)
     again = plan_campaign(ordered, dict(plan.campaigns), level=plan.level)
     stored, recomputed = plan.stored(), again.stored()
@@ -384,7 +385,7 @@ def _verify_campaign(plan: CampaignPlan, data: Any) -> Verification:
 
 
 def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verification:
-    """Allocate again at the stored unit costs; if other thresholds result, count and price the stored ones."""
+    """Allocate again at the stored unit costs; if thresholds differ, compute the numbers of the stored thresholds."""
     first = plan.allocations[0]
     rows = data.select(models=plan.models) if isinstance(data, Predictions) else None
     source = data if rows is None else rows
@@ -400,7 +401,7 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
         stored, recomputed = sorted(map(str, first.keys)), sorted(map(str, points.keys))
         return Verification(n, (Check("segments", stored, recomputed, agrees=False),))
     costs = [_unit_costs(place, points, amounts) for place in plan.allocations]
-    # The stored budget is what remained after fixed costs.
+    # The stored budget is the amount after fixed costs.
     limit = plan.limit
     if limit is not None and plan.in_money:
         limit += first.terms.fixed
@@ -429,22 +430,22 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
 
 
 def _limits(plan: Allocation | ActionAllocation) -> allocating.AllocationLimits:
-    """Return the stored bounds as `allocate` takes them; the limit itself is stored exactly."""
+    """Return the stored bounds as arguments of `allocate`; the limit itself is stored exactly."""
     first, by_segment = plan.allocations[0], dict[Any, list[str]]()
     for segment, text in first.subject_to:
         by_segment.setdefault(segment, []).append(text)
-    # None stands for all segments.
+    # None means all segments.
     subject_to = by_segment.get(None, by_segment)
     return allocating.AllocationLimits(None, 0.0 if plan.in_money else None, first.max_difference, subject_to)
 
 
 def _unit_costs(plan: Allocation, points: SegmentLevels, amounts: RowAmounts | None) -> SegmentUnitCosts:
-    """Return the stored unit costs, in the order of the segments; costs by row follow from the rows."""
+    """Return the stored unit costs in the order of the segments; costs by row are computed from the rows."""
     if amounts is None:
         place = {name: i for i, name in enumerate(plan.keys)}
-        everyone = (True,) * len(plan.terms.runs)  # which campaigns are run is decided again
+        everyone = (True,) * len(plan.terms.runs)  # the campaigns to run are selected again
         return replace(plan.terms, index=plan.terms.index[[place[name] for name in points.keys]], runs=everyone)
-    # A campaign names its population, a context does not.
+    # A campaign has a population, a context does not.
     population = None if amounts.is_campaign else float(plan.total(UnitCosts.cases, plan.totals))
     given = segment_costs.GivenCosts(amounts.uniform_costs, population)
     return given.by_segment(points.upper, budget=plan.in_money)
@@ -456,7 +457,7 @@ def _at_stored_thresholds(
     levels: SegmentLevels,
     costs: list[SegmentUnitCosts],
 ) -> Allocation | ActionAllocation:
-    """Return the allocation with the stored thresholds, and the numbers that they have in the rows."""
+    """Return the allocation with the stored thresholds and their numbers recomputed from the rows."""
     places = []
     for place, best, cost in zip(plan.allocations, again.allocations, costs, strict=True):
         shares = _shares(place, levels)
@@ -472,7 +473,7 @@ def _at_stored_thresholds(
 
 
 def _shares(plan: Allocation, levels: SegmentLevels) -> SegmentShares:
-    """Return the levels of the rows at which the stored thresholds stand, with their shares; −1 is nobody."""
+    """Return the score levels of the stored thresholds, with their shares; −1 means nobody."""
     segments, points, shares = [], [], []
     for name, segment in levels.keys.items():
         begin, end = levels.start[segment : segment + 2].tolist()
@@ -486,7 +487,7 @@ def _shares(plan: Allocation, levels: SegmentLevels) -> SegmentShares:
 
 
 def _within_limits(plan: Allocation | ActionAllocation, bounds: Sequence[SegmentBound]) -> Iterator[Check]:
-    """Yield checks that the thresholds keep the limit, and the first action the bounds on segments."""
+    """Yield checks that the thresholds satisfy the limit, and that the first action satisfies the bounds."""
     first = plan.allocations[0]
     if plan.limit is not None:
         limit = float(plan.limit)
@@ -504,8 +505,8 @@ def _within_limits(plan: Allocation | ActionAllocation, bounds: Sequence[Segment
 
 
 def _nested(place: Allocation, after: Allocation) -> Check:
-    """Check that at every score the later of two actions has no more cases than the earlier one."""
-    # The share with the later action rises at its own thresholds only.
+    """Check that at every score the later action has at most the share of cases of the earlier action."""
+    # The share of the later action changes only at its own thresholds.
     excess = Fraction(0)
     for name in after.keys:
         earlier, later = place.rules(name), after.rules(name)

@@ -1,7 +1,7 @@
 """Protocols: how rows are split into training and test rows.
 
-Whatever cross-validates takes as its `cv` a number of folds, one of these, their names, any splitter of scikit-learn,
-or pairs of row numbers.
+The argument `cv` of functions that cross-validate accepts a number of folds, a protocol or its name, any splitter of
+scikit-learn, or pairs of arrays of row numbers.
 """
 
 from rocscope._base.public_names import attach

@@ -1,7 +1,7 @@
-"""Protocols of evaluation: how rows are split into training and test rows, checked before anything is fitted.
+"""Protocols of evaluation: how rows are split into training and test rows; splits are checked before models are fitted.
 
-Cross-validation, hold-out, leave-one-out, bootstrap, time series and others; `cv=` of other functions accepts each of
-them, a number of folds, a splitter of scikit-learn, or index arrays.
+The protocols are cross-validation, hold-out, leave-one-out, bootstrap, time series and others. The argument `cv` of
+other functions accepts a protocol, a number of folds, a splitter of scikit-learn, or arrays of row numbers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class TrainTest:
-    """Training rows and test rows; `names` gives the part of each test row, if there are several."""
+    """Training rows and test rows; `names` contains the name of each test row's part, if there are several parts."""
 
     train: Indices
     test: Indices
@@ -43,9 +43,9 @@ class TrainTest:
 
 @dataclass(frozen=True)
 class Split(TrainTest):
-    """A numbered part; folds are numbered consecutively over repeats.
+    """A numbered split; folds are numbered consecutively over repeats.
 
-    `training_rows` is their number where training uses some of them only, and else None.
+    `training_rows` is the number of training rows if only some of them are used, else None.
     """
 
     fold: int = 0
@@ -54,12 +54,12 @@ class Split(TrainTest):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """Key that distinguishes this fit's seed from others."""
+        """Key for the random seed of this fit, different for each fit."""
         return (1, self.fold) if self.training_rows is None else (1, self.fold, self.training_rows)
 
 
 def numbered(parts: Iterable[tuple[int, TrainTest]], sample: SplitRows) -> list[Split]:
-    """Return checked splits from pairs (repeat, part)."""
+    """Return numbered and checked splits from pairs (repeat, split)."""
     splits = [
         Split(_rows(part.train, sample.n), _rows(part.test, sample.n), part.names, fold, repeat)
         for fold, (repeat, part) in enumerate(parts)
@@ -86,14 +86,14 @@ def _check(split: Split, sample: SplitRows) -> None:
     where = f"fold {split.fold}"
     for name, rows in (("training", split.train), ("test", split.test)):
         if not rows.size:
-            raise InputError(f"cv: {where}", expected=f"{name} rows", got="none", hint="leave such a fold out")
+            raise InputError(f"cv: {where}", expected=f"{name} rows", got="none", hint="omit this fold")
     tested = np.bincount(split.test, minlength=sample.n)
     if (tested > 1).any():
         raise InputError(f"cv: {where}", expected="each test row once", got="some more than once")
     both = np.unique(split.train[tested[split.train] > 0])
     if both.size:
         got = f"{both.size} in both, such as row {both[0]}"
-        raise InputError(f"cv: {where}", expected="no row in training and test", got=got)
+        raise InputError(f"cv: {where}", expected="each row in training or in test", got=got)
     trained = sample.y[split.train]
     if (trained == trained[0]).all():
         only = sample.classes[trained[0]]
@@ -111,12 +111,12 @@ def _check_groups(split: Split, groups: Indices, where: str) -> None:
     if straddling.size:
         row = int(np.flatnonzero(groups == straddling[0])[0])
         got = f"{straddling.size} groups in both, such as that of row {row}"
-        hint = "give the number of folds, or a splitter for groups such as GroupKFold"
+        hint = "pass the number of folds, or a splitter for groups such as GroupKFold"
         raise InputError(f"cv: {where}", expected="each group in training or in test", got=got, hint=hint)
 
 
 def repeats_of(parts: Iterable[TrainTest], n: int) -> Iterator[tuple[int, TrainTest]]:
-    """Number the repeats of a splitter of n rows: a row tested again starts a new repeat."""
+    """Yield splits with the number of their repeat; a new repeat starts when a row is tested again."""
     repeat, seen = 0, np.zeros(n, np.bool_)
     for part in parts:
         test = _rows(part.test, n)
@@ -128,18 +128,19 @@ def repeats_of(parts: Iterable[TrainTest], n: int) -> Iterator[tuple[int, TrainT
 
 
 def name_list(classes: Iterable[Any], counts: Iterable[int]) -> str:
-    """Return classes with their numbers of rows."""
+    """Return the classes with their numbers of rows, as text."""
     return check.listing([f"{name}: {count}" for name, count in zip(classes, counts, strict=True)])
 
 
-# Of a bootstrap sample until it has two classes; where one in a hundred has, all fail with probability 4e-5.
+# Attempts to draw a bootstrap sample with two classes; if one in a hundred has, all attempts fail with probability
+# 4e-5.
 _MOST_DRAWS = 1000
 _ROUGHLY_EVEN = "The least populated class"
-_GROUPS_IGNORED = "The groups parameter is ignored"  # which the check of each split finds out
+_GROUPS_IGNORED = "The groups parameter is ignored"  # the check of each split raises an error for this
 
 
 class Protocol:
-    """Base of all protocols.
+    """Base class of all protocols.
 
     Examples
     --------
@@ -148,7 +149,7 @@ class Protocol:
     """
 
     random: ClassVar[bool] = True
-    """Whether splits depend on the seed, so that the protocol can be repeated."""
+    """True if splits depend on the seed, so that the protocol can be repeated."""
 
     @property
     def title(self) -> str:
@@ -156,12 +157,12 @@ class Protocol:
         raise NotImplementedError
 
     def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
-        """Yield training and test rows."""
+        """Yield the training and test rows of each split."""
         raise NotImplementedError
 
 
 def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
-    """Yield the parts of a scikit-learn splitter; its errors become InputError."""
+    """Yield the splits of a scikit-learn splitter; its errors become InputError."""
     attributes = np.zeros((sample.n, 1)) if sample.X is None else sample.X
     try:
         with without_warnings(UserWarning, _ROUGHLY_EVEN, _GROUPS_IGNORED):
@@ -174,9 +175,9 @@ def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
 
 
 def _stratified(y: Array, k: int, seed: int) -> Iterator[TrainTest]:
-    """Yield the parts of scikit-learn's StratifiedKFold of shuffled rows, without the second that loading it takes."""
+    """Yield the splits of scikit-learn's shuffled StratifiedKFold, without importing it, which takes a second."""
     _, first, code = np.unique(y, return_index=True, return_inverse=True)
-    code = first.argsort().argsort()[code]  # classes are dealt in the order in which they first occur
+    code = first.argsort().argsort()[code]  # classes are numbered by first occurrence
     dealt, rng, fold = np.sort(code), np.random.RandomState(seed), np.empty(code.size, np.intp)
     sizes = np.array([np.bincount(dealt[number::k], minlength=first.size) for number in range(k)])
     for each, size in enumerate(sizes.T):
@@ -198,12 +199,12 @@ class Folds(Protocol):
     stratified : bool
         Give each fold about the same share of every class.
     rare_classes : {"error", "spread"}
-        What to do with a class of fewer rows than folds, which cannot be in each: refuse, or spread its rows over as
-        many folds as it has rows. Figures of a single fold are then not all defined; pooled ones are.
+        Treatment of a class with fewer rows than folds: raise an error, or put its rows into different folds. Some
+        folds then lack the class, so figures of single folds may be undefined; pooled figures are defined.
 
     Notes
     -----
-    With groups, no group is in two folds.
+    With groups, all rows of a group are in the same fold.
 
     Examples
     --------
@@ -239,24 +240,24 @@ class Folds(Protocol):
         rare = np.flatnonzero(sizes < self.k)
         if rare.size and (self.rare_classes == "error" or rare.size == sizes.size):
             few = int(sizes[rare].min())
-            less = f"take cv={few}, " if few > 1 else ""
+            less = f"use cv={few}, " if few > 1 else ""
             spread = f"cv=rocscope.protocols.Folds({self.k}, rare_classes='spread')"
             hint = f"{less}merge or omit rare classes, or {spread}"
             got = "fewer of " + name_list([sample.classes[c] for c in rare], sizes[rare].tolist())
-            raise InputError("cv", expected=f"at least {self.k} rows of each class, one a fold", got=got, hint=hint)
+            raise InputError("cv", expected=f"at least {self.k} rows of each class, one per fold", got=got, hint=hint)
 
 
 @held_to_contract
 @dataclass(frozen=True)
 class Holdout(Protocol):
-    """Holdout: part of the rows is held out for testing; repeats hold out different parts.
+    """Holdout: a part of the rows is held out for testing; repeats hold out different parts.
 
     Parameters
     ----------
     test : float
-        Share of the rows.
+        Share of rows for testing, between 0 and 1.
     stratified : bool
-        Give both parts about the same share of every class; not where there are groups, which stay together.
+        Give both parts about the same share of every class. Ignored with groups, which are not split.
 
     Examples
     --------
@@ -291,27 +292,27 @@ def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> A
     single = np.flatnonzero(sizes < 2)
     if single.size:
         got = "one of " + check.listing([sample.classes[c] for c in single])
-        hint = "leave it out, or cv=rocscope.protocols.Holdout(stratified=False)"
-        raise InputError("cv", expected="two rows of each class, one a part", got=got, hint=hint)
+        hint = "omit the class, or use cv=rocscope.protocols.Holdout(stratified=False)"
+        raise InputError("cv", expected="two rows of each class, one per part", got=got, hint=hint)
     return splitters.StratifiedShuffleSplit(**options)
 
 
 @held_to_contract
 @dataclass(frozen=True)
 class ThreeParts(Protocol):
-    """Training, validation and test rows from one fit: choose on validation rows, evaluate on test rows.
+    """Three parts: fit on training rows, choose a threshold on validation rows, evaluate it on test rows.
 
     Parameters
     ----------
     validation, test : float
-        Shares of the rows.
+        Shares of rows for validation and for testing.
     stratified : bool
-        As in `Holdout`.
+        Give all parts about the same share of every class. Ignored with groups, which are not split.
 
     Notes
     -----
-    The segment of each row is "validation" or "test": ``preds.by_segment()["validation"]`` is for `choose`, the
-    other for judging what was chosen.
+    The predictions have "validation" or "test" as the segment of each row. Pass ``preds.by_segment()["validation"]`` to
+    `choose`, and evaluate the decision on ``preds.by_segment()["test"]``.
 
     Examples
     --------
@@ -347,12 +348,12 @@ class ThreeParts(Protocol):
 
 @dataclass(frozen=True)
 class LeaveOneOut(Protocol):
-    """Leave-one-out: every row (or group) is tested by a model fitted to all others.
+    """Leave-one-out: each row (or group) is scored by a model fitted to all other rows.
 
     Notes
     -----
-    Not for the AUC of models that lean to the class mix of the training rows: leaving out a positive lowers their
-    scores just for that row, which shows as an AUC below 1/2 (Airola et al. 2011). Use folds for it.
+    Do not use this protocol for the AUC. If scores depend on the prevalence of the training rows, omitting a positive
+    lowers the score of exactly this row, so the AUC may fall below 1/2 (Airola et al. 2011). Use folds instead.
 
     References
     ----------
@@ -380,16 +381,16 @@ class LeaveOneOut(Protocol):
 @held_to_contract
 @dataclass(frozen=True)
 class TimeOrder(Protocol):
-    """Time order: each fold is tested by a model fitted to earlier rows.
+    """Time order: the rows of each fold are scored by a model fitted to earlier rows.
 
     Parameters
     ----------
     k : int
-        Number of folds; the first stretch of rows is for training only.
+        Number of folds; the rows before the first fold are used only for training.
     gap : int
-        Rows left out between training and test.
+        Number of rows to omit between training and test rows.
     most_training : int, optional
-        The latest rows that are used for training; all by default.
+        Largest number of training rows; the latest rows are used. By default all earlier rows.
 
     Examples
     --------
@@ -421,16 +422,16 @@ class TimeOrder(Protocol):
 @held_to_contract
 @dataclass(frozen=True)
 class OutOfBag(Protocol):
-    """Bootstrap: models are fitted to a bootstrap sample and tested on the rows left out, about 37%.
+    """Out-of-bag bootstrap: models are fitted to a bootstrap sample and tested on the rows that it lacks, about 37%.
 
     Parameters
     ----------
     stratified : bool
-        Draw within each class.
+        Draw the bootstrap sample within each class.
 
     Notes
     -----
-    Samples without two classes, or that leave none out, are drawn again. With groups, groups are drawn.
+    A sample is drawn again if it lacks a class or contains all rows. If rows have groups, groups are drawn.
 
     Examples
     --------
@@ -472,15 +473,15 @@ NAMED: dict[str, type[Protocol]] = {
     "time_order": TimeOrder,
     "out_of_bag": OutOfBag,
 }
-"""Protocols by their names for `cv`."""
+"""Protocols by the names that `cv` accepts."""
 
 
 def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = None) -> tuple[list[Split], str]:
-    """Return the splits for any `cv`, and a description of the protocol."""
+    """Return the splits for a value of `cv`, and a description of the protocol."""
     check.check_whole(repeats, "repeats")
     protocol = _protocol(cv)
     if repeats > 1 and not protocol.random:
-        hint = "repeats would be the same"
+        hint = "all repeats would be equal"
         raise InputError("repeats", expected=f"1 for {protocol.title}", got=str(repeats), hint=hint)
     if isinstance(protocol, Splitter) and repeats == 1:
         return numbered(protocol.numbered(sample, _seed(seed, 0)), sample), protocol.title
@@ -489,13 +490,13 @@ def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = N
 
 
 def splits_testing_once(cv: Any, sample: SplitRows, fold: Any, seed: int) -> list[Split]:
-    """Return splits that test every row once; "fold" uses the rows' own folds."""
+    """Return splits that test every row once; the text "fold" means the folds stored with the rows."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", fold).values()]
     splits, title = splits_of(cv, sample, seed=seed)
     times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
     if (times != 1).any():
-        got = f"{(times == 0).sum()} rows in none, {(times > 1).sum()} in several, by {title}"
+        got = f"{(times == 0).sum()} rows in none and {(times > 1).sum()} in several, from {title}"
         raise InputError("cv", expected="every row in one test fold", got=got)
     return splits
 
@@ -510,8 +511,8 @@ def _protocol(cv: Any) -> Protocol:
     if isinstance(cv, Protocol):
         return cv
     if isinstance(cv, str) and cv == "prefit":
-        hint = "rocscope.evaluation.from_estimator has the predictions of fitted models, and choose their threshold"
-        raise InputError("cv", expected="folds to fit models in", got="'prefit'", hint=hint)
+        hint = "use rocscope.evaluation.from_estimator for predictions of fitted models, and choose for their threshold"
+        raise InputError("cv", expected="folds in which models are fitted", got="'prefit'", hint=hint)
     if isinstance(cv, float) and 0 < cv < 1:
         return Holdout(cv)
     if isinstance(cv, str):
@@ -561,7 +562,7 @@ class Splitter(Protocol):
         return of_splitter(seeded, sample)
 
     def numbered(self, sample: SplitRows, seed: int) -> Iterable[tuple[int, TrainTest]]:
-        """Yield parts with their repeats; a splitter such as RepeatedStratifiedKFold may repeat itself."""
+        """Yield the number of the repeat, and the split; some splitters, such as RepeatedKFold, have repeats."""
         from sklearn.model_selection import BaseShuffleSplit
 
         unseeded = self.random and self.splitter.random_state is None

@@ -1,7 +1,7 @@
-"""BinnedCounts: counts in bins of the score, with bounds on every figure that bins leave open.
+"""BinnedCounts: counts in bins of the score, with bounds on figures that bins do not determine.
 
-A curve is known at the edges of bins only; between them it lies within an envelope. Bounds of concordant pairs are
-whole numbers of any size, so that they are never too narrow by rounding.
+A curve is known exactly only at the edges of bins; between edges it lies within an envelope. Bounds on concordant pairs
+are whole numbers of any size, so rounding cannot make them too narrow.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,12 +21,12 @@ from rocscope.core import Band, CumulativeCounts, Levels, ThresholdCounts, jsona
 from rocscope.core.ranking import Pairs, count_at_least, unsigned_zeros
 from rocscope.errors import InexactCountsError, InputError, ScoreError, ShapeError, WeightError
 
-_INT64_MAX = 2**63 - 1  # beyond it products and sums are made of Python's integers
+_INT64_MAX = 2**63 - 1  # larger products and sums use Python integers
 
 
 @dataclass(frozen=True)
 class PairsInBins(Pairs):
-    """Bounds of concordant pairs, a tied pair counting half."""
+    """Bounds on concordant pairs; a tied pair counts as half."""
 
     inexact: Callable[[str], InexactCountsError]
 
@@ -46,7 +46,7 @@ def whole_counts(values: Any, name: str, n: int) -> Array:
 
 
 def wins_within(wins: Any, low: Array, high: Array, pos: Array, neg: Array) -> tuple[Array, Array]:
-    """Return bounds of concordant pairs in each bin: the given ones, checked against the counts."""
+    """Return bounds on concordant pairs in each bin: the given bounds after a check against the counts."""
     pairs = product(pos, neg)
     single = low == high
     least, most = np.where(single, pairs, 0), np.where(single, pairs, 2 * pairs)
@@ -71,31 +71,31 @@ def _wide(bound: Array) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    """Return products of counts, as Python integers if twice one would overflow 64 bits."""
+    """Return products of counts, as Python integers if twice a product would overflow 64 bits."""
     if int(a.max()) * int(b.max()) > _INT64_MAX // 4:
         return a.astype(object) * b.astype(object)
     return a * b
 
 
 def group_sums(values: Array, starts: Array, most: int) -> Array:
-    """Return the sums of groups of pairs, at most `most` each."""
+    """Return the sums of groups of pair counts; `most` is an upper bound on each sum."""
     return np.add.reduceat(values.astype(object) if most > _INT64_MAX else values, starts)
 
 
 def total(values: Array, most: int) -> int:
-    """Return the sum of pairs, at most `most`."""
+    """Return the sum of pair counts; `most` is an upper bound on it."""
     return sum(values.tolist()) if most > _INT64_MAX else int(values.sum())
 
 
 class Bounds(NamedTuple):
-    """Bounds of a quantity; equal if it is known."""
+    """Bounds on a quantity; equal if the quantity is known."""
 
     low: float
     high: float
 
 
 def rounded(exact: Fraction, towards: float) -> float:
-    """Return the nearest float on one side of an exact value."""
+    """Return an exact value rounded to a float in the given direction."""
     value = float(exact)
     wrong = value > exact if towards < 0 else value < exact
     return nextafter(value, towards) if wrong else value
@@ -106,7 +106,7 @@ TpFp = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Boxes:
-    """Corners (tp, fp) of the curve, starting at (0, 0), and which pieces between them are straight."""
+    """Known points (tp, fp) of the curve, starting at (0, 0), and True for pieces between them that are straight."""
 
     tp: Array
     fp: Array
@@ -115,7 +115,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class _View:
-    """A curve: the count that determines its x, its axes, and whether straight lines of counts bend."""
+    """A kind of curve: the count that determines x, its axes, and True if straight lines of counts become curved."""
 
     across: Literal["fp", "tp", "depth"]
     x: Callable[..., Any]
@@ -140,13 +140,13 @@ CURVES = tuple(_VIEWS)
 
 
 def envelope(curve: str, boxes: Boxes) -> Band:
-    """Return lower and upper bounds of y at each x, to be joined by straight lines.
+    """Return lower and upper bounds on y at each x, to be connected by straight lines.
 
     Notes
     -----
-    Of each box four points: where it is entered, the two corners, where it is left. On a curve that bends (lift,
-    precision–recall) the lines between the corners take the worse of both ends, since a quotient of counts that
-    change evenly goes up or down between them, but not straight.
+    Each box between two known points contributes four points: its two known points and its two other corners. For lift
+    and precision–recall, y is a quotient of counts. Along a straight line of counts the quotient is monotone but not
+    straight, so the worse of both ends is used.
     """
     view = _VIEWS[check.check_choice("curve", curve, CURVES)]
     lowest, highest = _PATHS[view.across](boxes)
@@ -198,7 +198,7 @@ def _across_depth(boxes: Boxes) -> tuple[TpFp, TpFp]:
 
 
 def _tied(lowest: TpFp, highest: TpFp, boxes: Boxes) -> tuple[TpFp, TpFp]:
-    """Let both bounds run straight through a box without inner points."""
+    """Make both bounds straight in boxes without inner points."""
     rows = boxes.straight
     for counts, known in ((lowest[0], boxes.tp), (lowest[1], boxes.fp), (highest[0], boxes.tp), (highest[1], boxes.fp)):
         before, after = _ends(known)
@@ -210,7 +210,7 @@ _PATHS = {"fp": _across_fp, "tp": _across_tp, "depth": _across_depth}
 
 
 def _stepped(x: Array, low: Array, high: Array, straight: Array) -> tuple[Array, Array, Array]:
-    """Repeat the ends of lines between four points, with the worse value of both."""
+    """Replace lines between points by steps at the worse value of both ends."""
     left, right = x[:, :-1], x[:, 1:]
     stepped = [np.stack([left, right], axis=2).reshape(len(x), -1)]
     for values, worse in ((low, np.fmin), (high, np.fmax)):
@@ -223,22 +223,22 @@ def _stepped(x: Array, low: Array, high: Array, straight: Array) -> tuple[Array,
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinnedCounts(CumulativeCounts):
-    """Numbers of positives and negatives in ranges of the score, and the resulting bounds.
+    """Numbers of positives and negatives in ranges of the score, with bounds on figures.
 
     Parameters
     ----------
     low, high : arrays of k scores
-        The smallest and the largest score seen in each bin. Bins are disjoint and in decreasing order:
+        The lowest and the highest score in each bin. Bins are disjoint and in decreasing order:
         ``high[i] >= low[i] > high[i + 1]``.
     pos, neg : arrays of k whole counts
-        Bins in which both are 0 are left out.
+        Numbers of positives and negatives in each bin. Empty bins are removed.
     wins : pair of arrays of k whole numbers, optional
-        Bounds of twice the number of pairs of a positive and a negative of the same bin in which the positive has
-        the higher score; a tied pair counts one. Left out: pos·neg where all scores of the bin are equal, otherwise
-        from 0 to 2·pos·neg.
+        Lower and upper bounds, for each bin, on twice the number of concordant pairs (the positive has the higher
+        score) plus the number of tied pairs. By default pos·neg if all scores of the bin are equal, else from 0 to
+        2·pos·neg.
     holds_hull : bool
-        Whether every vertex of the exact ROC hull is a bin's end, so that hull, Kolmogorov–Smirnov distance and
-        choices by cost are exact.
+        True if every vertex of the exact ROC hull is the end of a bin. Hull, Kolmogorov–Smirnov distance and choices by
+        cost are then exact.
 
     Raises
     ------
@@ -247,9 +247,9 @@ class BinnedCounts(CumulativeCounts):
 
     Notes
     -----
-    Where a bin ends the curve is known: ``threshold`` is `low`. Between, whatever the order of the scores in a bin,
-    the curve stays in the box between two ends, so `envelope` and `auc_bounds` are guaranteed (Vuk & Curk's A_ROC1 and
-    its mirror, bin by bin).
+    The curve is known at the end of each bin; ``threshold`` is `low`. Between two ends the curve lies in the box that
+    they span, for any order of the scores in the bin. The bounds `envelope` and `auc_bounds` are therefore guaranteed
+    (Vuk & Curk's A_ROC1 and its mirror image, bin by bin).
 
     References
     ----------
@@ -303,7 +303,8 @@ class BinnedCounts(CumulativeCounts):
         ----------
         parts : BinnedCounts in any order
         holds_hull : bool
-            As of the whole: the hulls of parts do not tell.
+            True if every vertex of the hull of all parts together is the end of a bin. It does not follow from the
+            parts.
 
         Raises
         ------
@@ -317,13 +318,13 @@ class BinnedCounts(CumulativeCounts):
         array([5, 1])
         """
         given = []
-        for part in parts:  # one by one: the first may be none
+        for part in parts:  # one by one, because there may be no part
             if not isinstance(part, BinnedCounts):
                 raise InputError("parts", expected="BinnedCounts", got=check.shown(part))
             given.append(part)
         ordered = sorted(given, key=lambda part: part.low[0].item(), reverse=True)
         if not ordered:
-            raise ShapeError("parts", expected="at least one", got="none")
+            raise ShapeError("parts", expected="at least one part", got="none")
         columns = [np.concatenate([getattr(p, name) for p in ordered]) for name in ("low", "high", "pos", "neg")]
         wins = tuple(np.concatenate([part.wins[end] for part in ordered]) for end in (0, 1))
         made = cls(*columns, wins=wins, holds_hull=holds_hull)
@@ -331,28 +332,28 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Thresholds at which the curve is known: the lowest score of each bin."""
+        """Thresholds at which the curve is known, the lowest score of each bin."""
         return self.low
 
     @cached_property
     def attained(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The ends of the bins as levels: a lower bound of the exact hull."""
+        """Counts at the ends of bins only; their hull is a lower bound on the exact hull."""
         return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg)).as_sums(self.weights, self.dependent)
 
     @property
     def best_case(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Counts whose hull is an upper bound of the exact curve."""
+        """Counts whose hull is an upper bound on the exact curve."""
         return self.attained if self.holds_hull else self.optimistic()
 
     @cached_property
     def cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """True and false positives, starting at (0, 0): one point more than there are bins."""
+        """True and false positives at the ends of bins, starting with (0, 0)."""
         tp, fp = Levels(self.low, self.pos, self.neg).cumulative()
         return check.read_only(tp), check.read_only(fp)
 
     @cached_property
     def right_bounds(self) -> tuple[int, int]:
-        """Bounds of twice the concordant plus the tied pairs."""
+        """Bounds on twice the number of concordant pairs plus the number of tied pairs."""
         self.require_both_classes("AUC")
         most = self._most
         across = 2 * int(dot(self.neg, self.cumulative[0][:-1], most))
@@ -369,7 +370,7 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def auc_bounds(self) -> tuple[float, float]:
-        """Bounds of the AUC, rounded outwards.
+        """Bounds on the AUC, rounded outwards.
 
         Examples
         --------
@@ -385,19 +386,19 @@ class BinnedCounts(CumulativeCounts):
         return self.right_bounds[0] == self.right_bounds[1]
 
     def auc_fraction(self) -> Fraction:
-        """Return the exact AUC, ties counting half.
+        """Return the exact AUC; tied pairs count as half.
 
         Raises
         ------
         InexactCountsError
-            If bins leave it open; the message says within which bounds.
+            If bins do not determine the AUC; the message states its bounds.
         """
         if not self.is_exact_area:
             raise self.inexact("AUC")
         return Fraction(self.right_bounds[0], self._most)
 
     def pairs(self) -> Pairs:
-        """Count the concordant pairs, if bins determine them."""
+        """Return the numbers of concordant and tied pairs; raise InexactCountsError unless bins determine the AUC."""
         if not self.is_exact_area:
             raise self.inexact("AUC")
         right, _ = self.right_bounds
@@ -405,22 +406,22 @@ class BinnedCounts(CumulativeCounts):
 
     @cached_property
     def is_exact(self) -> bool:
-        """True if every bin holds one distinct score."""
+        """True if every bin has only one distinct score."""
         return bool((self.low == self.high).all())
 
     @property
     def holds_levels(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Same as `is_exact`, under the name that all counts share."""
+        """Same as `is_exact`; all counts have this property."""
         return self.is_exact
 
     def require_levels(self, what: str) -> ThresholdCounts:
-        """Return the exact counts, or raise InexactCountsError if a bin holds several scores."""
+        """Return the exact counts; raise InexactCountsError if a bin has several scores."""
         if not self.is_exact:
             raise self.inexact(what)
         return self.attained
 
     def on_hull(self, what: str = "ROC hull") -> ThresholdCounts:
-        """Return the ends of the bins, if they include all vertices of the hull."""
+        """Return counts at the ends of bins; raise InexactCountsError unless these include all vertices of the hull."""
         return self.attained if self.holds_hull else self.require_levels(what)
 
     def counts(self) -> ThresholdCounts:
@@ -429,12 +430,12 @@ class BinnedCounts(CumulativeCounts):
         Raises
         ------
         InexactCountsError
-            If a bin holds several scores.
+            If a bin has several distinct scores.
         """
         return self.require_levels("counts of every distinct score")
 
     def inexact(self, what: str) -> InexactCountsError:
-        """Return the error that states what is not known exactly, what is known, and what to do."""
+        """Return an error that states the quantity that is not known exactly, its bounds, and alternatives."""
         got = f"{len(self)} bins, {int((self.low < self.high).sum())} of several scores"
         if self.n_pos and self.n_neg:
             got += ", AUC from {:.9g} to {:.9g}".format(*self.auc_bounds)
@@ -445,14 +446,14 @@ class BinnedCounts(CumulativeCounts):
         whole, begun = (count_at_least(ends, threshold) for ends in (self.low, self.high))
         if begun > whole:
             above = self.low[whole - 1].item() if whole else inf
-            got = f"one within the scores from {self.low[whole].item()!r} to {self.high[whole].item()!r}"
-            hint = f"the nearest known ones are {self.low[whole].item()!r} and {above!r}"
+            got = f"one inside the bin from {self.low[whole].item()!r} to {self.high[whole].item()!r}"
+            hint = f"the nearest known thresholds are {self.low[whole].item()!r} and {above!r}"
             raise InexactCountsError(f"threshold {threshold!r}", expected="one that splits no bin", got=got, hint=hint)
         tp, fp = (axis[whole].item() for axis in self.cumulative)
         return tp, fp, self.n_pos - tp, self.n_neg - fp
 
     def envelope(self, kind: str = "roc") -> Band:
-        """Return guaranteed bounds of the exact curve.
+        """Return guaranteed bounds on the exact curve.
 
         Parameters
         ----------
@@ -461,7 +462,7 @@ class BinnedCounts(CumulativeCounts):
         Returns
         -------
         Band
-            Of level 1. Straight between its points; where x repeats, the ends jump.
+            The bounds, with a level of 1. They are straight between points; at a repeated x they jump.
 
         Raises
         ------
@@ -481,11 +482,11 @@ class BinnedCounts(CumulativeCounts):
         return envelope(kind, Boxes(tp, fp, self.low == self.high))
 
     def optimistic(self) -> ThresholdCounts:
-        """Return the counts with positives first in each bin: an upper bound of every curve."""
+        """Return the counts with positives ranked first in each bin; their curves are upper bounds."""
         return self._resolved(positives_first=True)
 
     def pessimistic(self) -> ThresholdCounts:
-        """Return the counts with negatives first in each bin: a lower bound of every curve."""
+        """Return the counts with negatives ranked first in each bin; their curves are lower bounds."""
         return self._resolved(positives_first=False)
 
     def _resolved(self, *, positives_first: bool) -> ThresholdCounts:
@@ -502,12 +503,12 @@ class BinnedCounts(CumulativeCounts):
         return ThresholdCounts.from_ranking(levels).as_sums(self.weights, self.dependent)
 
     def merge(self, starts: Sequence[int] | Array) -> "BinnedCounts":
-        """Return the counts with neighbouring bins merged; the bounds of the AUC are kept.
+        """Return the counts with adjacent bins merged; the bounds on the AUC do not change.
 
         Parameters
         ----------
         starts : increasing indices, the first 0
-            Which bins begin a new one.
+            Indices of the bins that start a merged bin.
 
         Examples
         --------
@@ -529,7 +530,7 @@ class BinnedCounts(CumulativeCounts):
         return BinnedCounts(self.low[last], self.high[first], pos, neg, wins).as_sums(self.weights, self.dependent)
 
     def coarsen(self, most: int) -> "BinnedCounts":
-        """Return about `most` bins, evenly along the ROC curve; a larger bin stays alone."""
+        """Merge bins to about `most` bins, evenly spaced along the ROC curve; bins that are larger remain unchanged."""
         if len(self) <= most:
             return self
         step = 6 / max(most, 3)
@@ -561,7 +562,7 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def area_fact(self) -> str:
-        """The AUC or its bounds, as a line of text; empty if a class is missing."""
+        """The AUC or its bounds as text; empty if a class is missing."""
         if not (self.n_pos and self.n_neg):
             return ""
         low, high = self.auc_bounds

@@ -1,7 +1,8 @@
 """CountsSketch: a mergeable summary of a ranking in fixed memory, with guaranteed bounds, and its byte format.
 
-Scores are counted in nested cells: halves of the range of scores, halves of those, and so on. When memory is full, the
-cells that matter least are joined. The cells left are the bins of a `BinnedCounts`.
+Scores are counted in nested cells: halves of the range of scores, halves of these halves, and so on. When the memory is
+full, the cells with the least influence on the curve are merged. `CountsSketch.binned` returns the cells as a
+`BinnedCounts`.
 """
 
 import hashlib
@@ -24,12 +25,12 @@ from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, Stor
 from rocscope.ranges.binned import BinnedCounts, group_sums, product
 
 Coded = tuple[Array, Array, Array]
-"""Codes of distinct scores (64 ordered bits), decreasing, with the positives and negatives of each."""
+"""Codes of distinct scores (64 ordered bits) in decreasing order, with the positives and negatives at each score."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Nested cells of the score in order, with the rows of each that are in no inner cell."""
+    """Nested cells of the score in order; each has the counts of rows that are not in a cell inside it."""
 
     start: Array
     shift: Array
@@ -40,11 +41,11 @@ class Cells:
 
     @classmethod
     def of_levels(cls, code: Array, pos: Array, neg: Array) -> "Cells":
-        """Return a cell for each distinct score, given in increasing order."""
+        """Return a cell for each distinct score; scores are in increasing order."""
         return cls(code, np.zeros(code.size, np.uint8), pos, neg, code, code)
 
     def columns(self) -> list[Array]:
-        """Return the arrays."""
+        """Return the arrays of all columns."""
         return [getattr(self, field.name) for field in fields(self)]
 
     def __len__(self) -> int:
@@ -80,7 +81,7 @@ CELL_BYTES = sum(np.dtype(kind).itemsize for kind in _COLUMNS)
 
 
 def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded:
-    """Return the codes of distinct scores, decreasing, with their positives and negatives."""
+    """Return the codes of distinct scores in decreasing order, with their positives and negatives."""
     ranking = rank(positive, scores, weight)
     if isinstance(ranking, SortedKeys):
         return levels_of_keys(ranking.parts)
@@ -89,7 +90,7 @@ def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded
 
 
 def levels_of_keys(parts: Sequence[KeyPart]) -> Coded:
-    """Return the levels of sorted keys, given in parts by decreasing score."""
+    """Return the levels of sorted keys; parts of keys are in order of decreasing score."""
     size = sum(part.size for part in parts)
     code, pos, neg = (np.empty(size, kind) for kind in ("u8", "i8", "i8"))
     size = 0
@@ -98,31 +99,31 @@ def levels_of_keys(parts: Sequence[KeyPart]) -> Coded:
     return code[:size], pos[:size], neg[:size]
 
 
-_ROW_BYTES = 20  # of a row on its way into the cells: score, label, place and what sorting takes
-_ASIDE = 8  # a share of the capacity: levels without a cell wait until they are so many
-_APART = 4  # batches into which levels are parted while each gets a cell of its own
-_FILLED = 0.7  # of the capacity, after cells were joined: the less, the seldomer that is
-_GROWTH = 4  # a cell takes new rows up to this multiple of the mass `_light`; more go to cells inside it
-_HEAVIER = 1.25  # by which `_light` rises until cells fit
-_MOST_MASS = 4  # all rows have the mass 2, so `_light` ends below 2 · 1.25; a file with more is damaged
+_ROW_BYTES = 20  # bytes of a row while it is counted: score, label, index and memory for sorting
+_ASIDE = 8  # levels without a cell are collected until their number is the capacity divided by this
+_APART = 4  # number of batches into which levels are divided while each level gets its own cell
+_FILLED = 0.7  # share of the capacity in use after a merge; with a smaller share, merges are less frequent
+_GROWTH = 4  # a cell takes new rows up to this multiple of the mass `_light`; further rows go to cells inside it
+_HEAVIER = 1.25  # factor by which `_light` is increased until cells fit
+_MOST_MASS = 4  # all rows have a mass of 2, so `_light` is below 2 · 1.25; a file with a larger value is damaged
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
 _DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
 
 class CountsSketch(Result):
-    """Counts rows by score in batches, in fixed memory, with guaranteed bounds.
+    """Count rows by score in batches, in fixed memory, with guaranteed bounds.
 
     Parameters
     ----------
     memory : float
-        Bytes for what is kept; an update takes about twice that beside.
+        Memory for the sketch in bytes; during an update about three times this memory is used.
     pos_label : label, optional
-        The positive one.
+        The positive label; needed unless labels are 0/1, −1/1 or true/false.
 
     Attributes
     ----------
     n_pos, n_neg : int
-        Positives and negatives that have been counted.
+        Numbers of positives and negatives counted so far.
 
     Raises
     ------
@@ -131,14 +132,14 @@ class CountsSketch(Result):
 
     Notes
     -----
-    As long as every distinct score fits, counting is exact. From then on neighbouring scores share a cell: ranges of
-    the order-preserving bits of the score, halved as often as needed, so that cells of any two sketches are nested or
-    disjoint and ``a + b`` counts the union. Those are joined that hold the least share of the positives and the
-    negatives; a cell that comes to hold more passes new rows on to cells inside it. One score with many rows stays on
-    its own, and keeps its exact point of the curve.
+    Counting is exact as long as the memory suffices for every distinct score. After that, adjacent scores share a cell.
+    A cell is a range of the order-preserving bits of the score, made by repeated halving. Cells of any two sketches are
+    therefore nested or disjoint, and ``a + b`` counts the rows of both. Cells with the least share of positives and
+    negatives are merged. When a cell gets too many rows, new rows are counted in cells inside it. A score with many
+    rows keeps its own cell, and so its exact point on the curve.
 
-    About 30 ns a row. `binned` gives the ranges with the lowest and the highest score seen in each, whose ends are
-    exact points of every curve.
+    Counting takes about 30 ns per row. `binned` returns the ranges with the lowest and the highest score in each; the
+    ends of ranges are exact points on every curve.
 
     Examples
     --------
@@ -156,13 +157,13 @@ class CountsSketch(Result):
         self.pos_label = pos_label
         self.dtype: np.dtype[Any] | None = None
         self._cells = Cells.of_levels(*(np.empty(0, kind) for kind in ("u8", "i8", "i8")))
-        # Mass of a cell: its share of the positives plus its share of the negatives. Cells are merged into one that
-        # has a mass up to `_light`, which is 0 as long as every distinct score has a cell of its own.
+        # The mass of a cell is its share of the positives plus its share of the negatives. Cells are merged into cells
+        # with a mass of up to `_light`, which is 0 as long as every distinct score has its own cell.
         self._light = 0.0
         self._pending: list[tuple[Array, Array, Array | None]] = []
         self._aside: list[Cells] = []
         self.n_pos = self.n_neg = 0
-        self._placed = np.zeros(2, np.int64)  # positives and negatives in cells or aside, without those pending
+        self._placed = np.zeros(2, np.int64)  # positives and negatives in cells or set aside, without pending rows
 
     @property
     def capacity(self) -> int:
@@ -181,14 +182,14 @@ class CountsSketch(Result):
         ----------
         y_true : array of n labels
         y_score : array of n scores
-            In every batch of the same type, which is kept.
+            Scores, of the same type in every batch.
         sample_weight : array of n whole numbers, optional
-            How often each row counts.
+            Number of times that each row is counted.
 
         Raises
         ------
         ShapeError, LabelError, ScoreError, WeightError
-            If the batch cannot be counted; then nothing of it is.
+            If the batch is invalid. No row of the batch is counted then.
         """
         check.check_same_index(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
         positive = check.check_labels(y_true, self.pos_label)
@@ -210,7 +211,7 @@ class CountsSketch(Result):
 
     def _require_type(self, dtype: np.dtype[Any]) -> None:
         if self.dtype is not None and self.dtype != dtype:
-            hint = "scores are never cast; convert them first"
+            hint = "convert the scores first"
             raise ScoreError("y_score", expected=f"scores of type {self.dtype}", got=str(dtype), hint=hint)
 
     def _add_totals(self, pos: int, neg: int) -> None:
@@ -240,14 +241,14 @@ class CountsSketch(Result):
         self._place(ranked_levels(positive, scores, weight))
 
     def add_levels(self, dtype: np.dtype[Any], ranked: Coded) -> None:
-        """Count a ranked batch: decreasing codes of scores of a type, and their counts."""
+        """Count a ranked batch: codes of scores in decreasing order with their counts, and the type of the scores."""
         self._require_type(dtype)
         self._add_totals(int(ranked[1].sum()), int(ranked[2].sum()))
         self.dtype = dtype
         self._place(ranked)
 
     def _place(self, levels: Coded) -> None:
-        """Assign levels to cells, in small evenly spread portions while each gets its own, to limit memory."""
+        """Assign levels to cells; while each gets its own cell, in small portions spread over the range of scores."""
         stride = 1 if self._light else max(_APART * levels[0].size // self.capacity, 1)
         for first in range(stride):
             some = (np.ascontiguousarray(column[first::stride]) for column in levels)
@@ -259,13 +260,13 @@ class CountsSketch(Result):
         absorb = self._compiled(kernels.cells.absorb)
         left = absorb(*cells.columns(), *levels, per_pos, per_neg, _GROWTH * self._light)
         if left:
-            # `absorb` leaves the levels that no cell took at the end of the arrays, by decreasing score.
+            # `absorb` leaves the levels without a cell at the end of the arrays, in order of decreasing score.
             self._aside.append(Cells.of_levels(*(column[column.size - left :][::-1].copy() for column in levels)))
             if sum(map(len, self._aside)) > self.capacity // _ASIDE:
                 self._settle()
 
     def _settle(self) -> None:
-        """Give levels that no cell contains cells of their own."""
+        """Make a new cell for each level that no cell contains."""
         if self._aside:
             first, *others = self._aside
             self._aside = []
@@ -273,16 +274,16 @@ class CountsSketch(Result):
         self._fit()
 
     def _compiled(self, kernel: kernels.Kernel) -> Any:
-        """Return the compiled loop, or for few rows the same in Python, which does not load the compiler."""
+        """Return the compiled loop; for few rows return its Python function, to avoid loading the compiler."""
         return kernel if self.n >= kernels.SMALL else kernel.python
 
     def _shares(self) -> tuple[float, float]:
-        """Weight of one row among the positives, and among the negatives, assigned to cells so far."""
+        """Mass of one positive and of one negative: 1 / number of positives or negatives in cells so far."""
         pos, neg = np.maximum(self._placed, 1).tolist()
         return 1 / pos, 1 / neg
 
     def _fit(self) -> None:
-        """Merge cells until they fit, with some room left."""
+        """Merge cells until they fit, with some free memory."""
         if len(self._cells) <= self.capacity:
             return
         most = int(_FILLED * self.capacity)
@@ -290,14 +291,14 @@ class CountsSketch(Result):
         coarsen = self._compiled(kernels.cells.coarsen)
         while True:
             cells = self._cells
-            # The mass of neighbouring cells is a difference of running sums.
+            # The mass of adjacent cells is a difference of running sums.
             sums = map(running_sums, (cells.pos, cells.neg))
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             self._cells = cells.head(size)
             if size <= most:
                 break
             self._light *= _HEAVIER
-        self._cells = self._cells.copy()  # the view would keep the memory of all cells before
+        self._cells = self._cells.copy()  # a view would keep the memory of all previous cells
 
     def __add__(self, other: object) -> "CountsSketch":
         if not isinstance(other, type(self)):
@@ -316,7 +317,7 @@ class CountsSketch(Result):
         return both
 
     def binned(self) -> BinnedCounts:
-        """Return the score ranges with their counts, and bounds of the concordant pairs.
+        """Return the score ranges with their counts, and bounds on the concordant pairs.
 
         Raises
         ------
@@ -325,7 +326,7 @@ class CountsSketch(Result):
 
         Notes
         -----
-        Cells whose scores overlap make up one range; of their pairs those are known that lie in cells apart.
+        Cells with overlapping scores form one range. Pairs from disjoint cells of a range are known exactly.
         """
         if self.dtype is None or not self.n:
             raise ShapeError("sketch", expected="at least one row", got="none", hint="call update first")
@@ -333,7 +334,7 @@ class CountsSketch(Result):
         return _binned(self._cells, self.dtype, 2 * self.n_pos * self.n_neg)
 
     def to_bytes(self) -> bytes:
-        """Return the sketch as portable bytes; `from_bytes` restores it.
+        """Return the sketch as portable bytes; `from_bytes` restores the sketch.
 
         Raises
         ------
@@ -351,7 +352,7 @@ class CountsSketch(Result):
         Raises
         ------
         StoredError
-            If the bytes are not a sketch, of another version, incomplete, or were changed.
+            If the bytes are not a sketch, are of another version or incomplete, or were changed.
 
         Examples
         --------
@@ -375,7 +376,7 @@ class CountsSketch(Result):
         return sketch
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts, safe for JSON; `to_bytes` has the counts."""
+        """Return a summary, safe for JSON; use `to_bytes` for the counts."""
         facts = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "memory")}
         bounds = self.binned().auc_bounds if self.n_pos and self.n_neg else None
         return jsonable(facts | {"scores": str(self.dtype), "auc_bounds": bounds})
@@ -386,9 +387,9 @@ class CountsSketch(Result):
 
 
 def _common_label(first: CountsSketch, second: CountsSketch) -> Any:
-    """Return the positive label of two sketches; an empty one without a label may have any."""
+    """Return the common positive label of two sketches; an empty sketch without a label matches any label."""
     labels = [sketch.pos_label for sketch in (first, second) if sketch.n or sketch.pos_label is not None]
-    # Without a positive label the labels are {0, 1}, {-1, 1} or {False, True}: 1 is positive.
+    # Without a positive label the labels are {0, 1}, {-1, 1} or {False, True}, and 1 or True is positive.
     if len({1 if label is None else label for label in labels}) > 1:
         raise LabelError("pos_label", expected="the same in both sketches", got=check.listing(labels))
     return next((label for label in labels if label is not None), None)
@@ -402,7 +403,7 @@ def _dtype(facts: Fields) -> np.dtype[Any] | None:
 
 
 def _require_scores(facts: Fields, dtype: np.dtype[Any] | None, low: Array, high: Array) -> None:
-    """Raise for cells whose ends are not finite scores of a type."""
+    """Raise if the ends of cells are not finite scores of the given type."""
     if not low.size:
         return
     if dtype is None:
@@ -425,7 +426,7 @@ def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:
 
 
 def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
-    """Return a bin for each run of cells whose scores overlap; `most` bounds twice the pairs, for exact sums."""
+    """Return a bin for each run of overlapping cells; `most` is an upper bound on twice the pairs, for exact sums."""
     order = np.argsort(cells.low, kind="stable")
     low, high, pos, neg = (column[order] for column in (cells.low, cells.high, cells.pos, cells.neg))
     reach = np.maximum.accumulate(high)
@@ -438,7 +439,7 @@ def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
 
 
 def _wins(low: Array, high: Array, pos: Array, neg: Array, first: Array, most: int) -> tuple[Array, Array]:
-    """Return bounds of twice the concordant pairs within bins of cells; disjoint cells determine theirs."""
+    """Return bounds on twice the concordant pairs within bins; pairs from disjoint cells are known exactly."""
     inside = np.zeros(low.size, np.intp)
     inside[first[1:]] = 1
     group = np.cumsum(inside)
@@ -458,7 +459,7 @@ MAGIC = b"rocscope.sketch\n"
 VERSION = 1
 _HEAD = struct.Struct("<16sIQ")
 _CHECKSUM = 32  # bytes of SHA-256
-_WIDEST = 63  # bits that a cell may leave open of a score of 64
+_WIDEST = 63  # largest width of a cell in bits; scores have 64 bits
 _ANEW = "count the rows again"
 
 
@@ -477,7 +478,7 @@ def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
 
 
 def unseal(data: Any) -> tuple[Fields, list[Array]]:
-    """Return what was sealed, or raise StoredError."""
+    """Return the facts and columns from bytes made by `seal`; raise StoredError for other bytes."""
     content = bytes(cast(bytes, data)) if isinstance(data, bytes | bytearray | memoryview) else b""
     if len(content) < _HEAD.size or not content.startswith(MAGIC):
         _refuse("the bytes of a sketch", "something else")
@@ -495,12 +496,12 @@ def unseal(data: Any) -> tuple[Fields, list[Array]]:
         columns.append(np.frombuffer(content, kind, cells, begin).astype(np.dtype(kind).newbyteorder("=")))
         begin += columns[-1].nbytes
     if not _are_cells(*columns) or [sum(column.tolist()) for column in columns[2:4]] != rows:
-        _refuse("cells in order that hold all rows", "others")
+        _refuse("valid cells in order", "others")
     return facts, columns
 
 
 def _are_cells(start: Array, shift: Array, pos: Array, neg: Array, low: Array, high: Array) -> bool:
-    """Return whether cells are ordered, nested or disjoint, with valid rows, as compiled loops require."""
+    """Return True if cells are in order, nested or disjoint, and have valid counts, as compiled loops require."""
     if (shift > _WIDEST).any():
         return False
     inside = (np.uint64(1) << shift.astype(np.uint64)) - np.uint64(1)

@@ -161,7 +161,7 @@ def gap(rng):
     floors, options["subject_to"] = floors_of(rng, segments) if rng.random() < 0.3 else ({}, ())
     best = least(preds, segments, terms, limit, budget, bounds, floors)
     if best == np.inf:
-        with pytest.raises(InfeasibleError, match="no allocation keeps "):
+        with pytest.raises(InfeasibleError, match="no allocation within the limit satisfies "):
             rs.allocate(preds, context, **options)
         return 0.0
     found = rs.allocate(preds, context, **options)
@@ -450,7 +450,7 @@ def test_a_frame_and_its_line():
             PairingError,
             "^'m' and 'n' are not paired: expected as",
         ),
-        (lambda: rs.allocate(BRANCHES).rules("west"), InputError, "^name: expected that of a segment"),
+        (lambda: rs.allocate(BRANCHES).rules("west"), InputError, "^name: expected a segment"),
         (lambda: rs.allocate(BRANCHES).difference("mcc"), InputError, "^rate: expected"),
         (lambda: rs.allocate(BRANCHES).predict([1, 2]), InputError, "^segment: expected the segment of each case"),
         (lambda: rs.allocate(BRANCHES).predict([1], segment=["west"]), InputError, r"^segment: .*, got 'west'"),
@@ -480,9 +480,9 @@ def test_what_each_segment_keeps_is_saved_proved_and_told(tmp_path):
     found = prove(read, BRANCHES)
     assert found.proves and sum(" in " in claim and ">=" in claim for claim in found.proved) == 3
     assert rs.allocate(BRANCHES, campaign, subject_to="tpr >= 0").price == 0
-    with pytest.raises(InfeasibleError, match="in its segments within the limit; they take at least"):
+    with pytest.raises(InfeasibleError, match="in its segments; a limit of at least"):
         rs.allocate(BRANCHES, campaign, capacity=10, subject_to="tpr >= .9")
-    for wrong, message in (("auc >= .9", "a figure of one threshold"), ({"x": "tpr >= .9"}, "segments that are alloc")):
+    for wrong, message in (("auc >= .9", "a figure of one threshold"), ({"x": "tpr >= .9"}, "segments of the data")):
         with pytest.raises(InputError, match=message):
             rs.allocate(BRANCHES, campaign, subject_to=wrong)
 

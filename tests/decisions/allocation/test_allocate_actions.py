@@ -292,7 +292,7 @@ def paths(content, path=()):
     [
         ({"actions": {}}, "^actions: expected a mapping from the name of each action"),
         ({"actions": ["letter"]}, "^actions: expected a mapping from the name"),
-        ({"actions": ACTIONS, "context": Context()}, "^actions: expected none beside context"),
+        ({"actions": ACTIONS, "context": Context()}, "^actions and context: expected one of them"),
         ({"actions": ACTIONS, "subject_to": "auc >= .1"}, "^constraint: expected a figure of one threshold"),
         ({"actions": {"a": Campaign(9, 1, 2), "b": Campaign(8, 1, 2)}}, "one population, class mix and cost"),
         ({"actions": {"a": Context(), "b": Context(cost_fn=2)}}, "one population, class mix and cost"),
@@ -306,7 +306,7 @@ def test_refusals(options, message):
 
 
 def test_several_models_of_a_segment_are_refused():
-    with pytest.raises(InputError, match="one model in each, where there are several actions"):
+    with pytest.raises(InputError, match="one model in each segment, because there are several actions"):
         rs.allocate({"n": {"a": NORTH, "b": NORTH}}, actions=ACTIONS, budget=5)
     own = {"n": {"a": NORTH}, "s": {"b": SOUTH}}
     plan = rs.allocate(own, actions=ACTIONS, budget=900)

@@ -125,7 +125,7 @@ def test_it_is_saved_proved_applied_and_its_outcomes_are_amounts(tmp_path):
     gain, _ = gains_of(rows, campaign)
     assert found.gain.value == pytest.approx(gain[chosen].sum() - 10)
     assert plan.promise.gain * plan.cases.sum() == pytest.approx(-plan.interval().value)
-    with pytest.raises(InputError, match="one with its data"):
+    with pytest.raises(InputError, match="an allocation with its data"):
         read.interval()
     with pytest.raises(ColumnError):
         rs.allocate(rows, Context(cost_fn="price"))
@@ -201,8 +201,8 @@ def test_its_interval_covers_the_true_cost_of_pareto_amounts():
     [
         ({"context": Context(0.2, cost_fn="amount")}, "no target prevalence, where costs are columns"),
         ({"context": {0: Context(cost_fn="amount")}}, "one for all segments, where costs are columns"),
-        ({"context": Context(cost_fn="amount"), "max_difference": "equal_opportunity"}, "bounds on cases and depth"),
-        ({"context": Context(cost_fn="amount"), "subject_to": "tpr >= .2"}, "bounds on cases and depth"),
+        ({"context": Context(cost_fn="amount"), "max_difference": "equal_opportunity"}, "bounds on cases or depth"),
+        ({"context": Context(cost_fn="amount"), "subject_to": "tpr >= .2"}, "bounds on cases or depth"),
     ],
 )
 def test_refusals(options, message):

@@ -87,7 +87,7 @@ def test_strata_fix_the_class_mix():
 
 def test_an_undefined_criterion_says_so():
     found = rs.choose(sample(), criterion="lift@0.1").interval(of="criterion", **QUICK)
-    assert "lift@0.1 is not defined in" in found.reason
+    assert "lift@0.1 is undefined in" in found.reason
     assert found.low < found.high
 
 

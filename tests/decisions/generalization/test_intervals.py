@@ -292,7 +292,7 @@ WEIGHTED = rs.Predictions([1, 0, 1, 0] * 20, np.arange(80), sample_weight=np.ful
             InfeasibleError,
             r"the highest tpr at 95% is 0\.",
         ),
-        (lambda: pickle.loads(pickle.dumps(rs.choose(rows_of()))).interval(), InputError, "a decision with the data"),
+        (lambda: pickle.loads(pickle.dumps(rs.choose(rows_of()))).interval(), InputError, "a decision with its data"),
         (lambda: rs.choose(rows_of()).interval(95), InputError, "level: expected a number between 0 and 1"),
         (lambda: rs.choose(rows_of()).interval(replicates=0), InputError, "replicates: expected a whole number"),
         (lambda: rs.choose(WEIGHTED.counts()).interval(), WeightError, "pass the rows with sample_weight"),

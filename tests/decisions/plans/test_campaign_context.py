@@ -62,7 +62,7 @@ def test_the_example_of_the_issue():
     assert decision.in_population.tp + decision.in_population.fp == pytest.approx(300)
     decision = rs.choose(counts, Campaign(1000, 1, 10, fixed_cost=1e6))
     assert decision.trivial.startswith("nobody")
-    assert decision.notes[-1] == "acting would bring 510, which does not pay the fixed cost of 1e+06"
+    assert decision.notes[-1] == "acting would gain 510, which does not cover the fixed cost of 1e+06"
 
 
 @pytest.mark.parametrize(

@@ -157,14 +157,14 @@ def test_refusals(call, kind, message):
 
 def test_a_plan_that_was_read_says_that_its_data_are_not_there(tmp_path):
     read = rs.load_plan(PLANS["campaign"].save(tmp_path / "plan.json"))
-    with pytest.raises(InputError, match="plan: expected one with its data, got one that was read from a file"):
+    with pytest.raises(InputError, match="plan: expected a plan with its data, got one that was read from a file"):
         read.interval()
-    with pytest.raises(InputError, match="one with its data"):
+    with pytest.raises(InputError, match="a plan with its data"):
         _ = read.curve
     (tmp_path / "other.json").write_text('{"format": "rocscope.other"}')
     with pytest.raises(StoredError, match=r"rocscope.decision \| rocscope.campaign_plan \| rocscope.allocation"):
         rs.load_plan(tmp_path / "other.json")
-    with pytest.raises(InputError, match="expected segments named by texts or numbers"):
+    with pytest.raises(InputError, match="expected texts or numbers as names of segments"):
         rs.allocate({(1, 2): PREDS.counts()}).to_json()
 
 
