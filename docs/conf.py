@@ -38,7 +38,8 @@ nitpicky = False
 default_role = "py:obj"  # names in single backticks are links where they have a page
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
-numpydoc_xref_param_type = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # of the words of a type, those are links that have a page here
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's parameters say them, in words that a reader knows
 autodoc_member_order = "bysource"
@@ -86,25 +87,14 @@ sphinx_gallery_conf = {
 sys.path.insert(0, str(HERE / "site"))
 import pages  # noqa: E402 (found by the path above)
 
-autosummary_filename_map = {name: pages.file_name(name) for name in pages.public_names()}
+WITH_PAGE = [*pages.public_names(), *pages.result_classes().values()]
+autosummary_filename_map = {name: pages.file_name(name) for name in WITH_PAGE}
 pages.write_pages(HERE / "api")
-
-
-SEARCHED = {
-    "install": ["install", "installation", "pip"],
-    "glossary": ["cutoff", "cut-off", "cutpoint", "sensitivity", "specificity", "recall"],
-    "course/5-class-balance": ["undersampling", "imbalanced", "class imbalance"],
-    "course/6-hull": ["iso-performance", "MetaCost"],
-    "api/names/rocscope.net_benefit": ["dca", "decision curve", "decision curve analysis"],
-    "api/names/rocscope.plotting.plot_isometrics": ["isometrics", "isometric"],
-    "api/names/rocscope.multiclass.multiclass_auc": ["multiclass AUC", "micro average"],
-}
-"""Terms that people search for, by the page that the search shows first."""
 
 
 def index_terms(_app, page, source):
     """Add the terms of a page to its source as index entries, which the search ranks above plain text."""
-    for term in SEARCHED.get(page, []):
+    for term in pages.SEARCHED.get(page, []):
         if page.startswith("api/"):
             source[0] = f".. index:: ! single: {term}\n\n{source[0]}"
         else:
@@ -116,18 +106,24 @@ def not_ours(_app, _what, _name, each, *_):
     return str(getattr(each, "__module__", "")).startswith("sklearn") or None
 
 
-LONG_NAMES = {name.rpartition(".")[2]: name for name in reversed([*pages.public_names()])}
-"""The whole name of each public name, by its last part; of two with one last part, the first in the reference."""
+LONG_NAMES = pages.long_names()
+numpydoc_xref_aliases = {short: whole for short, whole in LONG_NAMES.items() if short[0].isupper()}
 
 
 def resolve_short_name(app, env, node, contnode):
-    """Link a public name that a docstring writes without its topic, such as `Decision.interval`."""
-    first, _, rest = node.get("reftarget", "").removeprefix("rocscope.").partition(".")
-    name = ".".join(filter(None, (LONG_NAMES.get(first), rest)))
-    if first not in LONG_NAMES or name == node["reftarget"]:
+    """Link a name of ours that a docstring writes without its topic, such as `Decision.interval`.
+
+    An attribute that has no entry of its own is a link to its class.
+    """
+    name = pages.long_name(node.get("reftarget", ""))
+    if not name:
         return None
-    document = node.get("refdoc", env.docname)
-    return env.get_domain("py").resolve_xref(env, document, app.builder, "obj", name, node, contnode)
+    document, domain = node.get("refdoc", env.docname), env.get_domain("py")
+    for target in (name, name.rpartition(".")[0]):
+        link = domain.resolve_xref(env, document, app.builder, "obj", target, node, contnode)
+        if link is not None:
+            return link
+    return None
 
 
 def setup(app):

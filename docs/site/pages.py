@@ -1,9 +1,12 @@
 """The pages of the reference: one for each public name, listed by topic in the order of the folder tree."""
 
+import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from types import ModuleType
 
 import rocscope as rs
@@ -32,6 +35,24 @@ WHOLE = {"metrics": "Metrics", "errors": "Errors"}  # topics without a list, eac
 OURS = "warn, heard"  # what is in them and not for users
 
 
+SEARCHED = {
+    "install": ["install", "installation", "pip"],
+    "glossary": ["cutoff", "cut-off", "cutpoint", "sensitivity", "specificity", "recall"],
+    "course/5-class-balance": ["undersampling", "imbalanced", "class imbalance"],
+    "course/6-hull": ["iso-performance", "MetaCost"],
+    "course/4-area": ["spam"],
+    "api/names/rocscope.lift_chart": ["lift chart"],
+    "api/names/rocscope.auc_interval": ["DeLong", "Hanley"],
+    "api/names/rocscope.net_benefit": ["net benefit", "dca", "decision curve", "decision curve analysis"],
+    "api/names/rocscope.plotting.plot_isometrics": ["isometrics", "isometric"],
+    "api/names/rocscope.multiclass.multiclass_auc": ["multiclass AUC", "micro average", "micro-average"],
+    "api/names/rocscope.multiclass.class-ConfusionMatrix": ["confusion matrix"],
+    "api/names/rocscope.curves.rate_curves.class-RocCurve": ["partial AUC"],
+    "api/inference-planning": ["sample size", "power"],
+}
+"""Terms that people search for, by the page that the search shows first."""
+
+
 def topic_named(name: str) -> ModuleType:
     """Return the topic of such a name, such as `inference.planning`."""
     return import_module(f"rocscope.{name}".rstrip("."))
@@ -53,6 +74,82 @@ def public_names() -> Iterator[str]:
     yield from (f"rocscope.{name}" for name in everyday())
     for topic in TOPICS:
         yield from (f"rocscope.{topic}.{name}" for name in members(topic) if name not in everyday())
+
+
+def _classes() -> dict[str, type]:
+    """Return the documented classes of all modules by their names; public ones are left out."""
+    public = {name.rpartition(".")[2] for name in public_names()}
+    classes: dict[str, type] = {}
+    for module in walk_packages(rs.__path__, "rocscope."):
+        if module.name.startswith(("rocscope._", "rocscope.compat")) or module.name.endswith("__main__"):
+            continue
+        for name, member in vars(import_module(module.name)).items():
+            ours = inspect.isclass(member) and member.__module__.startswith("rocscope.")
+            if ours and not name.startswith("_") and name not in public and member.__doc__:
+                classes[name] = member
+    return classes
+
+
+def _documentation(owner: object) -> Iterator[str]:
+    """Yield the docstrings of a function, or of a class and its public methods and properties."""
+    yield inspect.getdoc(owner) or ""
+    if inspect.isclass(owner):
+        yield from (inspect.getdoc(member) or "" for name, member in inspect.getmembers(owner) if name[0] != "_")
+
+
+def _mentions(text: str) -> set[str]:
+    """Return words of a docstring that may name a class: types of Returns and Attributes, and names in backticks."""
+    types = []
+    for section in re.findall(r"^(?:Returns|Attributes)\n-+\n(.*?)(?=^\w+\n--|\Z)", text, re.DOTALL | re.MULTILINE):
+        fields = (line for line in section.splitlines() if not line.startswith(" "))
+        types.extend(field.partition(" : ")[2] or field for field in fields)
+    return set(re.findall(r"\b[A-Z]\w+", " ".join(types))) | set(re.findall(r"`([A-Z]\w+)", text))
+
+
+NOT_RESULTS = {"Array", "Choices", "Figure", "Samples", "Table", "Tree"}
+"""Words, and names of other libraries' classes, for which we have private classes too."""
+
+
+@cache
+def result_classes() -> dict[str, str]:
+    """Return the classes that public functions return, and the classes that these name: the whole name by the name."""
+    classes = _classes()
+    results: dict[str, str] = {}
+    waiting = [getattr(topic_named(owner.partition(".")[2]), last) for owner, _, last in _parts(public_names())]
+    while waiting:
+        for text in _documentation(waiting.pop()):
+            for name in sorted(_mentions(text) - results.keys() - NOT_RESULTS):
+                if name in classes:
+                    results[name] = f"{classes[name].__module__}.{name}"
+                    waiting.append(classes[name])
+    return dict(sorted(results.items(), key=lambda item: item[0].lower()))
+
+
+def _parts(names: Iterator[str]) -> Iterator[tuple[str, str, str]]:
+    return (name.rpartition(".") for name in names)
+
+
+@cache
+def long_names() -> dict[str, str]:
+    """Return the whole name of each name with a page, by its last part; of two, the first in the reference."""
+    names = [*public_names(), *result_classes().values()]
+    return {name.rpartition(".")[2]: name for name in reversed(names)}
+
+
+def long_name(reference: str) -> str | None:
+    """Return the whole name that a reference means, such as `decisions.mixture`; None if it is not ours.
+
+    Examples
+    --------
+    >>> long_name("plotting.plot_roc"), long_name("Decision.interval"), long_name("threshold")
+    ('rocscope.plotting.plot_roc', 'rocscope.Decision.interval', None)
+    """
+    parts = reference.removeprefix("rocscope.").removeprefix("rs.").split(".")
+    while parts and parts[0] in rs.__all__ and isinstance(getattr(rs, parts[0]), ModuleType):
+        parts = parts[1:]  # a topic, whose names may also be at the top level
+    if not parts or parts[0] not in long_names():
+        return None
+    return ".".join([long_names()[parts[0]], *parts[1:]])
 
 
 def file_name(name: str) -> str:
@@ -123,6 +220,7 @@ def write_pages(folder: Path) -> None:
         "everyday",
         "sample",
         *(topic.replace(".", "-") for topic in TOPICS),
+        "results",
         *WHOLE,
         "figures",
         "other-names",
@@ -142,6 +240,8 @@ def write_pages(folder: Path) -> None:
         text = f".. automodule:: {module}\n   :no-members:\n\n.. py:currentmodule:: None\n\n{table(own) if own else ''}"
         text += f"\nWords of every day that belong here: {', '.join(also)}.\n" if also else ""
         pages[topic.replace(".", "-")] = titled(title, text)
+    returned = "Classes that functions return. They are not called directly."
+    pages["results"] = titled("Results", f"{returned}\n\n{table([*result_classes().values()])}")
     for topic, title in WHOLE.items():
         pages[topic] = titled(title, f".. automodule:: rocscope.{topic}\n   :members:\n   :exclude-members: {OURS}")
     pages["figures"] = titled("All figures", figure_list())

@@ -43,6 +43,10 @@ def cox_calibration(
     ScoreError
         If a score is not a probability.
 
+    See Also
+    --------
+    calibration_index, calibration_report
+
     Notes
     -----
     logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 with the right label fit any a and b > 0 and are omitted.

@@ -685,6 +685,10 @@ def calibration_curve(
     InputError
         If an option makes no sense; see also `ThresholdCounts.from_scores`.
 
+    See Also
+    --------
+    calibration_report, recalibrate, plot_calibration
+
     Notes
     -----
     Bins are ``[low, high)``, the last one closed; a point stands at the mean score of its bin, and an empty bin is a

@@ -644,6 +644,10 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     InputError
         If the method is unknown, or does not have the parameter.
 
+    See Also
+    --------
+    recalibrate, load_recalibrator
+
     Examples
     --------
     >>> recalibrator("histogram", bins=2).fit([1, 2, 3, 4], [0, 1, 1, 1]).predict([1, 4])
@@ -686,6 +690,10 @@ def recalibrate(
     InputError
         If method or folds are unknown, or a row occurs in several repeats: it would be in both parts of a fold.
         OneClassError if one class is missing.
+
+    See Also
+    --------
+    recalibrator, load_recalibrator, correct_probabilities
 
     Notes
     -----
@@ -750,6 +758,10 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     ------
     StoredError
         If the file cannot be read, or is not a recalibrator of a version that this one understands.
+
+    See Also
+    --------
+    recalibrator
 
     Examples
     --------

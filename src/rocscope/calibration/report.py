@@ -103,10 +103,14 @@ def calibration_report(
     ScoreError
         If a score is not a probability.
 
+    See Also
+    --------
+    calibration_curve, val_prob, summary
+
     Notes
     -----
     Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 by chance alone, so their intervals invert
-    tests: labels are drawn from curves whose distance is known (`rocscope.calibration.intervals`), and 0 is
+    tests: labels are drawn from curves whose distance is known, and 0 is
     in the interval of miscalibration exactly where its test does not reject. With estimated weights, as for censoring,
     they are not reliable, and the test is omitted. Others are closed forms: Wilson for
     observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
@@ -258,6 +262,10 @@ def val_prob(
         If one class is missing.
     ScoreError
         If a score is not a probability.
+
+    See Also
+    --------
+    calibration_report
 
     Notes
     -----

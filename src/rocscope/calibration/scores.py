@@ -403,6 +403,10 @@ def calibration_error(
     InputError
         If an option makes no sense.
 
+    See Also
+    --------
+    smooth_calibration_error, calibration_index
+
     Notes
     -----
     Depends on the bins, and without debiasing is above 0 for a calibrated model: it grows with the number of bins and
@@ -578,6 +582,10 @@ def calibration_index(
     ScoreError
         If a score is not a probability.
 
+    See Also
+    --------
+    calibration_error, cox_calibration
+
     Notes
     -----
     Over rows; a percentile between two rows lies on the straight line between them (R's and NumPy's type 7). The curve
@@ -627,6 +635,10 @@ def brier(
     ScoreError
         If a score is not a probability.
 
+    See Also
+    --------
+    log_loss, decompose
+
     References
     ----------
     Brier 1950, Mon. Wea. Rev. 78:1–3 (half of his sum over both classes).
@@ -660,6 +672,10 @@ def log_loss(
     ------
     ScoreError
         If a score is not a probability.
+
+    See Also
+    --------
+    brier
 
     Examples
     --------
@@ -752,6 +768,10 @@ def decompose(
     ------
     ScoreError
         If a score is not a probability.
+
+    See Also
+    --------
+    brier, calibration_curve
 
     Notes
     -----
@@ -885,7 +905,7 @@ class MiscalibrationCostCurve(Curve):
 
         Notes
         -----
-        The cost found is above 0 by chance alone; the band inverts tests (`rocscope.calibration.intervals`).
+        The cost found is above 0 by chance alone; the band inverts tests.
         It allows for one wrong row at least, also where all rows are acted on, or none.
         """
         at = np.arange(1, points + 1) / (points + 1)
@@ -1040,6 +1060,10 @@ def miscalibration_cost(
     ScoreError
         If a score is not a probability.
 
+    See Also
+    --------
+    net_benefit, recalibrate
+
     Notes
     -----
     At cost proportion c who acts on p does so from p ≥ c on; PAV values are the best that any threshold on the same
@@ -1106,6 +1130,10 @@ def spiegelhalter_test(
     ------
     ScoreError
         If a score is not a probability.
+
+    See Also
+    --------
+    hosmer_lemeshow_test, miscalibration_test
 
     Notes
     -----
@@ -1180,6 +1208,10 @@ def hosmer_lemeshow_test(
     InputError
         With estimated weights, as for censoring, whose variance depends on the label.
 
+    See Also
+    --------
+    spiegelhalter_test, miscalibration_test
+
     Notes
     -----
     χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with one degree of freedom per bin; weighted rows of a
@@ -1251,6 +1283,10 @@ def miscalibration_test(
         If a score is not a probability.
     InputError
         With estimated weights, as for censoring, which labels drawn from the probabilities do not allow for.
+
+    See Also
+    --------
+    spiegelhalter_test, calibration_error
 
     Notes
     -----

@@ -465,7 +465,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @classmethod
     def from_checked(cls, positive: Booleans, scores: Array, weight: Array | None = None) -> "ThresholdCounts":
-        """Count columns that have already been checked by `_base.validation`."""
+        """Count columns that have already been checked."""
         return cls.from_ranking(rank(positive, scores, weight))
 
     @classmethod

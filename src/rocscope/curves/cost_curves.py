@@ -102,6 +102,10 @@ def cost_curve(
     InputError
         See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
 
+    See Also
+    --------
+    brier_curve, hull, choose
+
     Notes
     -----
     x = π·cost_fn / (π·cost_fn + (1 − π)·cost_fp) for costs in addition to those of correct predictions, and y = x·fnr +
@@ -184,6 +188,10 @@ def brier_curve(
     ------
     ScoreError
         If a score is not a probability; see also `ThresholdCounts.from_scores`.
+
+    See Also
+    --------
+    cost_curve, brier
 
     Notes
     -----
@@ -341,6 +349,10 @@ def net_benefit(
         If a score is not a probability.
     InputError
         If a threshold is not from 0 to below 1; see also `ThresholdCounts.from_scores`.
+
+    See Also
+    --------
+    choose, calibration_curve
 
     Notes
     -----

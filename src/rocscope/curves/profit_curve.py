@@ -306,6 +306,10 @@ def profit(
     InputError
         If no campaign is given; see also `ThresholdCounts.from_scores`; OneClassError without responders.
 
+    See Also
+    --------
+    plan_campaign, gain
+
     Notes
     -----
     profit = unit_benefit · responders − unit_cost · size − fixed_cost, where a share d of M customers has the size

@@ -326,6 +326,10 @@ def roc(
     InputError
         See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
 
+    See Also
+    --------
+    auc, hull, precision_recall, plot_roc, band
+
     References
     ----------
     Vuk & Curk 2006, §4.
@@ -370,6 +374,10 @@ def auc(
     ------
     InputError
         See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+
+    See Also
+    --------
+    roc, auc_interval, compare
 
     References
     ----------
@@ -438,6 +446,10 @@ def det(
     ------
     InputError
         See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+
+    See Also
+    --------
+    roc
 
     References
     ----------
@@ -525,6 +537,10 @@ def precision_recall(
     ------
     InputError
         See `ThresholdCounts.from_scores`; OneClassError without positives.
+
+    See Also
+    --------
+    roc, average_precision
 
     References
     ----------
@@ -704,6 +720,10 @@ def lift_chart(
     InputError
         See `ThresholdCounts.from_scores`.
 
+    See Also
+    --------
+    gain, roc, plot_lift_chart, partial_lift_chart
+
     References
     ----------
     Vuk & Curk 2006, §5; Witten & Frank 2000.
@@ -737,6 +757,10 @@ def gain(
     InputError
         See `ThresholdCounts.from_scores`; OneClassError without positives.
 
+    See Also
+    --------
+    lift, lift_chart, profit
+
     Examples
     --------
     >>> gain([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).at(1 / 3)
@@ -765,6 +789,10 @@ def lift(
     ------
     InputError
         See `ThresholdCounts.from_scores`; OneClassError without positives.
+
+    See Also
+    --------
+    gain, lift_chart
 
     References
     ----------

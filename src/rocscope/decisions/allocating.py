@@ -381,6 +381,10 @@ def allocate(
     PairingError
         If the models of a segment were not counted on the same rows.
 
+    See Also
+    --------
+    choose, plan_campaign, load_plan
+
     Notes
     -----
     The result is the optimum over all rules, including randomised ones, of all models in all segments. Without bounds

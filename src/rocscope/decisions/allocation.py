@@ -191,7 +191,7 @@ class Allocation(Plan):
         return (self,)
 
     def total(self, amount: Callable[[UnitCosts, Any, Any], Fraction], counts: tuple[Array, Array]) -> Fraction:
-        """Return the exact sum over segments of an amount, such as `UnitCosts.used`, for true and false positives."""
+        """Return the exact sum over segments of an amount, such as ``UnitCosts.used``, for true and false positives."""
         return self._costs.total(amount, np.arange(self.names.size), *counts)
 
     @property
@@ -413,7 +413,7 @@ class Allocation(Plan):
         return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
 
     def planned(self, cases: ListedCases) -> list[int]:
-        """Return the expected number of cases that each segment's rule selects, in multiples of 1/`UNIT`."""
+        """Return the expected number of cases that each segment's rule selects, in multiples of 1/``UNIT``."""
         points, shares = self._points, self._shares
         # Integers in a common unit are exact and, for many segments, much faster than fractions.
         tp, fp = np.append(points.tp, 0)[shares.point], np.append(points.fp, 0)[shares.point]  # 0 at −1, nobody
@@ -514,8 +514,7 @@ class Allocation(Plan):
         Thresholds are chosen again on nine tenths of the cases and applied to the held-out tenth, in ten folds repeated
         five times. Exactly the planned number is acted on, so held-out cases above or below the limit are charged or
         credited with the marginal value of the limit. For weighted or grouped rows, several models of counts, and plans
-        from files, the interval is for fixed thresholds and not `reliable`. The formula is in
-        `rocscope.decisions.allocation.cost_interval`.
+        from files, the interval is for fixed thresholds and not `reliable`.
         """
         held_out = held_out_outcomes(self.allocations, self.source, self.limit, check.seed_of(random_state))
         return cost_interval(self.cost, self.allocations, level, held_out)

@@ -341,6 +341,10 @@ def plan_campaign(
     OneClassError
         If nobody responded.
 
+    See Also
+    --------
+    profit, allocate, load_plan
+
     References
     ----------
     Hernández-Orallo 2004, mail campaign design: the benefit for three different campaigns.

@@ -130,6 +130,10 @@ def choose(
     PairingError
         If models come from samples of different prevalence and the context does not name a target prevalence.
 
+    See Also
+    --------
+    hull, plan_campaign, allocate, monitor, load_plan
+
     Notes
     -----
     Expected cost and other criteria that are linear in the counts are compared in exact arithmetic, so no admissible

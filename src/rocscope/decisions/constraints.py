@@ -247,7 +247,7 @@ class Constraint(Condition):
     level 1 − (1 − α)/m.
 
     Precision, npv, accuracy, error, cost and net benefit are not monotone along the thresholds. All thresholds are
-    therefore tested together (`rocscope.inference.learn_then_test`), so that a threshold that breaks the bound is
+    therefore tested together (learn then test), so that a threshold that breaks the bound is
     admitted in at most 1 − α of samples. For rows in groups this test is not available and raises an error.
 
     "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Among n cases of the
@@ -302,7 +302,7 @@ class Constraint(Condition):
 
     @property
     def tested(self) -> bool:
-        """True if all thresholds are tested together; see `learn_then_test`."""
+        """True if all thresholds are tested together; learn then test."""
         return self.level is not None and self.quantity in _TESTED
 
     @property

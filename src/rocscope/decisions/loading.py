@@ -39,6 +39,10 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     StoredError
         If the file does not exist, is of a newer version, is incomplete, or was changed after it was saved.
 
+    See Also
+    --------
+    choose, plan_campaign, allocate
+
     Examples
     --------
     >>> import tempfile

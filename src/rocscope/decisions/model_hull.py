@@ -946,6 +946,10 @@ def hull(
     InputError
         If no model is given.
 
+    See Also
+    --------
+    choose, mixture, plot_regions
+
     Notes
     -----
     For unweighted data the computation uses exact whole numbers. After ranking, it takes one pass over the distinct
@@ -1035,6 +1039,10 @@ def h_measure(
     ------
     InputError
         See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+
+    See Also
+    --------
+    auc, cost_curve
 
     Notes
     -----

@@ -845,6 +845,15 @@ def monitor(
     Monitor
         A monitor without rows; pass rows to `Monitor.update`.
 
+    Raises
+    ------
+    InputError
+        If `target_prevalence` is given with a threshold or a condition, or `what` cannot be monitored.
+
+    See Also
+    --------
+    load_plan, drift
+
     Notes
     -----
     If an ordinary interval or test is repeated every day, it will eventually give a false alarm. These intervals and

@@ -54,6 +54,10 @@ def reweight(counts: Models, target_prevalence: float, *, model: str | None = No
     InputError
         If the prevalence is not between 0 and 1.
 
+    See Also
+    --------
+    correct_probabilities, estimate_prevalence
+
     Examples
     --------
     >>> counts = reweight(ThresholdCounts([2, 1], [3, 1], [1, 3]), 0.25)
@@ -87,6 +91,10 @@ def correct_probabilities(probability: Any, *, train_prevalence: float, target_p
         If one is not a probability.
     InputError
         If a prevalence is not between 0 and 1.
+
+    See Also
+    --------
+    reweight, estimate_prevalence, recalibrate
 
     Notes
     -----
@@ -150,6 +158,10 @@ def estimate_prevalence(
     ------
     InputError
         If an argument of the method is missing, or the model does not separate the classes at the threshold.
+
+    See Also
+    --------
+    correct_probabilities, expected
 
     Notes
     -----
@@ -405,6 +417,10 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
         If no row has a label.
     WeightError
         If a labelled row has an inclusion probability that is not above 0 and at most 1.
+
+    See Also
+    --------
+    lift_chart
 
     Notes
     -----

@@ -657,6 +657,10 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
     InputError
         If the target is not between the values of the two classifiers.
 
+    See Also
+    --------
+    hull, choose
+
     Notes
     -----
     If the quantity has the value x₁ for `first`, x₂ for `second` and the target x, then `second` decides a random share

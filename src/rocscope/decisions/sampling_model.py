@@ -153,6 +153,10 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
     InputError
         If acting makes no difference in any row.
 
+    See Also
+    --------
+    act_by_row, choose
+
     Notes
     -----
     Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. A threshold loses ``|g|``
@@ -202,6 +206,10 @@ def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[s
         are computed by `correct_probabilities`.
     ColumnError
         If a column of the context is missing.
+
+    See Also
+    --------
+    in_money, compare_row_rule
 
     Notes
     -----
@@ -257,6 +265,10 @@ def compare_row_rule(
     ------
     InputError, ColumnError
         See `act_by_row`.
+
+    See Also
+    --------
+    act_by_row, compare_costs
 
     Examples
     --------

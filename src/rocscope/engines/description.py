@@ -188,6 +188,10 @@ def describe(
     ColumnError, EngineError, InputError, MissingDependencyError
         As `rocscope.read` does, except for values.
 
+    See Also
+    --------
+    read
+
     Notes
     -----
     One sort a column of numbers. -0.0 equals 0.0.

@@ -175,6 +175,10 @@ def read(
     MissingDependencyError
         If a library that the source needs is not installed.
 
+    See Also
+    --------
+    read_counts, describe, read_at_horizon
+
     Notes
     -----
     Only the columns used are read. Scores keep their type: float32 stays float32 and int64 stays int64. Decimals,
@@ -289,6 +293,15 @@ def read_at_horizon(
     Returns
     -------
     Predictions
+
+    Raises
+    ------
+    InputError
+        If a time is negative, no row reaches the horizon, or `missing` is unknown; see `read`.
+
+    See Also
+    --------
+    read, at_horizon
 
     Examples
     --------
@@ -423,6 +436,10 @@ def read_counts(
     ------
     ColumnError, EngineError, LabelError, ScoreError, WeightError, InputError, MissingDependencyError
         As `rocscope.read`. EngineError also if there is no room for the temporary file.
+
+    See Also
+    --------
+    read, read_sketch
 
     Notes
     -----

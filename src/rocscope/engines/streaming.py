@@ -657,6 +657,10 @@ def read_sketch(
     InputError
         As `rocscope.read_counts`.
 
+    See Also
+    --------
+    read_counts, CountsSketch
+
     Notes
     -----
     Batches are decoded and ranked on all cores; one core adds them to the sketches, which limits the speed.

@@ -708,6 +708,10 @@ def average_curve(
         If some folds have no curve. They are omitted from means and listed in `undefined`; the pooled curve includes
         their rows.
 
+    See Also
+    --------
+    evaluate, roc, compare_folds
+
     Notes
     -----
     In a mean, every fold has the same weight, whatever its number of rows; in the pooled curve, every row (weight) has

@@ -230,6 +230,10 @@ def compare_folds(
     PairingError, ScoreError
         If models have different folds, or the metric is undefined in a fold (an AUC needs both classes).
 
+    See Also
+    --------
+    compare, practical_equivalence, compare_datasets
+
     Notes
     -----
     Folds share training rows. Their values are therefore not independent, and a plain t-test rejects too often. Let d
@@ -401,6 +405,10 @@ def practical_equivalence(
     ------
     InputError
         If rope is negative, or the share of test rows is unknown.
+
+    See Also
+    --------
+    compare_folds
 
     Notes
     -----
@@ -601,6 +609,10 @@ def compare_datasets(
     ------
     PairingError, ScoreError
         If a model lacks a value for a data set.
+
+    See Also
+    --------
+    friedman, compare_folds
 
     Notes
     -----
@@ -845,6 +857,10 @@ def friedman(
     ------
     InputError
         If there are fewer than three models; use `compare_datasets` for two.
+
+    See Also
+    --------
+    compare_datasets, plot_critical_difference
 
     Notes
     -----

@@ -126,6 +126,10 @@ def evaluate(
         model does not take weights. If the inner folds or the early stopping of a model split groups. If a scorer
         fails: its value is NaN.
 
+    See Also
+    --------
+    from_estimator, average_curve, nested_cross_validation, learning_curve
+
     Notes
     -----
     With repeats, each row occurs more than once. Repeats make an estimate more stable, but they are not new data.
@@ -233,6 +237,10 @@ def from_estimator(
     ------
     ModelError
         If a model is not fitted, fails, or returns no scores. The message names the model.
+
+    See Also
+    --------
+    evaluate
 
     Notes
     -----
@@ -476,6 +484,10 @@ def optimism(
     -----
     RocscopeWarning
         If some replicates lack a class: they are omitted.
+
+    See Also
+    --------
+    nested_cross_validation, choose
 
     Notes
     -----

@@ -219,6 +219,10 @@ def learning_curve(
     RocscopeWarning
         If a model fails at some sizes; its value is NaN there.
 
+    See Also
+    --------
+    evaluate, bootstrap_632, plot_learning_curve
+
     Notes
     -----
     In a run, all models and sizes have the same test rows, and each training set contains the smaller training sets.
@@ -494,6 +498,10 @@ def bootstrap_632(
     ------
     InputError, ModelError
         See `evaluate`.
+
+    See Also
+    --------
+    evaluate, learning_curve
 
     Notes
     -----

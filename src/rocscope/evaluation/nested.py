@@ -334,6 +334,10 @@ def nested_cross_validation(
     RocscopeWarning
         If there are more than 1,000 fits per model. If models fail: they are omitted.
 
+    See Also
+    --------
+    evaluate, optimism
+
     Notes
     -----
     For folds k and j of K, let e(k) be the value in fold k of a fit to all other folds. Let e(k, j) be the value in

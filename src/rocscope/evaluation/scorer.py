@@ -154,6 +154,10 @@ def scorer(figure: str, *, context: Context | CostMatrix | None = None, pos_labe
     InputError
         If the text does not name a metric, or neither high nor low values of the metric are good.
 
+    See Also
+    --------
+    evaluate
+
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression

@@ -735,6 +735,10 @@ def summary(
     ColumnError
         If `threshold` is a mapping and lacks a model, or has an unknown model.
 
+    See Also
+    --------
+    Report, compare, calibration_report
+
     Notes
     -----
     Intervals treat the threshold as fixed, also for segments and folds. This is correct for a threshold that was fixed

@@ -475,6 +475,11 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
     Smooth
         For `estimate_of` and ``compare(statistic=…)``.
 
+    Raises
+    ------
+    InputError
+        Unless exactly one of `max_fpr` and `min_tpr` is given, between 0 and 1.
+
     Examples
     --------
     >>> partial_area(max_fpr=0.5)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
@@ -557,6 +562,11 @@ def tpr_at(fpr: float) -> Smooth:
     Smooth
         For `estimate_of` and ``compare(statistic=…)``.
 
+    Raises
+    ------
+    InputError
+        If `fpr` is not between 0 and 1.
+
     Notes
     -----
     Its variance depends on the slope of the curve there, which is taken from the curve itself within some of its width.
@@ -593,6 +603,11 @@ def fpr_at(tpr: float) -> Smooth:
     -------
     Smooth
         For `estimate_of` and ``compare(statistic=…)``.
+
+    Raises
+    ------
+    InputError
+        If `tpr` is not between 0 and 1.
 
     Examples
     --------
@@ -640,6 +655,11 @@ def gain_at(depth: float) -> Smooth:
     -------
     Smooth
         For `estimate_of` and ``compare(statistic=…)``.
+
+    Raises
+    ------
+    InputError
+        If `depth` is not between 0 and 1.
 
     Examples
     --------

@@ -412,6 +412,11 @@ def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smoot
     Smooth
         For `estimate_of` and ``compare(statistic=…)``.
 
+    Raises
+    ------
+    InputError
+        If the metric is neither the name of a figure of one threshold nor a function.
+
     Examples
     --------
     >>> at(2.5, "precision")(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
@@ -527,6 +532,11 @@ def net_benefit_at(threshold: float) -> Smooth:
     -------
     Smooth
         For `estimate_of` and ``compare(statistic=…)``.
+
+    Raises
+    ------
+    InputError
+        If `threshold` is not between 0 and 1.
 
     Examples
     --------

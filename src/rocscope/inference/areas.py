@@ -487,13 +487,17 @@ def auc_interval(
         Where the variance is 0 or undefined (an AUC of 0 or 1, one positive, all scores tied). Where folds are pooled
         whose scores are on scales so different that the area of all rows is another one than that within the folds.
 
+    See Also
+    --------
+    auc, compare, bootstrap, auc_width_sample_size
+
     Notes
     -----
     Variance: V = S₁₀/P + S₀₁/N, the variances of the placements within each class (DeLong); for groups with the
     covariance of the two classes within a group (Obuchowski); for the mean over K folds ΣVₖ/K², with the variances of
     all folds' placements about their own area taken together. Ties count one half. O(n log n).
 
-    "auto": see `rocscope.inference.areas.effective_size`. If "logit" or "delong" have no variance (an AUC of 0 or 1,
+    "auto" is Wilson's interval at the effective sample size. If "logit" or "delong" have no variance (an AUC of 0 or 1,
     one positive, all scores tied), its interval replaces them and is named in the method.
 
     Hanley & McNeil's variance takes the scores of each class as exponential: V = (A(1 − A) + (P − 1)(A/(2 − A) − A²) +

@@ -78,7 +78,7 @@ def band(
         Quantity on the x axis of a metric's curve.
     method : {"bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"}
         Quantiles of replicates; for a ROC curve the Kolmogorov–Smirnov band, which is simultaneous and needs none; or
-        for a metric over thresholds that is a share of cases, an interval of `proportion_interval` at each.
+        for a metric over thresholds that is a share of cases, an interval of `rate_intervals` at each.
     simultaneous : bool
         Whether the confidence level applies to the whole curve or to each point.
     level : float
@@ -101,6 +101,10 @@ def band(
     ------
     InputError
         If the curve was not made from counts, a method does not fit it, or the level means nothing.
+
+    See Also
+    --------
+    joint_region, smooth_roc, rate_intervals
 
     Notes
     -----
@@ -594,6 +598,10 @@ def smooth_roc(
         If one class is missing.
     InputError
         If the classes do not overlap (binormal), or the scores of a class are all equal (kernel).
+
+    See Also
+    --------
+    roc, band
 
     Notes
     -----

@@ -103,11 +103,15 @@ def compare(
     RocscopeWarning
         Where folds are pooled whose scores are on scales of their own; see `auc_interval`.
 
+    See Also
+    --------
+    auc_interval, compare_costs, compare_folds
+
     Notes
     -----
     "auto": Welch's t for the differences of placements; where few rows determine how much ranks vary its interval is
     drawn towards one that is put together from both areas' own intervals with the correlation of DeLong's covariance
-    (Obuchowski's for groups; 0 for unpaired samples). See `rocscope.inference.areas.AreaDifference`. Where few rows or
+    (Obuchowski's for groups; 0 for unpaired samples). Where few rows or
     none differ, a row is added each way: other samples may have more. The statistic is the normal one of the same
     p-value. A difference that rests on an estimate that is not reliable is not reliable either.
 
@@ -277,6 +281,10 @@ def mann_whitney(
         If weights are not whole numbers, or for another method than "auto" if rows are in groups; OneClassError if one
         class is missing.
 
+    See Also
+    --------
+    auc, auc_interval
+
     Notes
     -----
     U = P·N·AUC, ties counting one half. The null hypothesis is equality of distributions, which is stronger than an AUC
@@ -416,6 +424,10 @@ def compare_curves(
         If rows have weights: those cannot be exchanged.
     PairingError
         See `compare`.
+
+    See Also
+    --------
+    compare, band
 
     Notes
     -----

@@ -523,6 +523,10 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
     InputError
         If a p-value is not from 0 to 1.
 
+    See Also
+    --------
+    compare
+
     References
     ----------
     Holm 1979, Scand. J. Stat. 6:65–70; Benjamini & Hochberg 1995, J. R. Stat. Soc. B 57:289–300.

@@ -173,6 +173,10 @@ def compare_costs(
     RocscopeWarning
         Where no row costs differently under the two models: the interval then allows for one row each way.
 
+    See Also
+    --------
+    compare, choose
+
     Notes
     -----
     z test of the mean of the rows' differences in cost; at a target prevalence, of the two class means.

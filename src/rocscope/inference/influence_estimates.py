@@ -344,6 +344,15 @@ def estimate_of(
     -------
     Estimate
 
+    Raises
+    ------
+    InputError
+        If the statistic is neither a name, a figure nor a function, or has no interval here.
+
+    See Also
+    --------
+    bootstrap, auc_interval
+
     Notes
     -----
     The variance is the mean square of the influences, over n equal rows, weighted rows (by how the statistic moves

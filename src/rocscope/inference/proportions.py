@@ -252,7 +252,7 @@ def rate_intervals(
     point : OperatingPoint, or ConfusionMatrix of two classes
         With whole counts.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        See `proportion_interval`.
+        Wilson's interval, the exact one of Clopper & Pearson, Jeffreys', or the normal approximation (Wald).
     level : float
         Confidence level of each interval alone.
     target_prevalence : float, optional
@@ -269,6 +269,10 @@ def rate_intervals(
     ------
     InputError
         If a count is not whole: weighted cases are not binomial trials.
+
+    See Also
+    --------
+    joint_region, threshold_table
 
     Notes
     -----
@@ -382,7 +386,7 @@ def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearso
     ----------
     point : OperatingPoint, or ConfusionMatrix of two classes
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        Of the sides; see `proportion_interval`. The exact one makes the region at least as sure as stated.
+        Of the sides; see `rate_intervals`. The exact one makes the region at least as sure as stated.
     level : float
         Confidence level of the whole region.
 
@@ -395,6 +399,10 @@ def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearso
     ------
     InputError
         If a count is not whole.
+
+    See Also
+    --------
+    band, rate_intervals
 
     Notes
     -----
@@ -462,6 +470,10 @@ def mcnemar(
         If there are not two models, or no rows of the class asked for.
     WeightError
         If weights are not whole.
+
+    See Also
+    --------
+    compare_errors, compare
 
     Notes
     -----
@@ -611,6 +623,15 @@ def compare_errors(
     Comparison
         Difference with interval and test.
 
+    Raises
+    ------
+    InputError
+        If a point has no cases.
+
+    See Also
+    --------
+    mcnemar
+
     Notes
     -----
     d ± z·√(e₁(1 − e₁)/n₁ + e₂(1 − e₂)/n₂). For the same rows use `mcnemar`, which uses that they are the same.
@@ -730,6 +751,10 @@ def threshold_table(
         If there is one class only.
     WeightError
         If the counts are not whole numbers.
+
+    See Also
+    --------
+    rate_intervals
 
     Examples
     --------

@@ -657,6 +657,10 @@ def bootstrap(
         If some replicates give NaN or lack a class: they are counted (`failed`) and omitted. Also if all replicates are
         equal.
 
+    See Also
+    --------
+    estimate_of, auc_interval
+
     Notes
     -----
     Replicates are drawn as multinomial counts over ranked levels, never sorted again; `rocscope.auc` is recognised and

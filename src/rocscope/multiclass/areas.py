@@ -421,6 +421,10 @@ def multiclass_auc(
     ShapeError, LabelError, ScoreError, WeightError
         See `MulticlassPredictions`.
 
+    See Also
+    --------
+    vus, compare_multiclass_auc, multiclass_figure, plot_pairwise_auc
+
     Notes
     -----
     Pairs are counted in integer arithmetic if the weights are integers. The running time is O(k·n log n + k·n).
@@ -695,6 +699,10 @@ def vus(
     OneClassError
         If a class has no cases.
 
+    See Also
+    --------
+    multiclass_auc
+
     Notes
     -----
     For one score, a trio counts 1 if its scores increase strictly with the class, 1/2 if two neighbours tie, and 1/6 if
@@ -801,6 +809,10 @@ def compare_multiclass_auc(
         If there are fewer than two models with probabilities.
     OneClassError
         If only one class has cases.
+
+    See Also
+    --------
+    multiclass_auc, compare_multiclass_costs
 
     Notes
     -----

@@ -133,6 +133,11 @@ def multiclass_score(
     Estimate
         Mean over rows with a t interval, which allows for weights, groups and repeats.
 
+    Raises
+    ------
+    InputError
+        If `rule` is unknown, or a model has predicted labels only.
+
     References
     ----------
     Epstein 1969, J. Appl. Meteor. 8:985–987 (ranked probability score).
@@ -169,6 +174,11 @@ def multiclass_decompose(
     Returns
     -------
     Decomposition
+
+    Raises
+    ------
+    InputError
+        If `rule` is unknown, or a model has predicted labels only.
 
     Notes
     -----
@@ -230,6 +240,11 @@ def multiclass_calibration_error(
     Returns
     -------
     float
+
+    Raises
+    ------
+    InputError
+        If `kind` is unknown, or a model has predicted labels only.
 
     References
     ----------
@@ -461,6 +476,15 @@ def recalibrate_classes(
     -------
     RecalibratedClasses
         Cross-fitted probabilities, and recalibrators fitted to all rows.
+
+    Raises
+    ------
+    InputError
+        If a model has predicted labels only, the method is unknown, or a class is missing in a fold.
+
+    See Also
+    --------
+    multiclass_calibration_error, recalibrate
 
     Notes
     -----

@@ -680,6 +680,10 @@ def class_weights(
     RocscopeWarning
         If no weights were found that satisfy `min_recall` and `subject_to`.
 
+    See Also
+    --------
+    CostMatrix, reject_curve, choose
+
     Notes
     -----
     If one weight varies, the confusion matrix is constant between neighbouring values of max(w_j·p_j)/p_c, so one sort

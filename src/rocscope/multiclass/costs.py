@@ -235,6 +235,10 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
     ShapeError, ScoreError, LabelError, InputError
         If rows are not probabilities, or priors are not shares of the classes.
 
+    See Also
+    --------
+    recalibrate_classes, class_weights
+
     Notes
     -----
     p'ₖ ∝ pₖ·targetₖ/trainₖ. This is valid if only the class shares differ, and the distribution within each class is
@@ -348,6 +352,10 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
     -------
     RejectCurve
 
+    See Also
+    --------
+    CostMatrix, class_weights
+
     Notes
     -----
     Each case gets the class of lowest expected cost, or is rejected if this cost exceeds the reject cost (Chow). The
@@ -433,6 +441,10 @@ def compare_multiclass_costs(
     -----
     RocscopeWarning
         If all rows have the same cost; the interval then allows for unseen rows with the largest possible cost.
+
+    See Also
+    --------
+    compare_multiclass_auc, class_weights
 
     Notes
     -----

@@ -188,6 +188,10 @@ def multiclass_figure(
     InputError
         If the name is unknown.
 
+    See Also
+    --------
+    multiclass_conditions, multiclass_auc, ConfusionMatrix
+
     Notes
     -----
     "macro_average_precision" and "weighted_average_precision" average over classes, each against all others.
@@ -238,6 +242,10 @@ def multiclass_conditions(
     ------
     InputError
         If a metric is unknown, or a condition compares two models (see `compare_multiclass_auc`).
+
+    See Also
+    --------
+    multiclass_figure
 
     Examples
     --------

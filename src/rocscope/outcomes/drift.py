@@ -284,6 +284,10 @@ def drift(
     ScoreError
         If the scores of the two samples have different types.
 
+    See Also
+    --------
+    expected, monitor, plot_drift
+
     Notes
     -----
     A bin of the PSI is (q₋, q], from one quantile of the reference to the next; equal scores are never split. If a

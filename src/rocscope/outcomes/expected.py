@@ -259,6 +259,10 @@ def expected(
     OneClassError
         If the reference has labels of one class only.
 
+    See Also
+    --------
+    drift, estimate_prevalence
+
     Notes
     -----
     Isotonic regression is too optimistic about a ranking, because its probabilities correspond to the convex hull of

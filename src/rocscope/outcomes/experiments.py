@@ -787,6 +787,10 @@ def from_experiment(
     InputError
         If a stratum lacks an arm, or a share is not between 0 and 1.
 
+    See Also
+    --------
+    plot_uplift, plan_campaign
+
     Notes
     -----
     Treatment must have been randomised within strata. If treatment probabilities differ between rows, each arm is

@@ -108,6 +108,10 @@ def at_horizon(
     RocscopeWarning
         If weights are above 20, or were reduced to `max_weight`.
 
+    See Also
+    --------
+    over_time, concordance, read_at_horizon
+
     Notes
     -----
     A row with an event at u ≤ t has weight 1/G(u−); a row still at risk after t has weight 1/G(t). G is the
@@ -119,7 +123,7 @@ def at_horizon(
     weights add up to n only on average; weighted means are divided by their sum.
 
     Given the strata or covariates, censoring must be independent of the event. Intervals and tests allow for the
-    estimation of G (see `rocscope.inference.variance.EstimatedWeights`); the bootstrap estimates G again in each
+    estimation of G (`EstimatedWeights`); the bootstrap estimates G again in each
     replicate. They are marked as unreliable if censoring depends on a score in addition to the strata and covariates,
     according to a test at 5% (until the last of several horizons). Given probabilities are not tested.
 
@@ -423,6 +427,10 @@ def over_time(
     InputError
         If the metric is undefined at a horizon; the message states the horizon.
 
+    See Also
+    --------
+    at_horizon, concordance, plot_over_time
+
     Notes
     -----
     The mean over time is Σ_k (θ_k + θ_{k+1})·(t_{k+1} − t_k)/2 divided by t_K − t_1. For the Brier score it is the
@@ -489,6 +497,15 @@ def concordance(
     Returns
     -------
     Comparisons
+
+    Raises
+    ------
+    InputError
+        If there are several horizons, no event by the horizon, or no comparable pair.
+
+    See Also
+    --------
+    over_time, auc
 
     Notes
     -----

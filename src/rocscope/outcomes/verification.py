@@ -116,6 +116,10 @@ def from_verified(
     InputError
         If a stratum has no verified row, or a verified row has the probability 0.
 
+    See Also
+    --------
+    expected
+
     Notes
     -----
     A verified row has weight 1/π, other rows 0. This assumes that, given the strata (or the probability), verification

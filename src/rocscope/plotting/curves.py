@@ -563,6 +563,11 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     -------
     Axes
 
+    Raises
+    ------
+    InputError
+        If `curve` is not a curve.
+
     Notes
     -----
     The data of the line are the points of the curve. Many points are thinned without a visible change. If the curve is

@@ -43,6 +43,15 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
         written. In hatched contexts, it is best to review the cases between two thresholds; the hatching is denser if
         these are more than a tenth of all cases.
 
+    Raises
+    ------
+    InputError
+        If `regions` is neither a hull nor a map, or a review is given with a map.
+
+    See Also
+    --------
+    hull, choose
+
     Notes
     -----
     The axis of the cost ratio is logarithmic, and the axis of the prevalence is logistic. Borders are then straight
@@ -176,6 +185,10 @@ def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
     ------
     InputError
         If the plan was read from a file, without its data.
+
+    See Also
+    --------
+    plan_campaign, profit
 
     Examples
     --------

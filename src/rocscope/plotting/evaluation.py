@@ -34,6 +34,11 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     -------
     Axes
 
+    Raises
+    ------
+    InputError
+        If the argument is not a result of `over_time`.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -75,6 +80,11 @@ def plot_drift(drift: Drift, ax: Any = None) -> Any:
         Bins are labelled with their highest score. The title contains the index, the Kolmogorov–Smirnov distance and
         p-values.
 
+    Raises
+    ------
+    InputError
+        If `drift` is not a result of `drift`, or has no bins.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -115,6 +125,11 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    InputError
+        If `curve` is not an uplift curve.
 
     Examples
     --------
@@ -162,6 +177,11 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     Axes
         Unreliable intervals are dotted; a part that lacks an arm is empty.
 
+    Raises
+    ------
+    InputError
+        If `uplift` is not a table of uplift by parts.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -203,6 +223,15 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     -------
     Axes
         Ticks are at the sizes of the curve, if there is space. The axis is logarithmic for geometric sizes.
+
+    Raises
+    ------
+    InputError
+        If `curve` is not a learning curve.
+
+    See Also
+    --------
+    learning_curve
 
     Examples
     --------
@@ -281,6 +310,11 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     Axes
         The best model (lowest rank) is on the left. Bars connect models whose ranks differ by at most the critical
         difference. The critical difference is drawn above the axis.
+
+    Raises
+    ------
+    InputError
+        If `result` is not a result of `friedman`.
 
     References
     ----------

@@ -283,6 +283,10 @@ def plot_roc(
     ColumnError
         If `models` contains an unknown name.
 
+    See Also
+    --------
+    roc, plot_three, plot_isometrics
+
     References
     ----------
     Vuk & Curk 2006, §4 and figure 9.
@@ -341,6 +345,10 @@ def plot_lift_chart(
         If the sample has only one class.
     ColumnError
         If `models` contains an unknown name.
+
+    See Also
+    --------
+    lift_chart, plot_three
 
     References
     ----------
@@ -426,6 +434,10 @@ def plot_calibration(
         If `models` contains an unknown name.
     InputError
         If the method or the band is unknown.
+
+    See Also
+    --------
+    calibration_curve, plot_three
 
     References
     ----------
@@ -527,6 +539,10 @@ def plot_isometrics(
     InputError
         If the metric is unknown or threshold-free, or the prevalence is not between 0 and 1.
 
+    See Also
+    --------
+    plot_roc, plot_regions
+
     References
     ----------
     Flach 2003, "The geometry of ROC space", ICML, 194–201.
@@ -596,6 +612,10 @@ def plot_three(
         If a score is not a probability, which the calibration plot requires.
     ColumnError
         If `models` contains an unknown name.
+
+    See Also
+    --------
+    plot_roc, plot_lift_chart, plot_calibration
 
     References
     ----------

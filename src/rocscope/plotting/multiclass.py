@@ -100,6 +100,15 @@ def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any =
     -------
     Axes
 
+    Raises
+    ------
+    InputError
+        If `matrix` is not a confusion matrix, or `shares` is unknown.
+
+    See Also
+    --------
+    ConfusionMatrix
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -129,6 +138,11 @@ def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
     -------
     Axes
         Shades range from 1/2 (chance) to 1; cells without a value are empty.
+
+    Raises
+    ------
+    InputError
+        If `auc` is not a result of `multiclass_auc`.
 
     Examples
     --------
@@ -198,6 +212,15 @@ def plot_class_rocs(
     -------
     Figure
         Classes without cases, or without cases of other classes, have no panel; a text below lists them.
+
+    Raises
+    ------
+    InputError
+        If `models` is empty or names a model that is not there.
+
+    See Also
+    --------
+    multiclass_auc
 
     Examples
     --------

@@ -212,6 +212,11 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
         SVG without XML prolog, metadata, style sheets, style attributes and external references, which is allowed under
         a strict content security policy. Text remains text. The same figure always gives the same string.
 
+    Raises
+    ------
+    InputError
+        If `figure` is neither a figure nor Axes.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

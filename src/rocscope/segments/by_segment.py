@@ -282,6 +282,10 @@ def compare_segments(
     OneClassError
         If no segment has both classes.
 
+    See Also
+    --------
+    compare, SegmentedCounts
+
     Notes
     -----
     The test is a paired t-test of the differences d in k segments; rows within a segment may be dependent in any way.

@@ -434,7 +434,7 @@ class SegmentedCounts(BySegment, Result):
     source : Provenance or None
         Source of the rows.
     weights : str
-        Kind of the sums in the counts; see `rocscope.core.CumulativeCounts`.
+        Kind of the sums in the counts; see `CumulativeCounts`.
     dependent : bool
         True if some of the counted rows belong to the same group, or to the same case.
     crossed : bool

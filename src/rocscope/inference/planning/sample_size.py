@@ -97,6 +97,11 @@ def auc_variance(
     -------
     float
 
+    Raises
+    ------
+    InputError
+        If the area or the correlation is out of range, or a number of cases is not above 0.
+
     Notes
     -----
     (Q − A²)(1 + 1/κ) + (A(1 − A) − 2(Q − A²))/n with κ negatives for each positive and n negatives. Q = Φ₂(h, h; ½) at
@@ -319,6 +324,11 @@ def detectable_auc(
     -------
     float
 
+    Raises
+    ------
+    InputError
+        If the power is not between 0 and 1, or no area is detected with it.
+
     Examples
     --------
     >>> round(detectable_auc(n_pos=41, n_neg=41, power=0.9), 2)
@@ -489,6 +499,11 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     StudyPlan
         Numbers of positives and negatives.
 
+    Raises
+    ------
+    InputError
+        If the width or the level is not between 0 and 1, or no number of cases is enough.
+
     Notes
     -----
     The interval is that of scores at equally spaced quantiles of two normal classes of equal spread.
@@ -540,6 +555,11 @@ def rate_sample_size(
     -------
     StudyPlan
         Numbers of positives and negatives.
+
+    Raises
+    ------
+    InputError
+        If a rate, the width, the prevalence or the level is out of range.
 
     Notes
     -----
