@@ -44,14 +44,15 @@ coverage: $(STAMP)dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/simulations/simulate.py --bootstrap --page docs/coverage.md
 
 # The guide, the gallery and the reference as a site in build/site. Fails on a warning, a dead link, or a finding of axe,
-# whose script comes from the client's packages where npm is installed.
+# whose script comes from the client's packages where npm is installed. All pages are read each time (-E): the search
+# index of Sphinx loses the index entries of pages that are not.
 docs: $(STAMP)docs
 	if command -v npm >/dev/null; then $(MAKE) $(CLIENT)/node_modules/.package-lock.json; fi
 	mkdir -p build/try
 	$(BIN)/rocscope page --force -o build/try/open.html
 	$(BIN)/rocscope demo --force -o build/demo
 	cp build/demo/*.html build/try/
-	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs build/site
+	$(BIN)/python -m sphinx -q -E -W --keep-going -j auto -b html docs build/site
 	$(BIN)/python .ci/check_site.py build/site
 	$(BIN)/python .ci/axe_site.py build/site
 

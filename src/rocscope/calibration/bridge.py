@@ -58,7 +58,14 @@ class CalibrationFunction(Result):
 
     @classmethod
     def from_counts(cls, y_true: Any, y_score: Any = None, **options: Any) -> "CalibrationFunction":
-        """Estimate p and q from the data of one model; see `rocscope.sample`."""
+        """Estimate p and q from the data of one model; see `rocscope.sample`.
+
+        Examples
+        --------
+        >>> function = CalibrationFunction.from_counts([0, 1, 1, 1], [0.2, 0.2, 0.9, 0.9])
+        >>> function.score, function.chance
+        (array([0.9, 0.2]), array([1. , 0.5]))
+        """
         counts = counts_of(y_true, y_score, **options)
         total = counts.pos + counts.neg
         return cls(counts.probabilities("scores"), counts.pos / total, total / counts.n, counts.n_pos, counts.n_neg)
@@ -73,6 +80,12 @@ class CalibrationFunction(Result):
         ------
         InputError
             If p and q are not shares, or do not give P positives.
+
+        Examples
+        --------
+        >>> counts = CalibrationFunction.from_counts([0, 1, 1, 1], [0.2, 0.2, 0.9, 0.9]).counts()
+        >>> counts.pos, counts.neg
+        (array([2, 1]), array([0, 1]))
         """
         chance, share = np.asarray(self.chance), np.asarray(self.share)
         _check_shares("chance", chance)

@@ -154,7 +154,14 @@ class OperatingPoint(ComparedByValue):
         return replace(self, tp=tp, fp=fp, fn=fn, tn=tn)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts, threshold and rates, safe for JSON (NaN and infinity become None)."""
+        """Return counts, threshold and rates, safe for JSON (NaN and infinity become None).
+
+        Examples
+        --------
+        >>> rates = OperatingPoint(tp=1, fp=0, fn=1, tn=2).to_dict()
+        >>> rates["tpr"], rates["accuracy"], rates["lr_positive"]
+        (0.5, 0.75, None)
+        """
         counts = {name: getattr(self, name) for name in ("threshold", "tp", "fp", "fn", "tn")}
         return jsonable(counts | {name: getattr(self, name) for name in RATES})
 
@@ -454,6 +461,12 @@ class ThresholdCounts(CumulativeCounts):
         Notes
         -----
         O(n log n): one sort of a packed integer for each row.
+
+        Examples
+        --------
+        >>> counts = ThresholdCounts.from_scores([1, 0, 1], [0.9, 0.5, 0.5])
+        >>> counts.threshold, counts.pos, counts.neg
+        (array([0.9, 0.5]), array([1, 1]), array([0, 1]))
         """
         there = pos_label is None and sample_weight is None and ranks_there(y_score)
         if there and (ranked := reach("gpu_ranking").rank(y_true, y_score)) is not None:

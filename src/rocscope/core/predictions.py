@@ -514,6 +514,12 @@ class Predictions(Rows, metaclass=Answering):
         Raises
         ------
         ColumnError If the model is unknown, or there are several and none was named.
+
+        Examples
+        --------
+        >>> preds = Predictions([1, 0, 1], {"a": [0.9, 0.5, 0.5], "b": [0.2, 0.1, 0.3]})
+        >>> preds.counts("a").pos, preds.counts("a").neg
+        (array([1, 1]), array([0, 1]))
         """
         if by is not None:
             return reach("by_segment").count_by(self, self._model(model), by)

@@ -267,7 +267,13 @@ class NetBenefitCurve(Curve):
         return self._weigh(threshold, *self._rates(threshold)) - harm
 
     def at(self, x: Any) -> Any:
-        """Return the net benefit at a threshold probability, computed exactly rather than interpolated."""
+        """Return the net benefit at a threshold probability, computed exactly rather than interpolated.
+
+        Examples
+        --------
+        >>> net_benefit([1, 1, 0, 0], [0.8, 0.6, 0.6, 0.2]).at(0.5)
+        0.25
+        """
         wanted = np.asarray(x, dtype=np.float64)
         inside = (wanted >= 0) & (wanted < 1)
         return scalar(np.where(inside, self._net_benefit(np.where(inside, wanted, 0.5)), np.nan))

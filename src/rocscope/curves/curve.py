@@ -47,6 +47,12 @@ class Curve(Result):
         """Return y at `x` by linear interpolation; on a vertical piece, the last point.
 
         NaN outside the range of the curve.
+
+        Examples
+        --------
+        >>> curve = Curve([0.0, 0.5, 1.0], [0.0, 0.8, 1.0], [3.0, 2.0, 1.0])
+        >>> curve.at(0.25), curve.at([0.5, 0.75])
+        (0.4, array([0.8, 0.9]))
         """
         return interpolate(self.x, self.y, x)
 
@@ -93,11 +99,24 @@ class Curve(Result):
         ------
         MissingDependencyError
             If that library is not installed.
+
+        Examples
+        --------
+        >>> Curve([0.0, 1.0], [0.0, 1.0], [2.0, 1.0]).to_frame()
+             x    y  threshold
+        0  0.0  0.0        2.0
+        1  1.0  1.0        1.0
         """
         return check.frame_of(self.columns(), backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return title, columns and facts, safe for JSON (infinite thresholds and NaN become None)."""
+        """Return title, columns and facts, safe for JSON (infinite thresholds and NaN become None).
+
+        Examples
+        --------
+        >>> Curve([0.0, 1.0], [0.0, 1.0], [np.inf, 1.0]).to_dict()
+        {'curve': 'curve', 'x': [0.0, 1.0], 'y': [0.0, 1.0], 'threshold': [None, 1.0]}
+        """
         facts = {name: getattr(self, name) for name in self._content}  # the attributes that a subclass lists
         return jsonable({"curve": self.title} | self.columns() | facts)
 
@@ -176,7 +195,18 @@ class Curves(Mapping[str, Curve], Result):
         return ax
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the points of all curves as one data frame, with the column "model"."""
+        """Return the points of all curves as one data frame, with the column "model".
+
+        Examples
+        --------
+        >>> curve = Curve([0.0, 1.0], [0.0, 1.0], [2.0, 1.0])
+        >>> Curves({"a": curve, "b": curve}).to_frame()[["model", "x", "y"]]
+          model    x    y
+        0     a  0.0  0.0
+        1     a  1.0  1.0
+        2     b  0.0  0.0
+        3     b  1.0  1.0
+        """
         columns = {model: curve.columns() for model, curve in self._curves.items()}
         names = next(iter(columns.values()))
         joined = {name: np.concatenate([column[name] for column in columns.values()]) for name in names}

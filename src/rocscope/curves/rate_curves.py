@@ -623,7 +623,13 @@ class LiftChart(CountCurve):
         return Curve(depth, positives, np.full(len(depth), np.nan))
 
     def hull(self) -> "LiftChart":
-        """Return the upper convex hull; its points are vertices of this chart."""
+        """Return the upper convex hull; its points are vertices of this chart.
+
+        Examples
+        --------
+        >>> lift_chart([1, 0, 1, 0], [4, 3, 2, 1]).hull().y
+        array([0, 1, 2, 2])
+        """
         return LiftChart(pool(self.counts))
 
     def best(self, context: Context | Campaign | None = None) -> OperatingPoint:
@@ -695,7 +701,14 @@ class LiftCurve(CountCurve):
         raise InputError("a lift curve has no area that means anything", hint="use gain or lift_chart")
 
     def at(self, x: Any) -> Any:
-        """Return the lift at a depth, as the ratio of interpolated gain to depth."""
+        """Return the lift at a depth, as the ratio of interpolated gain to depth.
+
+        Examples
+        --------
+        >>> curve = lift([1, 0, 1, 0], [4, 3, 2, 1])
+        >>> curve.at(0.25), curve.at(1)
+        (2.0, 1.0)
+        """
         with np.errstate(invalid="ignore", divide="ignore"):
             return scalar(np.asarray(GainCurve(self.counts).at(x)) / np.asarray(x, dtype=np.float64))
 

@@ -325,7 +325,13 @@ class Constraint(Condition):
 
     @classmethod
     def parse(cls, text: "str | Constraint") -> "Constraint":
-        """Parse a constraint such as ``"tpr >= .9"`` or ``"cases <= 800"``."""
+        """Parse a constraint such as ``"tpr >= .9"`` or ``"cases <= 800"``.
+
+        Examples
+        --------
+        >>> Constraint.parse("recall >= 80%")
+        Constraint('tpr >= 0.8')
+        """
         if isinstance(text, Constraint):
             return text
         constraint, *more = cls.read(text, "constraint")

@@ -493,7 +493,14 @@ class Decision(Plan):
         return decision.checked(fields, dict.fromkeys(points, RATES))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision, safe for JSON (infinite and undefined values become None)."""
+        """Return the decision, safe for JSON (infinite and undefined values become None).
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose
+        >>> choose(ThresholdCounts([2, 1], [1, 0], [0, 1])).to_dict()["threshold"]
+        2
+        """
         names = (
             "model threshold rule negated expected_cost default_cost hull_cost treat_all_cost treat_none_cost regret "
             "criterion criterion_value slope_interval cost_ratio_interval prevalence_interval prevalence subject_to "

@@ -577,7 +577,15 @@ class Plan(Result):
         return write_file(path, self.to_json(), force=force)
 
     def to_json(self) -> str:
-        """Return the text of the file that `save` writes."""
+        """Return the text of the file that `save` writes.
+
+        Examples
+        --------
+        >>> import json
+        >>> from rocscope import ThresholdCounts, choose
+        >>> json.loads(choose(ThresholdCounts([2, 1], [1, 0], [0, 1])).to_json())["threshold"]
+        2
+        """
         return self.file_format.text(self.stored() | self._expectations() | self._options())
 
     def stored(self) -> dict[str, Any]:

@@ -410,7 +410,14 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
         return self
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Array:
-        """Return the smoothed probabilities of the classes (n × k)."""
+        """Return the smoothed probabilities of the classes (n × k).
+
+        Examples
+        --------
+        >>> tree = SmoothedTreeClassifier().fit([[0], [0], [1]], [0, 0, 1])
+        >>> tree.predict_proba([[0]]).round(2).tolist()
+        [[0.75, 0.25]]
+        """
         validation.check_is_fitted(self)
         return self._leaf_probabilities()[self.apply(X, check_input=check_input)]
 

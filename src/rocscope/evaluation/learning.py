@@ -119,7 +119,16 @@ class LearningCurve(Result):
         return reach("plotting").plot_learning_curve(self, ax, share=share)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a frame with one row per model, run and size: model, fold, repeat, size, value, perhaps training."""
+        """Return a frame with one row per model, run and size: model, fold, repeat, size, value, perhaps training.
+
+        Examples
+        --------
+        >>> curve = LearningCurve("auc", True, [10, 20], {"tree": np.array([[0.6, 0.7]])}, [0], [0], True, "holdout")
+        >>> curve.to_frame()
+          model  fold  repeat  size  value
+        0  tree     0       0    10    0.6
+        1  tree     0       0    20    0.7
+        """
         k, m = self.size.size, len(self.models)
         columns = {
             "model": np.repeat(self.models, self.runs * k),

@@ -336,6 +336,13 @@ class Summary(Result, Sequence[SummaryRow]):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> frame = summary(ThresholdCounts([0.8, 0.2], [3, 1], [1, 3])).to_frame()
+        >>> list(frame.columns)
+        ['model', 'part', 'domain', 'measure', 'value', 'low', 'high', 'method']
         """
         cells = [(row, name) for row in self.rows for name in MEASURES]
         columns: dict[str, Any] = {

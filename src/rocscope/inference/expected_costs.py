@@ -326,7 +326,7 @@ class ParetoTail:
         return f"amounts may have no mean: tail index {self.index:.2g}"
 
     def unseen(self, values: Array, share: float) -> Array:
-        """Return by how much the sums of values² and |values|³ are below their expectation; 0 where they are not.
+        """Return by how much the sums of squares and of absolute cubes are below their expectation; 0 if they are not.
 
         Parameters
         ----------

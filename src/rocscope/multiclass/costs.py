@@ -105,7 +105,13 @@ class CostMatrix(Result):
 
     @classmethod
     def errors(cls, classes: Any) -> "CostMatrix":
-        """Return the matrix in which every error costs 1; its expected cost is the error rate."""
+        """Return the matrix in which every error costs 1; its expected cost is the error rate.
+
+        Examples
+        --------
+        >>> CostMatrix.errors(["a", "b"]).decide([[0.7, 0.3], [0.4, 0.6]])
+        array([0, 1])
+        """
         names = class_names.check_classes(classes)
         return cls(1 - np.eye(len(names), dtype=np.int64), classes=names)
 

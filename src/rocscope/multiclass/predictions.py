@@ -144,7 +144,16 @@ class MulticlassPredictions(Rows):
         return self.decisions[name] if name in self.decisions else self.proba[name].argmax(axis=1)
 
     def confusion(self, model: str | None = None) -> ConfusionMatrix:
-        """Return the confusion matrix of a model; its intervals allow for weights, groups and repeats of the rows."""
+        """Return the confusion matrix of a model; its intervals allow for weights, groups and repeats of the rows.
+
+        Examples
+        --------
+        >>> p = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+        >>> MulticlassPredictions(["a", "b"], p, classes=["a", "b", "c"]).confusion().counts
+        array([[1, 0, 0],
+               [0, 0, 1],
+               [0, 0, 0]])
+        """
         return ConfusionMatrix.from_index(self.y_true, self.predicted(model), self.classes, self.design())
 
     def design(self, groups: Any = None) -> RowDesign:

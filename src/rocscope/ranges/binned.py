@@ -291,7 +291,14 @@ class BinnedCounts(CumulativeCounts):
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> "BinnedCounts":
-        """Return exact counts as bins with one score each."""
+        """Return exact counts as bins with one score each.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> BinnedCounts.from_counts(ThresholdCounts([0.9, 0.6, 0.1], [1, 1, 0], [0, 1, 1])).low
+        array([0.9, 0.6, 0.1])
+        """
         made = cls(counts.threshold, counts.threshold, counts.pos, counts.neg, holds_hull=True)
         return made.as_sums(counts.weights, counts.dependent)
 

@@ -340,6 +340,13 @@ class CountsSketch(Result):
         ------
         InputError
             If the positive label is not a text, a number or a boolean.
+
+        Examples
+        --------
+        >>> sketch = CountsSketch()
+        >>> sketch.update([1, 0], [0.9, 0.2])
+        >>> CountsSketch.from_bytes(sketch.to_bytes()).n
+        2
         """
         self._flush()
         facts = {name: getattr(self, name) for name in _FACTS} | {"light": self._light}

@@ -787,6 +787,15 @@ class SegmentedCounts(BySegment, Result):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> preds = Predictions([1, 0, 1, 0], [4, 3, 1, 2], segment=["x", "x", "y", "y"])
+        >>> preds.counts(by="segment").to_frame()[["segment", "n_pos", "n_neg"]]
+          segment  n_pos  n_neg
+        0       x      1      1
+        1       y      1      1
         """
         columns = {"segment": self.names, "n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
         numbers = {"auc": self.auc(), "ks": self.ks(), "average_precision": self.average_precision()}
