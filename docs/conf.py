@@ -4,6 +4,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+from numpydoc.xref import DEFAULT_LINKS
+
 import rocscope as rs
 
 HERE = Path(__file__).parent
@@ -66,6 +68,9 @@ html_sidebars = {"**": ["sidebar-nav-bs"]} | {
 }
 copyright = "The rocscope developers, BSD-3-Clause"
 
+sys.path.insert(0, str(HERE / "site"))
+import pages  # noqa: E402 (found by the path above)
+
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples" / "gallery"),
     "gallery_dirs": "gallery",
@@ -84,8 +89,6 @@ sphinx_gallery_conf = {
     ],
 }
 
-sys.path.insert(0, str(HERE / "site"))
-import pages  # noqa: E402 (found by the path above)
 
 WITH_PAGE = [*pages.public_names(), *pages.result_classes().values()]
 autosummary_filename_map = {name: pages.file_name(name) for name in WITH_PAGE}
@@ -107,7 +110,8 @@ def not_ours(_app, _what, _name, each, *_):
 
 
 LONG_NAMES = pages.long_names()
-numpydoc_xref_aliases = {short: whole for short, whole in LONG_NAMES.items() if short[0].isupper()}
+numpydoc_xref_aliases = {word: word for word in DEFAULT_LINKS}  # of Python: this site has no links to its documentation
+numpydoc_xref_aliases |= {short: whole for short, whole in LONG_NAMES.items() if short[0].isupper()}
 
 
 def resolve_short_name(app, env, node, contnode):

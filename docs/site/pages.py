@@ -83,7 +83,11 @@ def _classes() -> dict[str, type]:
     for module in walk_packages(rs.__path__, "rocscope."):
         if module.name.startswith(("rocscope._", "rocscope.compat")) or module.name.endswith("__main__"):
             continue
-        for name, member in vars(import_module(module.name)).items():
+        try:
+            members_of_module = vars(import_module(module.name))
+        except ImportError:  # of an extra that is not installed
+            continue
+        for name, member in members_of_module.items():
             ours = inspect.isclass(member) and member.__module__.startswith("rocscope.")
             if ours and not name.startswith("_") and name not in public and member.__doc__:
                 classes[name] = member
@@ -106,7 +110,7 @@ def _mentions(text: str) -> set[str]:
     return set(re.findall(r"\b[A-Z]\w+", " ".join(types))) | set(re.findall(r"`([A-Z]\w+)", text))
 
 
-NOT_RESULTS = {"Array", "Choices", "Figure", "Samples", "Table", "Tree"}
+NOT_RESULTS = {"Array", "Choices", "Figure", "Samples", "Table", "Tree", "Widget"}
 """Words, and names of other libraries' classes, for which we have private classes too."""
 
 

@@ -185,3 +185,19 @@ def test_a_tutorial_takes_ten_lines_and_five_minutes(page):
     _, to_decision, *_ = blocks(page, "pycon")
     assert len(re.findall(r"^(>>>|\.\.\.) ", to_decision, re.MULTILINE)) <= 10
     assert len(page.read_text(encoding="utf-8").split()) <= 5 * 200
+
+
+def test_results_have_pages_and_short_names_are_understood():
+    reference = runpy.run_path(str(ROOT / "docs" / "site" / "pages.py"))
+    results = reference["result_classes"]()
+    assert {"RocCurve", "LiftChart", "Hull", "CampaignPlan", "Summary", "LearningCurve"} <= set(results)
+    assert not set(results) & {name.rpartition(".")[2] for name in reference["public_names"]()}
+    meant = {
+        "auc": "rocscope.auc",
+        "plotting.plot_roc": "rocscope.plotting.plot_roc",
+        "Decision.interval": "rocscope.Decision.interval",
+        "RocCurve.hull": "rocscope.curves.rate_curves.RocCurve.hull",
+        "threshold": None,
+        "scipy.stats.wilcoxon": None,
+    }
+    assert {short: reference["long_name"](short) for short in meant} == meant
