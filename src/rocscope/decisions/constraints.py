@@ -341,12 +341,24 @@ class Constraint(Condition):
 
     @classmethod
     def capacity(cls, cases: float) -> "Constraint":
-        """Return the constraint that at most a number of cases of the population are predicted positive."""
+        """Return the constraint that at most a number of cases of the population are predicted positive.
+
+        Examples
+        --------
+        >>> Constraint.capacity(50)
+        Constraint('cases <= 50')
+        """
         return cls("cases", "<=", check.check_number(cases, "capacity", "a number of at least 0", least=0))
 
     @classmethod
     def budget(cls, amount: float, *, unit_cost: float, fixed_cost: float = 0) -> "Constraint":
-        """Return the constraint on positive predictions whose total cost does not exceed an amount of money."""
+        """Return the constraint on positive predictions whose total cost does not exceed an amount of money.
+
+        Examples
+        --------
+        >>> Constraint.budget(100, unit_cost=2)
+        Constraint('cases <= 50')
+        """
         check.check_number(unit_cost, "unit_cost", "a number above 0", above=0)
         check.check_number(fixed_cost, "fixed_cost", "a number of at least 0", least=0)
         check.check_number(amount, "budget", f"a number of at least the fixed cost, {fixed_cost:g}", least=fixed_cost)

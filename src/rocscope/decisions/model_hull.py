@@ -897,7 +897,14 @@ class Hull(Curve):
         return columns
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the models and vertices, safe for JSON."""
+        """Return the models and vertices, safe for JSON.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, hull
+        >>> [vertex["tpr"] for vertex in hull(ThresholdCounts([2, 1], [3, 1], [1, 3])).to_dict()["vertices"]]
+        [0.0, 0.75, 1.0]
+        """
         names = ("title", "models", "contenders", "dominated")
         facts = {name: getattr(self, name) for name in names}
         area = {"area": self.area()} if self.is_exact else {"area_bounds": self.area_bounds}

@@ -675,6 +675,16 @@ class Monitor:
         Notes
         -----
         The e-values of both monitors are multiplied, block by block. Limits are tested again on the combined rows.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose, monitor
+        >>> decision = choose(ThresholdCounts([2, 1], [1, 0], [0, 1]))
+        >>> first, second = monitor(decision), monitor(decision)
+        >>> _ = first.update([1, 0], [2, 1])
+        >>> _ = second.update([1], [1])
+        >>> first.merge(second).n
+        3
         """
         if not self.watches_as(other):
             raise InputError("monitors to merge", expected="the same rule, limits and level", got="different ones")
@@ -725,6 +735,14 @@ class Monitor:
         ------
         StoredError
             If the content is not the state of a monitor.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose, monitor
+        >>> monitored = monitor(choose(ThresholdCounts([2, 1], [1, 0], [0, 1])))
+        >>> _ = monitored.update([1, 0], [2, 1])
+        >>> Monitor.from_dict(monitored.to_dict()).n
+        2
         """
         return cls._of(Fields(content, "state of a monitor", FORMAT.anew))
 

@@ -423,6 +423,14 @@ class RandomizedRule(Result):
         for a rate, each case is decided by its own hash and independently of other cases, so the attained rates differ
         from the expected point only by sampling error. In a rule made for `at_most`, cases are selected in order of
         their score until exactly this share of the cases is reached; hashes decide among equal scores.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose
+        >>> counts = ThresholdCounts([2, 1], [4, 0], [0, 4])
+        >>> half = choose(counts, subject_to="cases <= 2", population=8, randomized=True).lot
+        >>> int(half.predict([2, 2, 2, 2, 1, 1, 1, 1]).sum())
+        2
         """
         columns = self._scores(scores)
         chances, tier = self._tiers(columns)

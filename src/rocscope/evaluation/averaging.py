@@ -583,7 +583,14 @@ class AverageCurve(Curve):
         return self._first.y_name
 
     def at(self, x: Any) -> Any:
-        """Return the average y at `x`; between points, y is that of random mixtures of neighbouring thresholds."""
+        """Return the average y at `x`; between points, y is that of random mixtures of neighbouring thresholds.
+
+        Examples
+        --------
+        >>> preds = Predictions([1, 0, 1, 0, 1, 0, 1, 0], [4, 3, 2, 1, 4, 1, 3, 2], fold=[1, 1, 1, 1, 2, 2, 2, 2])
+        >>> average_curve(preds).at(0.0)
+        0.75
+        """
         x = np.asarray(x, dtype=np.float64)
         return scalar(self._at(x.reshape(-1)).reshape(x.shape))
 

@@ -571,7 +571,15 @@ class ConfusionMatrix(Result):
     mcc = _of_counts(lambda counts: float(mcc(counts)), "Matthews correlation for k classes (Gorodkin's R_K).")
 
     def binary(self, cls: Any) -> OperatingPoint:
-        """Return the 2 × 2 table of one class against all others, with every metric of two classes."""
+        """Return the 2 × 2 table of one class against all others, with every metric of two classes.
+
+        Examples
+        --------
+        >>> matrix = ConfusionMatrix([[5, 1, 0], [2, 3, 1], [0, 0, 4]], classes=["a", "b", "c"], rows="actual")
+        >>> point = matrix.binary("a")
+        >>> point.tp, point.fp, point.fn, point.tn
+        (5, 2, 1, 8)
+        """
         index = class_names.position(cls, self.classes)
         point = OperatingPoint(*(cell[index].item() for cell in one_vs_rest(self.counts)))
         if self._rows is None:
@@ -757,7 +765,13 @@ class ConfusionMatrix(Result):
     __hash__ = None  # type: ignore[assignment]  # an array inside
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts (actual classes in rows) and the metrics per class and overall, ready for JSON."""
+        """Return the counts (actual classes in rows) and the metrics per class and overall, ready for JSON.
+
+        Examples
+        --------
+        >>> ConfusionMatrix([[5, 1], [2, 3]], classes=["a", "b"], rows="actual").to_dict()["counts"]
+        [[5, 1], [2, 3]]
+        """
         statistics = {name: statistic(self.counts) for name, statistic in STATISTICS.items()}
         per_class = {name: self.per_class(name) for name in _SHOWN}
         facts = {"classes": self.classes, "rows": "actual", "counts": self.counts, "per_class": per_class}

@@ -325,7 +325,14 @@ class RejectCurve(Curve):
         self.rejected, self.decided_cost = check.read_only(rejected), check.read_only(decided_cost)
 
     def at(self, x: Any) -> Any:
-        """Return the cost per case at a reject cost; above the largest expected cost, every case is decided."""
+        """Return the cost per case at a reject cost; above the largest expected cost, every case is decided.
+
+        Examples
+        --------
+        >>> preds = MulticlassPredictions(["a", "b"], [[0.9, 0.1], [0.6, 0.4]], classes=["a", "b"])
+        >>> reject_curve(preds, CostMatrix.errors(["a", "b"])).at([0.1, 0.5])
+        array([0.05, 0.5 ])
+        """
         x = np.asarray(x, dtype=np.float64)
         inside = super().at(x.clip(self.x[0], self.x[-1]))
         value = np.where(x < self.x[0], x, inside)

@@ -139,7 +139,14 @@ class MulticlassPredictions(Rows):
 
     def predicted(self, model: str | None = None) -> Array:
         """Return the index of the class that a model predicts for each row: its decision, or the most probable
-        class."""
+        class.
+
+        Examples
+        --------
+        >>> p = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+        >>> MulticlassPredictions(["a", "b"], p, classes=["a", "b", "c"]).predicted()
+        array([0, 2])
+        """
         name = model_name(self.models, model)
         return self.decisions[name] if name in self.decisions else self.proba[name].argmax(axis=1)
 
@@ -180,7 +187,14 @@ class MulticlassPredictions(Rows):
         return ((proba > own) | ((proba == own) & earlier)).sum(axis=1) < k
 
     def binary(self, cls: Any) -> Predictions:
-        """Return predictions of one class against all others, with its probability (or 1/0 labels) as score."""
+        """Return predictions of one class against all others, with its probability (or 1/0 labels) as score.
+
+        Examples
+        --------
+        >>> p = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+        >>> MulticlassPredictions(["a", "b"], p, classes=["a", "b", "c"]).binary("a").counts()
+        ThresholdCounts(n_pos=1, n_neg=1, levels=2)
+        """
         index = class_names.position(cls, self.classes)
         decisions = {model: column == index for model, column in self.decisions.items()}
         scores = {model: column.astype(np.int8) for model, column in decisions.items()}

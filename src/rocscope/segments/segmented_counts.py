@@ -526,7 +526,7 @@ class SegmentedCounts(BySegment, Result):
         return SegmentedCounts(self.names[mask], rows, self.source, in_folds, *facts)
 
     def as_sums(self, weights: str, dependent: bool = False) -> "SegmentedCounts":
-        """Return the counts with these properties of their sums; see `rocscope.core.CumulativeCounts`."""
+        """Return the counts with these properties of their sums; see `CumulativeCounts`."""
         facts = weights, dependent, self.crossed
         return SegmentedCounts(self.names, self._rows, self.source, self._count_in_folds, *facts)
 
