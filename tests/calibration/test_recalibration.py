@@ -286,12 +286,12 @@ class TestCrossing:
             (10, "cv: expected at least 10 rows of each class, one per fold, got fewer of .*; use cv=2"),
             ("folds", "cv: expected one of .*, got 'folds'"),
             ("fold", "there is no fold column; pass fold= to Predictions"),
-            ("out_of_bag", "cv: expected every row in one test fold, got . rows in none, 0 in several"),
+            ("out_of_bag", "cv: expected every row in one test fold, got . rows in none and 0 in several"),
             (
                 [([0, 1], [2]), ([4, 2], [3, 5])],
-                "every row in one test fold, got 3 rows in none, 0 in several",
+                "every row in one test fold, got 3 rows in none and 0 in several",
             ),
-            ([([0, 1], [2, 3, 4, 5]), ([2, 3], [0, 1, 5])], "got 0 rows in none, 1 in several, by given rows"),
+            ([([0, 1], [2, 3, 4, 5]), ([2, 3], [0, 1, 5])], "got 0 rows in none and 1 in several, from given rows"),
             ([([0, 2], [1, 3, 4, 5])], "cv: fold 0: expected training rows of two classes, got only True"),
         ],
     )
