@@ -31,6 +31,7 @@ CONSTANTS = {
     "SUREST": "inference.areas: _LARGEST_Z",
     "MOST_COMPARED": "report: MOST_COMPARED",
     "MOST_DETAILED": "report: MOST_DETAILED",
+    "MOST_EXACT": "report: MOST_EXACT",
     "MOST_POINTS": "report: MOST_POINTS",
     "POINTS_OF_PART": "report: POINTS",
     "MOST_SEGMENTS": "report: MOST_SEGMENTS",

@@ -17,6 +17,7 @@ export const LARGEST_QUANTILE = 100000000.0; // inference.estimate: _LARGEST_QUA
 export const SUREST = 37.0; // inference.areas: _LARGEST_Z
 export const MOST_COMPARED = 20; // report: MOST_COMPARED
 export const MOST_DETAILED = 1000000; // report: MOST_DETAILED
+export const MOST_EXACT = 10000; // report: MOST_EXACT
 export const MOST_POINTS = 225; // report: MOST_POINTS
 export const POINTS_OF_PART = 60; // report: POINTS
 export const MOST_SEGMENTS = 40; // report: MOST_SEGMENTS

@@ -1,6 +1,6 @@
 /** The rows of a file by what each column is for: checked as `rocscope.read` checks them, then counted. */
 
-import { MOST_COMPARED, MOST_DETAILED, MOST_FOLDS, MOST_NAMED, MOST_PARTS, MOST_POINTS, MOST_SEGMENTS, POINTS_OF_PART, SMALL } from "../constants";
+import { MOST_COMPARED, MOST_DETAILED, MOST_EXACT, MOST_FOLDS, MOST_NAMED, MOST_PARTS, MOST_POINTS, MOST_SEGMENTS, POINTS_OF_PART, SMALL } from "../constants";
 import type { Comparison, Comparisons, Interval, Model, Part, Slice } from "../data";
 import { makeLevels } from "../math/levels";
 import type { Roles } from "../open/messages";
@@ -145,7 +145,7 @@ export class CountedRows {
     const { rank: rankOne } = this.partOf(part);
     const found = [...this.scores].map(([name, column], index): Figures => {
       const ranked = this.large ? rankOne(column) : this.ofPart(part).get(name)!;
-      const model = modelOf(name, index, ranked, part ? POINTS_OF_PART : MOST_POINTS);
+      const model = modelOf(name, index, ranked, ranked.threshold.length < MOST_EXACT ? MOST_EXACT : pointsOf(part));
       return { model, auc: ranked.weighted ? { value: model.auc.value } : ofLevels(ranked), weighted: ranked.weighted };
     });
     this.figures.set(part, found);
@@ -163,6 +163,15 @@ export class CountedRows {
 
   slice(part: number): Slice {
     return { ...this.parts[part]!, models: this.figuresOf(part).map(({ model }) => model), comparisons: NO_COMPARISONS };
+  }
+
+  /** The same with the thresholds that a saved report has. */
+  stored(part: number): Slice {
+    const slice = this.slice(part);
+    if (slice.models.every(({ levels }) => levels.size <= pointsOf(part))) return slice;
+    const ranked = [...this.ofPart(part).values()];
+    const models = slice.models.map((model, index) => (model.deviation > 0 ? model : { ...modelOf(model.name, index, ranked[index]!, pointsOf(part)), calibration: model.calibration }));
+    return { ...slice, models };
   }
 
   /** Intervals of the areas and of their differences; without them for weights that are not whole numbers. */
@@ -217,7 +226,7 @@ export class CountedRows {
     const ranked = this.large ? null : [...this.counts().values()][0]!;
     const alone = ranked && !(ranked.nPos && ranked.nNeg); // of one class nothing is drawn
     const { nPos, nNeg } = alone ? ranked : this.slice(0).models[0]!.levels;
-    const { tp, fp } = alone ? NOTHING : this.slice(0).models[0]!.levels;
+    const { tp, fp } = alone ? NOTHING : this.stored(0).models[0]!.levels;
     const depth = Array.from(tp, (hits, i) => hits + fp[i]!);
     const steps = depth.slice(1).map((cases, i) => cases - depth[i]!).sort((a, b) => a - b);
     const few: string[] = [];
@@ -269,6 +278,9 @@ function checked({ type, values }: Numbers): Weights {
   if (whole && wide.reduce((sum, weight) => sum + weight, 0) >= 2 ** 53) throw new Refused("sample_weight", { expected: "whole numbers that sum to less than 2^53", hint: "scale them down" });
   return { values: wide, whole };
 }
+
+/** Points of a curve in a saved report. */
+const pointsOf = (part: number): number => (part ? POINTS_OF_PART : MOST_POINTS);
 
 function modelOf(name: string, index: number, ranked: Ranked, most: number): Model {
   const { threshold, tp, fp, nPos, nNeg } = ranked;

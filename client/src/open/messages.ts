@@ -95,7 +95,7 @@ export type Question =
   | { readonly ask: "count"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles }
   | { readonly ask: "rows"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles; readonly model: string; readonly threshold: number | bigint }
   | { readonly ask: "apply"; readonly files: readonly File[]; readonly layout: Layout; readonly plan: Plan }
-  | { readonly ask: "slice"; readonly part: number }
+  | { readonly ask: "slice" | "stored"; readonly part: number }
   | { readonly ask: "intervals"; readonly part: number };
 
-export interface Answers { look: Look; sheets: readonly string[]; text: readonly (readonly string[])[]; count: Counted; rows: Blob; apply: Applied; slice: Slice; intervals: Intervals }
+export interface Answers { look: Look; sheets: readonly string[]; text: readonly (readonly string[])[]; count: Counted; rows: Blob; apply: Applied; slice: Slice; stored: Slice; intervals: Intervals }

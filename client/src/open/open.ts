@@ -329,7 +329,8 @@ function saveRows(files: readonly File[], roles: Roles): (state: State) => HTMLE
 function tools(state: State, source: Source, rows: (state: State) => HTMLElement): HTMLElement[] {
   main.hidden = true;
   scrollTo(0, 0);
-  const save = button("Save report", () => void saveReport(state, source, parts));
+  const stored: Source = { ...source, counts: ({ part }) => worker.ask({ ask: "stored", part }) };
+  const save = button("Save report", () => void saveReport(state, stored, parts));
   const back = button("Change columns or file", () => {
     close();
     form.querySelector<HTMLElement>("#show")?.focus();

@@ -30,7 +30,9 @@ async function answer(question: Question, progress: (share: number) => void): Pr
     case "apply":
       return appliedRows(await openTable(question.files[0]!, question.layout), question.plan, progress);
     case "slice":
-      return samples.length === 1 ? samples[0]!.slice(question.part) : together(samples.map((sample) => sample.slice(0)));
+      return together(samples.map((sample) => sample.slice(question.part)));
+    case "stored":
+      return together(samples.map((sample) => sample.stored(question.part)));
     case "intervals": {
       const found = samples.map((sample) => sample.intervals(question.part));
       return found.length === 1 ? found[0]! : { auc: found.flatMap(({ auc }) => auc), comparisons: { method: "", rows: [] }, calibration: found.flatMap(({ auc, calibration }) => calibration ?? auc.map(() => null)) };
@@ -38,7 +40,7 @@ async function answer(question: Question, progress: (share: number) => void): Pr
   }
 }
 
-/** Models of several files beside each other. */
+/** Models of several files beside each other, which have no parts. */
 function together([first, ...others]: Slice[]): Slice {
   const models = [first!, ...others].flatMap((slice) => slice.models).map((model, index) => ({ ...model, index }));
   return { ...first!, models };

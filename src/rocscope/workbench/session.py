@@ -395,8 +395,9 @@ class Session:
                 token()
                 counts = samples[model].counts
                 bins = counts.n <= report.MOST_DETAILED
+                points = report.MOST_EXACT if len(counts) < report.MOST_EXACT else most
                 return report.outline(
-                    model, counts, most=most, bins=bins, target_prevalence=self.context.target_prevalence
+                    model, counts, most=points, bins=bins, target_prevalence=self.context.target_prevalence
                 )
 
             return in_threads(draw, samples)
