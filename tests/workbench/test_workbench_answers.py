@@ -117,7 +117,8 @@ def test_a_filter_on_all_rows_holds_beside_the_readers_own(parquet, held):
         Session([made]).counts(RowSelection("true) OR (true"), CancelToken())
 
 
-def test_the_page_gets_what_a_report_has(parquet):
+def test_the_page_gets_what_a_report_has(parquet, monkeypatch):
+    monkeypatch.setattr("rocscope.report.model.MOST_EXACT", 0)  # all thresholds: test_workbench_exact.py
     preds = rs.read(parquet, segment="region", fold="fold", **ROLES)
     bench = Session([DataSource.of("", parquet, fold="fold", **ROLES)])
     report = payload(report_data(preds))
