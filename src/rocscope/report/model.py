@@ -198,7 +198,7 @@ def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:
 # ---- Models ----
 
 MOST_EXACT = 10_000
-"""Thresholds up to which a page that has the rows at hand holds all of them, so that every number is exact: a choice."""
+"""Thresholds of which a page that has the rows holds all, so that every number is exact: a choice."""
 MOST_POINTS = 225
 """Number of points per curve: enough for the width of a screen, and few enough to keep the file small."""
 
