@@ -10,7 +10,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 import rocscope as rs
-from rocscope._base.public_names import other_names
+from rocscope._base.public_names import answers
 from rocscope.figures.registry import FIGURES
 
 TOPICS = {
@@ -200,7 +200,7 @@ def _table_row(first: str, *others: str) -> list[str]:
 def other_names_list() -> str:
     """Return what to call here for each name of another library, as `rocscope.<name>` answers it."""
     lines: list[str] = []
-    for library, calls in other_names().items():
+    for library, calls in answers()["names"].items():
         lines += [library, "-" * len(library), ""]
         lines += [line for name, call in calls.items() for line in (f"``{name}``", f"   ``{call}``", "")]
     return "\n".join(lines)

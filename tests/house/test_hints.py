@@ -146,7 +146,8 @@ def here():
         "rs": rs, "rocscope": rocscope, "np": np, "pandas": pd, "fitted": model.fit(X, y), "model": model, "name": "a",
         "context": rs.Context(cost_fn=5), "campaign": rs.Campaign(population=1000, unit_cost=1, unit_benefit=5),
         "threshold": 0.5, "thresholds": [0.2, 0.3], "depth": 0.2, "beta": 2, "horizon": 0.5, "horizons": [0.3, 0.6],
-        "label": 2, "tp": 3, "fp": 1, "fn": 2, "tn": 4,
+        "label": 2, "tp": 3, "fp": 1, "fn": 2, "tn": 4, "treated": rng.random(120) < 0.5, "groups": np.arange(120) % 2,
+        "w": np.ones(120),
     }  # fmt: skip
     return data | results | others
 

@@ -1,5 +1,6 @@
 """Names of other libraries: `rocscope.<name>` says what to call, and that call works."""
 
+import importlib
 import re
 
 import numpy as np
@@ -7,9 +8,12 @@ import pytest
 
 import rocscope as rs
 import rocscope.compat.sklearn
-from rocscope._base.public_names import other_names
+from rocscope._base.public_names import answers
 
-ROWS = [(name, ours) for calls in other_names().values() for name, ours in calls.items()]
+NAMES = [name for calls in answers()["names"].values() for name in calls]
+CALLS = sorted({call for calls in answers()["names"].values() for call in calls.values()})
+REST = re.compile(r", or |; |, whose |, which |, with |, and |, after |, of |, the |, as ")
+"""What follows the call in an answer."""
 
 
 @pytest.fixture(scope="module")
@@ -31,21 +35,47 @@ def here():
         "result": rs.evaluation.learning_curve(model, X, y, steps=2), "probabilities": model.predict_proba(X),
         "name_of_data": "wdbc", "time": rng.exponential(size=120), "event": rng.random(120) < 0.7, "horizon": 0.8,
         "horizons": [0.5, 0.8], "reference": predictions.counts("a"),
-        "current": predictions.counts("b"),
+        "current": predictions.counts("b"), "treated": rng.random(120) < 0.5, "predicted": X[:, 0] > 0,
+        "groups": np.arange(120) % 2,
     }  # fmt: skip
 
 
-@pytest.mark.every(7)
-@pytest.mark.parametrize(("name", "ours"), ROWS, ids=[name for name, _ in ROWS])
-def test_every_name_is_answered_with_a_call_that_works(name, ours, here, tmp_path, monkeypatch):
+def test_every_name_is_answered():
+    for name in NAMES:
+        with pytest.raises(AttributeError, match=rf"^rocscope has no '{name}'; (use|it is) "):
+            getattr(rs, name)
+
+
+@pytest.mark.every(12)
+@pytest.mark.parametrize("ours", CALLS)
+def test_every_answer_is_a_call_that_works(ours, here, tmp_path, monkeypatch):
     """Calls are run as they stand; of those with arguments left open (...) only the name is looked up."""
-    with pytest.raises(AttributeError, match=rf"^rocscope has no '{name}'; (use|it is) "):
-        getattr(rs, name)
-    call = re.split(r", or |; |, whose |, which |, with |, and |, after ", ours)[0]
+    call = REST.split(ours)[0]
     if "..." in call:
         call = call.partition("(")[0]
     monkeypatch.chdir(tmp_path)
     assert eval(call, here) is not None
+
+
+SPELLED = {
+    "ROC_AUC_Score": "rs.auc(y, s)", "rocAucScore": "rs.auc(y, s)", "compute_auc": "rs.auc(y, s)",
+    "get_ks_statistic": "rs.roc(y, s).ks", "roc_curve_plot": "rs.roc(y, s).plot()", "plot_gini": "rs.roc(y, s).gini",
+    "draw_lift": "rs.lift(y, s).plot()", "net_interventions_avoided": "rs.net_benefit(y, p).interventions_avoided",
+    "calc_psi": "rs.drift(reference, current).psi", "ROC": "rs.roc", "CalibrationCurve": "rs.calibration_curve",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPELLED)
+def test_spellings_of_a_name_have_one_answer(name):
+    with pytest.raises(AttributeError, match=rf"; use {re.escape(SPELLED[name])}"):
+        getattr(rs, name)
+
+
+@pytest.mark.parametrize("module", ["rocscope", "rocscope.metrics", "rocscope.calibration", "rocscope.datasets"])
+def test_an_import_statement_is_answered_too(module):
+    with pytest.raises(ImportError, match=rf"^{module} has no 'roc_auc_score'; use rs\.auc\(y, s\) for scikit-learn's"):
+        exec(f"from {module} import roc_auc_score")
+    assert not hasattr(importlib.import_module(module), "roc_auc_score")
 
 
 def test_names_one_level_down_and_slips_are_pointed_to():
@@ -54,9 +84,7 @@ def test_names_one_level_down_and_slips_are_pointed_to():
             getattr(rs, wrong)
     with pytest.raises(AttributeError, match=r"^rocscope.calibration has no 'roc'; it is rs\.roc$"):
         _ = rs.calibration.roc
-    with pytest.raises(
-        AttributeError, match=r"^rocscope.calibration has no 'Briers'; did you mean rs\.calibration\.brier\?$"
-    ):
+    with pytest.raises(AttributeError, match=r"^rocscope.calibration has no 'Briers'; use rs\.calibration\.brier$"):
         _ = rs.calibration.Briers
     with pytest.raises(AttributeError, match=r"^rocscope has no 'zzz'$"):
         _ = rs.zzz

@@ -2,12 +2,14 @@
 
 import inspect
 import re
+from operator import attrgetter
 
 import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope._base.contract import other_words
+from rocscope._base.public_names import answers
+from rocscope.core.result import Result
 from rocscope.errors import InputError, LabelError
 
 Y, SCORES = [0, 1, 0, 1, 1, 0] * 10, [*np.linspace(0, 1, 60)]
@@ -18,10 +20,10 @@ ANSWERS = {
     "rs.Context(fp=1, fn=5)": "use cost_fp=",
     "rs.Campaign(population=100, cost=1, benefit=10)": "use unit_cost=",
     "rs.Context(what=1)": "it takes target_prevalence, cost_fp, cost_fn",
-    "rs.plan_campaign(y, s, budget=10)": "use a Campaign with capacity=",
+    "rs.plan_campaign(y, s, budget=10)": "use rs.Campaign(population=1000, unit_cost=1, unit_benefit=5, capacity=100)",
     "rs.auc_interval(y, s, alpha=.05)": "use level=",
     "rs.auc_interval(y, s, conf_level=.9)": "use level=",
-    "rs.auc(y, s, conf_level=.9)": "it takes y_true",
+    "rs.auc(y, s, conf_level=.9)": "use rs.auc_interval(y, s, level=0.95)",
     "rs.plotting.plot_roc(predictions, figsize=(3, 3))": "use ax=",
     "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "of labels and scores pass rs.Predictions",
     "rs.inference.mcnemar(y)": "of labels and scores pass rs.Predictions",
@@ -31,7 +33,7 @@ ANSWERS = {
     "rs.inference.joint_region(y, s)": "of labels and scores pass rs.Predictions(y, s).counts().at(threshold)",
     "rs.bootstrap(y, s, 'auc')": "of labels and scores pass rs.Predictions",
     "rs.compare(y, s, s)": "pass labels and scores, for several models by name",
-    "rs.metrics.mcc(y, [0, 1] * 30)": "call rs.OperatingPoint(tp=tp, fp=fp, fn=fn, tn=tn).mcc",
+    "rs.metrics.mcc(y, [0, 1] * 30)": "call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .mcc",
     "rs.auc_interval(predictions).pvalue": "use rs.compare(predictions)",
     "rs.compare(y, {'a': s, 'b': s[::-1]}).to_csv()": "use .to_frame().to_csv(path)",
     "rs.choose(predictions).to_csv()": "use pandas.DataFrame([result.to_dict()]).to_csv()",
@@ -41,6 +43,15 @@ ANSWERS = {
     "rs.choose(predictions).to_frame()": "use pandas.DataFrame([result.to_dict()])",
     "rs.Predictions.from_estimator(1, y, s)": "use rs.evaluation.from_estimator(model, X, y)",
     "predictions.auc()": "use rs.auc(predictions)",
+    "rs.roc(y, s).plot(title='a')": "use ax.set_title(...)",
+    "rs.roc(y, s).sensitivity": "use .tpr",
+    "rs.choose(predictions).recall": "use .point.tpr",
+    "rs.choose(predictions).point.F1": "use .f_score()",
+    "predictions.brier_score": "use rs.calibration.brier(predictions)",
+    "rs.Report(predictions).to_pdf": "use .save('report.html')",
+    "rs.auc(y, s, SampleWeights=[1] * 60)": "use sample_weight=",
+    "rs.auc(y, s, Sample_Weight=[1] * 60)": "use sample_weight=",
+    "rs.outcomes.over_time([1], [1], [.3], times=[.3])": "use horizons=",
     "predictions.zzz": "it has .by_fold, .",
     "rs.roc(y, s).thrshold": "did you mean .threshold",
 }
@@ -54,43 +65,67 @@ def test_an_unknown_word_is_answered(call):
 
 def _public(name):
     topics = [rs, *(getattr(rs, topic) for topic in rs.__all__ if inspect.ismodule(getattr(rs, topic)))]
-    return next((getattr(topic, name) for topic in topics if name in getattr(topic, "__all__", ())), None)
+    first, _, rest = name.partition(".")
+    places = [topic for topic in [*topics, rs.inference.planning] if first in getattr(topic, "__all__", ())]
+    return getattr(getattr(places[0], first), rest) if rest else getattr(places[0], first)
+
+
+def _listed(answer):
+    return [answer] if isinstance(answer, str) else answer
+
+
+def _argument(use):
+    argument, sign, _ = use.partition("=")
+    return argument if sign and argument.isidentifier() else None
 
 
 def test_arguments_that_are_named_exist():
-    tables = {name: table for name, table in other_words()["arguments"].items() if name not in ("any", "calls")}
-    assert len(tables) >= 8
-    for name, table in tables.items():
-        parameters = inspect.signature(_public(name)).parameters
-        for theirs, use in table.items():
-            argument, sign, _ = use.partition("=")
+    for name, table in answers()["arguments"].items():
+        parameters = inspect.signature(_public(name)).parameters if name != "any" else {}
+        for theirs, answer in table.items():
             assert theirs not in parameters, f"{name} has {theirs}"
-            assert not sign or not argument.isidentifier() or argument in parameters, f"{name}: {use}"
+            for use in _listed(answer):
+                assert name == "any" or _argument(use) in {None, *parameters}, f"{name}: {use}"
+
+
+def test_some_function_takes_each_argument_named_for_any():
+    topics = [rs, *(getattr(rs, topic) for topic in rs.__all__ if inspect.ismodule(getattr(rs, topic)))]
+    places = [*topics, rs.inference.planning]
+    functions = [getattr(place, name) for place in places for name in getattr(place, "__all__", ())]
+    taken = {name for function in functions if callable(function) for name in inspect.signature(function).parameters}
+    for answer in answers()["arguments"]["any"].values():
+        assert {_argument(use) for use in _listed(answer)} <= {None, *taken}, answer
+
+
+def _kinds(kind=Result):
+    return {kind.__name__: kind} | {
+        name: found for below in kind.__subclasses__() for name, found in _kinds(below).items()
+    }
 
 
 def test_attributes_that_are_named_exist():
-    # What tables call `Curve` and `CalibrationCurve` are classes of which results are made.
-    examples = {
-        "Curve": rs.lift(PREDICTIONS), "RocCurve": rs.roc(PREDICTIONS), "Estimate": rs.auc_interval(PREDICTIONS),
-        "PrecisionRecallCurve": rs.precision_recall(PREDICTIONS), "Decision": rs.choose(PREDICTIONS),
-        "CalibrationCurve": rs.calibration_curve(PREDICTIONS), "Predictions": PREDICTIONS,
-        "Comparison": rs.inference.mann_whitney(PREDICTIONS),
-    }  # fmt: skip
-    for kind, example in examples.items():
-        for theirs, use in other_words()["attributes"][kind].items():
-            assert not hasattr(example, theirs), f"{kind} has {theirs}"
-            for name in re.findall(r"(?:^|and )\.(\w+)", use):  # of .difference.low the first part
-                assert hasattr(example, name), f"{kind}: {use}"
+    # Importing what makes results defines their classes. Instances have attributes that their classes lack.
+    assert rs.multiclass.multiclass_auc and rs.outcomes.Drift and rs.outcomes.Experiment and rs.net_benefit
+    kinds = _kinds() | {"Report": rs.Report, "Monitor": rs.decisions.Monitor}
+    instances = {"Predictions": PREDICTIONS, "Decision": rs.choose(PREDICTIONS), "RocCurve": rs.roc(PREDICTIONS)}
+    for name, table in answers()["attributes"].items():
+        if name in ("any", "table"):
+            continue
+        fields = [field for kind in kinds[name].__mro__ for field in vars(kind).get("__annotations__", ())]
+        known = {*dir(kinds[name]), *fields, *dir(instances.get(name))}
+        for theirs, use in table.items():
+            assert theirs not in known, f"{name} has {theirs}"
+            for attribute in re.findall(r"^\.(\w+)", use):  # of .difference.low the first part
+                assert attribute in known, f"{name}: {use}"
 
 
 def test_calls_that_are_named_exist():
-    for table in other_words()["attributes"].values():
-        for use in table.values():
-            for path in re.findall(r"\brs\.([\w.]+)", use):
-                found = rs
-                for name in path.split("."):
-                    found = getattr(found, name)
-                assert callable(found), use
+    tables = [*answers()["attributes"].values(), *answers()["arguments"].values()]
+    uses = {use for table in tables for answer in table.values() for use in _listed(answer)}
+    assert len(uses) > 300
+    for use in uses:
+        for path in re.findall(r"\brs\.([A-Za-z_.]+)\(", use):
+            assert callable(attrgetter(path)(rs)), use
 
 
 def test_an_estimate_acts_as_its_number():

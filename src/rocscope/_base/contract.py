@@ -6,15 +6,16 @@ An error with arguments that all fit their annotations passes unchanged: it is o
 """
 
 import inspect
+import re
 import types
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cache, wraps
+from functools import wraps
 from numbers import Integral
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from rocscope._base.public_names import of_one_kind, text_of
+from rocscope._base.public_names import answers, by_spelling, call_for, of_one_kind, spelling, spellings
 from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -54,6 +55,9 @@ def made_by_contract(cls: _Class) -> _Class:
 
 def held_to_contract(cls: _Class) -> _Class:
     """Have the public methods of a class, and its making, name the argument that breaks their signature."""
+    is_estimator = hasattr(cls, "get_params")  # scikit-learn looks for attributes that are not there
+    if not is_estimator and not hasattr(cls, "__getattr__"):
+        cls.__getattr__ = _refuse_attribute
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name not in ("__init__", "__post_init__"):
             continue
@@ -64,6 +68,10 @@ def held_to_contract(cls: _Class) -> _Class:
     return cls
 
 
+def _refuse_attribute(result: Any, name: str) -> Any:
+    raise MissingAttributeError(type(result), name)
+
+
 def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]:
     """Hold what a dataclass checks to the annotations of its fields."""
     return _explained(check, lambda args, _: _refusal(vars(args[0]), _hints(cls)))
@@ -72,7 +80,7 @@ def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]
 def _explained(
     call: Callable[..., Any],
     refusal: Callable[[Sequence[Any], Mapping[str, Any]], InputError | None],
-    instead: Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], str] | None = None,
+    instead: Callable[[Callable[..., Any], Sequence[Any], Iterable[str]], str] | None = None,
 ) -> Callable[..., Any]:
     """Return a function that replaces an error that is not ours by the refusal of its arguments, if there is one.
 
@@ -87,8 +95,11 @@ def _explained(
             raise
         except Exception as error:
             within = error.__traceback__ is not None and error.__traceback__.tb_next is not None
-            if instead is not None and isinstance(error, TypeError) and not within:
-                raise TypeError(f"{error}{instead(call, args, options)}") from None
+            unexpected = _UNEXPECTED.search(str(error))
+            passed_on = unexpected[1] if unexpected is not None and unexpected[1] in options else ""
+            if instead is not None and (passed_on or (isinstance(error, TypeError) and not within)):
+                advice = instead(call, args, [passed_on] if passed_on else options)
+                raise TypeError(f"{error}{advice}") from None
             refused = refusal(args, options)
             if refused is None:
                 raise
@@ -288,35 +299,19 @@ PASS_PREDICTIONS = "of labels and scores pass rs.Predictions(y, {'a': s, 'b': s}
 _ALIKE = 0.75  # as of names, see `rocscope._base.public_names`
 
 
-@cache
-def other_words() -> dict[str, dict[str, dict[str, str]]]:
-    """Return what does the job of an argument or attribute of another library: of a function, of a class.
-
-    Examples
-    --------
-    >>> other_words()["attributes"]["RocCurve"]["roc_auc"]
-    '.auc'
-    """
-    import tomllib
-
-    return tomllib.loads(text_of("other_words.toml"))
+_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
-def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
+def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Iterable[str]) -> str:
     """Return what to call instead, for arguments that a signature does not have."""
     known = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = next((name for name in options if name not in known), None)
     name = function.__qualname__.removesuffix(".__init__")
-    words = other_words()["arguments"]
     if unknown is not None:
-        # Advice for any function may name one of its arguments, which this function then needs to have.
-        anywhere = {word: use for word, use in words["any"].items() if _suits(use, known)}
-        table = anywhere | words.get(name, {})
-        if unknown in table:
-            return f"; use {table[unknown]}"
-        return _close(unknown, known, "{}=") or f"; it takes {', '.join(known)}"
-    if name in words["calls"]:
-        return f"; call {words['calls'][name]}"
+        answer = _for_argument(name, unknown, known)
+        return f"; use {answer}" if answer else _close(unknown, known, "{}=") or f"; it takes {', '.join(known)}"
+    if known[:1] == ["tp"]:
+        return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
         return "; of a fitted model use rs.evaluation.from_estimator(model, X, y), and pass what it returns"
     if any(hasattr(value, "columns") for value in arguments):
@@ -328,6 +323,22 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
     if known[:1] in (["predictions"], ["data"], ["curve"]):
         return f"; {PASS_PREDICTIONS}"
     return f"; it takes {', '.join(known)}"
+
+
+def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
+    """Return what does the job of an argument that a function does not have, or an empty text."""
+    spelled = by_spelling(known)
+    if spelling(unknown) in spelled:
+        return f"{spelled[spelling(unknown)]}="
+    for table in (answers()["arguments"].get(function, {}), answers()["arguments"]["any"]):
+        theirs = by_spelling(table)
+        for word in spellings(unknown):
+            answer = table[theirs[word]] if word in theirs else ()
+            # Advice for any function may name one of its arguments, which this function then needs to have.
+            suiting = [use for use in ([answer] if isinstance(answer, str) else answer) if _suits(use, known)]
+            if suiting:
+                return suiting[0]
+    return ""
 
 
 def _suits(advice: str, known: Sequence[str]) -> bool:
@@ -342,14 +353,40 @@ class MissingAttributeError(AttributeError):
     def __str__(self) -> str:
         owner, name = self.args
         message = f"{owner.__name__} has no {name!r}"
-        tables = other_words()["attributes"]
-        form = ("table",) if hasattr(owner, "to_frame") else ()
-        for kind in (*(kind.__name__ for kind in owner.__mro__), *form, "any"):
-            if name in (table := tables.get(kind, {})):
-                return f"{message}; use {table[name]}"
         fields = [name for kind in owner.__mro__ for name in vars(kind).get("__annotations__", ())]
         known = sorted({word for word in (*dir(owner), *fields) if not word.startswith("_")})
+        if name.startswith("_"):
+            return message
+        answer = _for_attribute(owner, name, by_spelling(known))
+        if answer:
+            return f"{message}; use {answer}"
         return message + (_close(name, known, ".{}") or f"; it has .{', .'.join(known)}")
+
+
+def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
+    """Return what does the job of an attribute that a result does not have, or an empty text."""
+    if spelling(name) in known:
+        return f".{known[spelling(name)]}"
+    form = ("table",) if hasattr(owner, "to_frame") else ()
+    of_owner = [answers()["attributes"].get(kind.__name__, {}) for kind in owner.__mro__]
+    tables = [*of_owner, *(answers()["attributes"][kind] for kind in (*form, "any"))]
+    for word in spellings(name):
+        for table in tables:
+            theirs = by_spelling(table)
+            if word in theirs:
+                return table[theirs[word]]
+        if word in known:
+            return f".{known[word]}"
+    call = call_for(name)
+    for kind in owner.__mro__:
+        start, instead = answers()["made_by"].get(kind.__name__, ("", ""))
+        if start and call.startswith(f"{start}."):
+            return call.replace(start, instead, 1).partition(" for ")[0]
+    is_data = any(kind.__name__ == "Predictions" for kind in owner.__mro__)
+    if not is_data:
+        return call
+    call = call.replace("rs.ThresholdCounts.from_scores(y, s)", "predictions.counts()")
+    return re.sub(r"rs\.Predictions\(y, [sp]\)|(?<=\()y, [sp](?=\))", "predictions", call)
 
 
 def _close(name: str, known: Iterable[str], shown: str) -> str:

@@ -1,13 +1,17 @@
 """Public names: loaded when they are first used, and suggested when an unknown one is asked for.
 
 `attach` gives a package its names in public_names.txt, which `.ci/public_names.py` writes from the stubs.
+Names of other libraries are answered from answers.toml, however they are spelled.
 `register` and `reach` let results call modules of higher layers, such as `curve.plot()`, without importing them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from opcode import opmap
 from pkgutil import get_data
 from typing import Any, Literal, NoReturn
 
@@ -42,6 +46,7 @@ def reach(what: Above) -> Any:
 _ROOT = "rocscope"
 _NO_LIBRARY = "Other names"
 _ALIKE = 0.75  # difflib's ratio: "rocc" finds "roc", and "gamma" does not find "gain"
+_VERY_ALIKE = 0.88  # of the many names of other libraries
 
 
 @cache
@@ -84,24 +89,117 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
     """Return the `__getattr__` of a module that has only what is in it."""
 
     def refuse(name: str) -> NoReturn:
-        advice = "" if name.startswith("__") else _advice(package, name, public)
-        raise AttributeError(f"{package} has no {name!r}{advice}", name=name)
+        message = f"{package} has no {name!r}{'' if name.startswith('__') else _advice(package, name, public)}"
+        if _is_from_import():
+            raise ImportError(message, name=package)
+        raise AttributeError(message, name=name)
 
     return refuse
 
 
+def _is_from_import() -> bool:
+    """Return whether `from package import name` asks, which replaces the message of an AttributeError by its own."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and (frame.f_globals is globals() or frame.f_code.co_name == "__getattr__"):
+        frame = frame.f_back
+    return frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]
+
+
 @cache
-def other_names() -> dict[str, dict[str, str]]:
-    """Return our equivalent for names of other libraries, by library and name.
+def answers() -> dict[str, Any]:
+    """Return what does the job of names, arguments and attributes of other libraries.
 
     Examples
     --------
-    >>> other_names()["scikit-learn"]["roc_auc_score"]
-    'rs.auc(y, s)'
+    >>> answers()["names"]["scikit-learn"]["roc_auc_score"], answers()["attributes"]["RocCurve"]["roc_auc"]
+    ('rs.auc(y, s)', '.auc')
     """
     import tomllib
 
-    return tomllib.loads(text_of("other_names.toml"))
+    return tomllib.loads(text_of("answers.toml"))
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def spelling(name: str) -> str:
+    """Return a name without case, underscores and points.
+
+    Examples
+    --------
+    >>> spelling("ci.auc"), spelling("rocCurve_")
+    ('ciauc', 'roccurve')
+    """
+    return re.sub(r"[\W_]", "", name).casefold()
+
+
+def spellings(name: str) -> Iterator[str]:
+    """Yield the spelling of a name, and then of the name without words at its ends such as plot_ and _score.
+
+    Examples
+    --------
+    >>> list(spellings("plot_roc_curves"))
+    ['plotroccurves', 'plotroccurve', 'roccurves', 'roccurve', 'plotroc', 'roc']
+    """
+    waiting, fillers = [_WORD.findall(name)], answers()["fillers"]
+    while waiting:
+        words = waiting.pop(0)
+        whole = spelling("".join(words)) if words else ""
+        if not whole:
+            continue
+        yield whole
+        if whole.endswith("s"):
+            yield whole[:-1]
+        if words[0].casefold() in fillers and words[1:] not in waiting:
+            waiting.append(words[1:])
+        if words[-1].casefold() in fillers and words[:-1] not in waiting:
+            waiting.append(words[:-1])
+
+
+def by_spelling(known: Iterable[str]) -> dict[str, str]:
+    """Return names by their spelling; of several with one spelling, the first."""
+    names: dict[str, str] = {}
+    for name in known:
+        names.setdefault(spelling(name), name)
+    return names
+
+
+@cache
+def _calls_by_spelling() -> dict[str, tuple[str, str]]:
+    """Return the call for each name of another library and each of ours, and what the other library calls it."""
+    calls: dict[str, tuple[str, str]] = {}
+    for library, names in answers()["names"].items():
+        for theirs, ours in names.items():
+            calls.setdefault(spelling(theirs), (ours, "" if library == _NO_LIBRARY else f" for {library}'s {theirs}"))
+    for line in text_of("public_names.txt").splitlines():
+        home, module, *names = line.split()
+        for name in names if module != "." else []:
+            calls.setdefault(spelling(name), (f"{home.replace(_ROOT, 'rs', 1)}.{name}", ""))
+    return calls
+
+
+def call_for(name: str) -> str:
+    """Return the call that does the job of a name of another library, or an empty text.
+
+    Examples
+    --------
+    >>> call_for("plotRocCurve"), call_for("compute_auc"), call_for("nothing")
+    ("rs.roc(y, s).plot() for scikit-plot's plot_roc_curve", 'rs.auc', '')
+    """
+    calls = _calls_by_spelling()
+    is_plot = any(answers()["fillers"].get(word.casefold()) == "plot" for word in _WORD.findall(name))
+    for index, word in enumerate(spellings(name)):
+        if index and is_plot and f"plot{word}" in calls:
+            return calls[f"plot{word}"][0]
+        if word in calls:
+            call, theirs = calls[word]
+            if index and is_plot and re.fullmatch(rf"rs\.(?:{_CURVES})\(y, [sp]\)", call):
+                call += ".plot()"
+            return call + (theirs if index == 0 else "")
+    return ""
+
+
+_CURVES = "roc|gain|lift|precision_recall|det|calibration_curve|net_benefit|cost_curve"
 
 
 def _advice(package: str, name: str, public: Sequence[str]) -> str:
@@ -113,16 +211,17 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     for topic in _topics():
         if name in getattr(import_module(f"{_ROOT}.{topic}"), "__all__", ()):
             return f"; it is rs.{topic}.{name}"
-    for library, calls in other_names().items():
-        for theirs, ours in calls.items():
-            if theirs.casefold() == name.casefold():
-                return f"; use {ours}" + (f" for {library}'s {theirs}" if library != _NO_LIBRARY else "")
     by_case = {word.casefold(): word for word in public}
     if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"
+    if call := call_for(name):
+        return f"; use {call}"
     close = get_close_matches(name.casefold(), of_one_kind(name, by_case), n=3, cutoff=_ALIKE)
-    short = package.replace(_ROOT, "rs", 1)
-    return f"; did you mean {' or '.join(f'{short}.{by_case[word]}' for word in close)}?" if close else ""
+    if close:
+        short = package.replace(_ROOT, "rs", 1)
+        return f"; did you mean {' or '.join(f'{short}.{by_case[word]}' for word in close)}?"
+    close = get_close_matches(spelling(name), of_one_kind(name, _calls_by_spelling()), n=1, cutoff=_VERY_ALIKE)
+    return f"; did you mean {_calls_by_spelling()[close[0]][0]}?" if close else ""
 
 
 def of_one_kind(name: str, known: Iterable[str]) -> list[str]:

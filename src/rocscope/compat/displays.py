@@ -22,10 +22,13 @@ from matplotlib.rcsetup import cycler
 from sklearn import calibration, metrics
 
 from rocscope._base.arrays import Array
+from rocscope._base.public_names import refusing
 from rocscope.calibration.curve import calibration_curve
 from rocscope.curves import Curve, det, precision_recall, roc
 from rocscope.errors import InputError
 from rocscope.plotting import theme
+
+_refuse = refusing(__name__, metrics.__all__)
 
 
 class _Look:
@@ -127,3 +130,8 @@ def _edges(probability: Any, bins: int, strategy: str) -> Array:
     inner = shares[1:-1] if strategy == "uniform" else np.quantile(probability, shares[1:-1])
     above = np.nextafter(inner, 2)
     return np.unique(np.concatenate([[0.0], above[above < 1], [1.0]]))
+
+
+def __getattr__(name: str) -> Any:
+    """Return scikit-learn's own display for every display that is not drawn here."""
+    return getattr(metrics, name) if name in metrics.__all__ else _refuse(name)

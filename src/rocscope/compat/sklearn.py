@@ -24,9 +24,11 @@ from sklearn.metrics import class_likelihood_ratios as class_likelihood_ratios
 from sklearn.metrics import log_loss as log_loss
 
 from rocscope._base.arrays import Array
+from rocscope._base.public_names import refusing
 from rocscope.core import ThresholdCounts
 from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
 
+_refuse = refusing(__name__, theirs.__all__)
 _FROM_1_8 = hasattr(theirs, "confusion_matrix_at_thresholds")
 
 Answer = Callable[[ThresholdCounts, dict[str, Any]], Any]
@@ -168,3 +170,8 @@ if _FROM_1_8:
     ) -> tuple[Array, Array, Array, Array, Array]:
         fps, tps, threshold = _rates(counts)
         return fps[-1] - fps, fps, tps[-1] - tps, tps, threshold
+
+
+def __getattr__(name: str) -> Any:
+    """Return scikit-learn's own function for every metric that is not computed here."""
+    return getattr(theirs, name) if name in theirs.__all__ else _refuse(name)

@@ -47,11 +47,6 @@ class Result:
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            raise MissingAttributeError(type(self), name)
-
 
 class ComparedByValue(Result):
     """A result that equals its copies, NaN included; for dataclasses with ``eq=False``.
