@@ -113,7 +113,7 @@ def test_scores_that_are_no_probabilities_have_nothing_to_compare_with(run, tmp_
     ("arguments", "message"),
     [
         (["old.csv", "--apply", "c.json"], "--score: expected one column, got 0"),
-        (["old.csv", "--label", "y", "--score", "m", "--score", "y"], "--score: expected one column, got 2"),
+        (["old.csv", "--label", "y", "--score", "m", "--score", "y"], "got 2; give one, such as --score m"),
         (["old.csv", "--label", "y", "--score", "m", "--method", "magic"], "method: expected one of"),
         (["old.csv", "--label", "y", "--score", "m", "-o", "old.csv"], "old.csv exists already"),
         (["new.csv", "--score", "m", "--apply", "old.csv"], "old.csv: expected a recalibrator as JSON"),

@@ -91,8 +91,12 @@ def test_arguments_that_are_named_exist():
 def test_some_function_takes_each_argument_named_for_any():
     topics = [rs, *(getattr(rs, topic) for topic in rs.__all__ if inspect.ismodule(getattr(rs, topic)))]
     places = [*topics, rs.inference.planning]
-    functions = [getattr(place, name) for place in places for name in getattr(place, "__all__", ())]
-    taken = {name for function in functions if callable(function) for name in inspect.signature(function).parameters}
+    public = [getattr(place, name) for place in places for name in getattr(place, "__all__", ())]
+    methods = [
+        method for kind in filter(inspect.isclass, public) for _, method in inspect.getmembers(kind, inspect.isfunction)
+    ]
+    functions = [*filter(callable, public), *methods]
+    taken = {name for function in functions for name in inspect.signature(function).parameters}
     for answer in answers()["arguments"]["any"].values():
         assert {_argument(use) for use in _listed(answer)} <= {None, *taken}, answer
 

@@ -184,7 +184,7 @@ def call_for(name: str) -> str:
     Examples
     --------
     >>> call_for("plotRocCurve"), call_for("compute_auc"), call_for("nothing")
-    ("rs.roc(y, s).plot() for scikit-plot's plot_roc_curve", 'rs.auc', '')
+    ("rs.roc(y, s).plot() for scikit-plot's plot_roc_curve", 'rs.auc(y, s)', '')
     """
     calls = _calls_by_spelling()
     is_plot = any(answers()["fillers"].get(word.casefold()) == "plot" for word in _WORD.findall(name))

@@ -190,7 +190,9 @@ _OTHER_NAMES = {"scores": "--score", "fail_if": "--fail-if", "cv": "--folds", "c
 # Hints for Python and the command line, such as "delimiter= (--delimiter)", of which only the option is kept.
 _BOTH = re.compile(r"""\b\w+(?:=(?:'[^']*'|"[^"]*"|[\w.]+)?)? \((--[^)]+)\)""")
 # An argument with or without a value, such as "missing='drop'".
-_GIVEN = re.compile(r"\b(\w+)=(?:'([^']*)'|([\w.-]+))?")
+_GIVEN = re.compile(r"""\b(\w+)=(?:(['"])(.*?)\2|([\w.-]+))?""")
+# An alternative that only Python has, such as ", or cv=rocscope.protocols.Folds(10, rare_classes='spread')".
+_ONLY_PYTHON = re.compile(r",? or \w+=rocscope\.[\w.]+\([^()]*\)")
 
 
 def as_typed(message: str, arguments: Sequence[str]) -> str:
@@ -202,19 +204,22 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
     "score 'a': expected numbers; leave such rows out with --missing drop"
     >>> as_typed("target_prevalence: expected a share between 0 and 1, got 2.0", ["choose"])
     '--target-prevalence: expected a share between 0 and 1, got 2.0'
+    >>> as_typed('where="a > 1": expected rows, got none', ["summary"])
+    "--where 'a > 1': expected rows, got none"
     """
     options = _options_of(arguments)
 
     def option(match: re.Match[str]) -> str:
-        name, text, word = match.groups()
+        name, _, text, word = match.groups()
         if name not in options:
             return match[0]
         value = word if text is None else text
         if value is None or value == "True":
             return options[name]
-        return f"{options[name]} {shlex.quote(value)}"
+        quoted = f'"{value}"' if "'" in value and '"' not in value else shlex.quote(value)
+        return f"{options[name]} {quoted}"
 
-    message = _BOTH.sub(r"\1", message)
+    message = _BOTH.sub(r"\1", _ONLY_PYTHON.sub("", message))
     subject, colon, rest = message.partition(": ")
     if subject in options and colon:
         subject = options[subject]

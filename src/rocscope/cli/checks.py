@@ -277,8 +277,10 @@ def monitor(
 
 
 def _require_one_score(rows: opt.SampleOptions) -> None:
-    if len(rows.score or []) != 1:
-        raise InputError("--score", expected="one column", got=str(len(rows.score or [])))
+    scores = rows.score or []
+    if len(scores) != 1:
+        hint = f"give one, such as --score {scores[0]}" if scores else "give one with --score"
+        raise InputError("--score", expected="one column", got=str(len(scores)), hint=hint)
 
 
 def _read_labelled(

@@ -235,7 +235,9 @@ class CampaignPlan(Plan):
         if cells is None:
             point = self.rule.point
             cells = point.tp, point.fp, point.n_pos, point.n_neg
-        prevalence = cells[2] / (cells[2] + cells[3]) if campaign.response_rate is None else campaign.response_rate
+        held_out = cells[2] + cells[3]  # none if each class has one row
+        prevalence = cells[2] / held_out if held_out else math.nan
+        prevalence = prevalence if campaign.response_rate is None else campaign.response_rate
         hit = campaign.unit_benefit - campaign.unit_cost
         promise = promise.on_new_cases(cells, prevalence, float(self.depth), hit, campaign.unit_cost)
         return promise if estimate is None else promise.of_several(gain)

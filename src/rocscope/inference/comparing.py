@@ -170,7 +170,8 @@ def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Sample
         hint = "pass a mapping from name to Predictions to treat them as two samples"
         raise PairingError("models of the same rows", expected="a paired comparison", got="paired=False", hint=hint)
     if len(arms) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(arms)}")
+        hint = "name each, (y, {'a': s, 'b': s}), with its scores (--score a --score b)"
+        raise InputError("models to compare", expected="two or more", got=f"{len(arms)}", hint=hint)
     if arms.rows is not None:
         return arms, groups
     return join_rows(arms, groups) if paired else (arms, _groups_of_arms(arms, groups))
