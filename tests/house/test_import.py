@@ -167,6 +167,8 @@ def test_options_are_keywords(function):
 
 def test_the_list_of_public_names_is_that_of_the_stubs():
     script = Path(rs.__file__).parents[2] / ".ci/public_names.py"
+    if not script.is_file():
+        pytest.skip("the package is installed without the checkout")
     wanted = runpy.run_path(str(script))["lines"]()
     listed = (Path(rs.__file__).parent / "_base/public_names.txt").read_text().splitlines()
     assert listed == wanted, "run .ci/public_names.py"
