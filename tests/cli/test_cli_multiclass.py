@@ -105,7 +105,7 @@ def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
         (("choose", "rows.csv", "--label", "y", "--score", "p_low", "--cost-matrix", "c.csv"), "also --proba"),
         (("choose", "rows.csv", "--label", "y", "--predicted", "tree"), "predicted labels only"),
         (("summary", "rows.csv", "--label", "y", "--proba", "a=p_*", "--proba", "a=p_*"), "a different name for each"),
-        (("summary", "rows.csv", "--label", "y", "--proba", "q_*"), "two columns or more like 'q_*'"),
+        (("summary", "rows.csv", "--label", "y", "--proba", "q_*"), "two or more columns like 'q_*'"),
     ],
 )
 def test_faults_are_one_line_and_exit_code_2(run, table, arguments, message):

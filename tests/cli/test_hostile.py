@@ -109,7 +109,7 @@ def test_hostile_command_lines_end_in_one_line(run, tmp_path, every):
     ("file", "options", "words"),
     [
         ("nan.csv", (), "leave such rows out with --missing drop"),
-        ("commas.csv", ("--decimal", "."), "name the decimal mark: --decimal ,"),
+        ("commas.csv", ("--decimal", "."), "pass the decimal mark: --decimal ,"),
         ("good.csv", ("--target-prevalence", "2"), "--target-prevalence: expected a share"),
         ("good.csv", ("--pos-label", "7"), "--pos-label: expected a label of 'y', one of '0', '1', got '7'"),
         ("good.csv", ("--delimiter", ";;"), "--delimiter: expected one character"),

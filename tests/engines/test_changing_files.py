@@ -46,7 +46,9 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, 
         return opened
 
     monkeypatch.setitem(opening._OPENERS, "csv", changing)
-    with pytest.raises(EngineError, match=r"rows\.csv: .*that stays the same, got one that changes; read it again"):
+    with pytest.raises(
+        EngineError, match=r"rows\.csv: .*that does not change while it is read, got a file that changed; read it again"
+    ):
         call(path, label="y", scores="s")
     monkeypatch.undo()
     assert call(path, label="y", scores="s")

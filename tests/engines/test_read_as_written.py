@@ -60,7 +60,9 @@ def test_a_column_of_folders_and_of_a_later_file_is_refused(tmp_path):
         table = pa.table({"y": [1, 0], "s": [0.5, 0.25]} | ({"k": [9, 9]} if name == "k=2" else {}))
         WRITERS["scores.parquet"](table, tmp_path / name / "a.parquet")
     assert len(rs.read(tmp_path, **COLUMNS)) == 4
-    with pytest.raises(EngineError, match=r"k=2/a.parquet: column 'k' is in this file and, for all, in the names"):
+    with pytest.raises(
+        EngineError, match=r"k=2/a.parquet: column 'k' is in this file and also, for all files, in the names"
+    ):
         rs.read(tmp_path, **COLUMNS, segment="k")
 
 
@@ -118,7 +120,7 @@ def test_decimal_commas(tmp_path):
     path.write_text(content)
     with pytest.warns(RocscopeWarning, match=r"a.csv: column 's': '0,25' is read as 0.25"):
         assert rs.read(path, **COLUMNS).scores["s"].tolist() == [0.5, 0.25, 0.001]
-    with pytest.raises(ScoreError, match=r"such as '0,5' in row 0; name the decimal mark: decimal=','"):
+    with pytest.raises(ScoreError, match=r"such as '0,5' in row 0; pass the decimal mark: decimal=','"):
         rs.read(path, **COLUMNS, decimal=".")
     assert rs.read(path, **COLUMNS, decimal=",").scores["s"].tolist() == [0.5, 0.25, 0.001]
     assert rs.read(path, label="y", scores="t", decimal=",", missing="drop").scores["t"].tolist() == [1.5, -2.5]
@@ -156,7 +158,7 @@ def test_an_encoding_is_named_where_it_is_not_utf_8(tmp_path, name, encoding):
         assert len(said) == (encoding != "utf-16")
     elif "csv" in name and encoding == "utf-32":
         with pytest.raises(
-            EngineError, match=r"expected UTF-8 text, .*; name its encoding: encoding='latin-1' \(--encoding\)"
+            EngineError, match=r"expected UTF-8 text, .*; pass its encoding: encoding='latin-1' \(--encoding\)"
         ):
             rs.read(tmp_path / name, **COLUMNS)
     read = rs.read(tmp_path / name, **COLUMNS, segment="g", encoding=encoding)
@@ -172,9 +174,9 @@ def test_what_says_nothing_of_a_source_is_refused(tmp_path):
     for options, words in (
         ({"decimal": ";"}, r"decimal: expected '\.' or ',', got ';'"),
         ({"delimiter": ",,"}, "delimiter: expected one character"),
-        ({"delimiter": "."}, "delimiter: expected one character, which neither quotes nor is the decimal mark"),
-        ({"encoding": "hex"}, "encoding: expected one that Python supports"),
-        ({"encoding": "a\0"}, "encoding: expected one that Python supports"),
+        ({"delimiter": "."}, "delimiter: expected one character other than a quote and the decimal mark"),
+        ({"encoding": "hex"}, "encoding: expected an encoding that Python supports"),
+        ({"encoding": "a\0"}, "encoding: expected an encoding that Python supports"),
         ({"format": "xls"}, "format: expected one of csv, tsv"),
     ):
         with pytest.raises(InputError, match=words):
@@ -182,7 +184,7 @@ def test_what_says_nothing_of_a_source_is_refused(tmp_path):
     for options in ({"decimal": ","}, {"delimiter": ";"}, {"encoding": "latin-1"}):
         for source, kind in (
             (tmp_path / "a.parquet", "parquet files"),
-            ({"y": [1, 0], "s": [1, 2]}, "what is no file"),
+            ({"y": [1, 0], "s": [1, 2]}, "an object that is not a file"),
         ):
             for read in (rs.read, rs.read_counts, read_sketch):
                 with pytest.raises(InputError, match=f"^{next(iter(options))}: expected none for {kind}, got"):

@@ -68,7 +68,7 @@ CONTENTS = {
     "long.csv": (b"y,s\n1,0.5\n0,0.25,7\n", "line 3: Expected Number of Columns: 2 Found: 3"),
     "short.csv": (b"y,s\n1,0.5\n0\n", "line 3: Expected Number of Columns: 2 Found: 1"),
     "bytes.csv": (bytes(range(256)) * 8, "expected UTF-8 text"),
-    "mixed ends.csv": (b"y,s\r\n1,0.5\n0,0.1\r\n", "line ends of two kinds"),
+    "mixed ends.csv": (b"y,s\r\n1,0.5\n0,0.1\r\n", "two kinds of line ends"),
     "late latin1.csv": (b"y,s,g\n" + b"1,0.5,x\n" * 200_000 + b"0,0.1,caf\xe9\n", "(?i)unicode|utf-?8"),
     "not.csv.gz": (b"y,s\n1,0.5\n", "expected data compressed by gzip, got other bytes"),
     "cut.csv.gz": (None, "(?i)truncated|unexpected end"),
@@ -118,7 +118,7 @@ def test_places_where_there_is_nothing_to_read(tmp_path):
     failing(tmp_path / "a.csv", EngineError, "a.csv: no such file or folder")
     failing(str(tmp_path / "*.csv"), EngineError, "no file matches this pattern")
     failing("s3://bucket/a.parquet", EngineError, "no such file or folder; only local files are read")
-    failing(tmp_path / "README.md", EngineError, r"name does not tell the format; give format= csv \| tsv")
+    failing(tmp_path / "README.md", EngineError, r"name does not determine the format; give format= csv \| tsv")
     failing([], EngineError, "files: expected at least one, got none")
     failing(tmp_path / ("x" * 300), EngineError)
     failing("a\0b.csv", EngineError)

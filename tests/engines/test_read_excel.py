@@ -181,7 +181,7 @@ TABLE = (
 @pytest.mark.parametrize(
     ("stray", "words"),
     [
-        ({"XFD1048576": 1}, "1,003, the last ones in column XFD and in row 1,048,576; delete the stray ones"),
+        ({"XFD1048576": 1}, "1,003, the last ones in column XFD and in row 1,048,576; delete the stray cells"),
         ({"ZZZ5000": 1}, "in column ZZZ and in row 5,000"),
     ],
 )
@@ -215,11 +215,11 @@ def test_a_sheet_is_named_and_rows_around_its_table_are_skipped(tmp_path, capsys
     assert notes == [f"{path}: 2 rows above the column names skipped"]
     assert read.scores["s"].tolist() == [0.9, 0.25]
     assert rs.read(path, label="y", scores="s", table="Kunden", skip_rows=2, skip_footer=1).n == 2
-    with pytest.raises(EngineError, match=r"got 'Info', 'Kunden'; name one: table= \(--sheet\)"):
+    with pytest.raises(EngineError, match=r"got 'Info', 'Kunden'; pass one of them: table= \(--sheet\)"):
         rs.read(path, label="y", scores="s")
     assert (
         cli.run(["summary", str(path), "--label", "y", "--score", "s", "--sheet", "Kunden", "--skip-footer", "1"]) == 0
     )
     write(path, a=[["y", "s"], [1, "2,687"], [0, "4,561"]])
-    with pytest.raises(InputError, match=r"2687 or 2\.687; make its cells numbers in the workbook"):
+    with pytest.raises(InputError, match=r"2687 or 2\.687; convert its cells to numbers in the workbook"):
         rs.read(path, label="y", scores="s")

@@ -88,7 +88,7 @@ def test_normalize_and_where_reach_the_rows():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"proba": "q_*"}, ColumnError, "two columns or more like 'q_\\*', got none"),
+        ({"proba": "q_*"}, ColumnError, "two or more columns like 'q_\\*', got none"),
         ({"proba": "p_cat*"}, ColumnError, "got none"),
         ({"proba": "p_c*"}, LabelError, "'dog'"),
         ({"proba": "p_cat"}, InputError, "a pattern with one"),

@@ -185,14 +185,14 @@ def test_many_levels_come_back_as_few_bins_through_one_shuffle(frame, table, col
     ("asked", "error", "words"),
     [
         ({"scores": "wide"}, ScoreError, r"got values of type decimal\(38,9\); cast it to double or bigint first"),
-        ({"scores": "array(double)"}, ScoreError, r"array<double>; take one element out first: column\[1\]"),
+        ({"scores": "array(double)"}, ScoreError, r"array<double>; extract one element first: column\[1\]"),
         ({"scores": "name"}, ScoreError, "got values of type string; cast it to double first"),
         ({"scores": "nothing"}, ColumnError, "one of .*got 'nothing'"),
         ({"label": "wide"}, LabelError, "expected numbers, text or truth values"),
         ({"weight": "double"}, WeightError, "scale them to whole numbers and cast to bigint"),
         ({"segment": "float"}, InputError, "got values of type float; cast it to string first"),
         ({"format": "csv"}, InputError, "format: expected none for a Spark DataFrame"),
-        ({"memory": 10**9}, InputError, "Spark's own settings"),
+        ({"memory": 10**9}, InputError, "Spark's settings"),
         ({"where": "nope > 1"}, EngineError, "`nope` cannot be resolved"),
         ({"where": "s > > 1"}, EngineError, "Syntax error at or near '>'"),
     ],
@@ -243,7 +243,7 @@ def test_workers_that_lack_rocscope_are_named(frame):
 
 def test_a_stopped_session_is_named(session, frame, monkeypatch):
     monkeypatch.setattr(session.sparkContext, "_jsc", None)  # as `stop` leaves it
-    with pytest.raises(EngineError, match="expected a running Spark session, got one that was stopped"):
+    with pytest.raises(EngineError, match="expected a running Spark session, got a stopped session"):
         rs.read_counts(frame, label="y", scores="double")
 
 

@@ -55,7 +55,7 @@ def test_without_a_name_the_only_table_is_read(tmp_path):
 
 def test_tables_are_listed_where_none_is_named(database):
     with pytest.raises(
-        InputError, match=r"^table: expected .*'other'.*'scores'.*got none; name one: table= \(--table\)"
+        InputError, match=r"^table: expected .*'other'.*'scores'.*got none; pass one of them: table= \(--table\)"
     ):
         rs.read(database, **BOTH)
     with pytest.raises(InputError, match=r"did you mean 'scores'\?\), got 'score'"):

@@ -278,7 +278,7 @@ def test_reading_can_be_cancelled_and_an_error_is_said(page, tmp_path):
     broken.write_bytes(b"PAR1 this is none")
     page.page.set_input_files("#files", broken)
     page.page.wait_for_selector(".trouble:not(:empty)")
-    said = "expected a whole Parquet file, got one whose end is missing; copy or write it again."
+    said = "expected a whole Parquet file, got a file without its end; copy or write it again."
     assert page.page.text_content(".trouble") == f"broken.parquet: {said}"
 
 

@@ -159,7 +159,7 @@ export class CsvScanner {
     if (this.rest.length && this.scan(joined(this.rest, Uint8Array.of(LF))) <= this.rest.length) {
       throw new Refused("the file", { got: `a quoted field that does not end, after line ${this.rows + 2}` });
     }
-    if (ends & (ends - 1)) throw new Refused("the file", { got: "not a CSV file, or one with line ends of two kinds" });
+    if (ends & (ends - 1)) throw new Refused("the file", { got: "not a CSV file, or a file with two kinds of line ends" });
   }
 
   /** Read whole records and return where the first begins that is not whole. */

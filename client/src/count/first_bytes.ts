@@ -17,7 +17,7 @@ export function refuseOtherKinds(start: Uint8Array, file: string, expected: stri
 /** Refuse what is not compressed as its name says. */
 export function requireCompressed(start: Uint8Array, file: string, suffix: string): void {
   const [kind, magic] = suffix === "gz" ? ["gzip", "\x1f\x8b"] : ["zstd", "\x28\xb5\x2f\xfd"];
-  if (!latin(start).startsWith(magic!)) throw new Refused(file, { expected: `data compressed by ${kind}`, got: "other bytes", hint: `take .${suffix} off its name` });
+  if (!latin(start).startsWith(magic!)) throw new Refused(file, { expected: `data compressed by ${kind}`, got: "other bytes", hint: `remove .${suffix} from its name` });
 }
 
 /** Refuse what does not begin and end as Parquet files do. */
@@ -27,7 +27,7 @@ export async function requireParquet(file: File, start: Uint8Array): Promise<voi
     throw new Refused(file.name, { expected: "a Parquet file", got: "other bytes", hint: "end its name in .csv if it is text" });
   }
   const end = new Uint8Array(await file.slice(Math.max(4, file.size - 4)).arrayBuffer());
-  if (latin(end) !== "PAR1") throw new Refused(file.name, { expected: "a whole Parquet file", got: "one whose end is missing", hint: "copy or write it again" });
+  if (latin(end) !== "PAR1") throw new Refused(file.name, { expected: "a whole Parquet file", got: "a file without its end", hint: "copy or write it again" });
 }
 
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
@@ -66,6 +66,6 @@ export function recoder(encoding: Encoding, file: string): (piece: Uint8Array, l
     } catch {
       // said below
     }
-    throw new Refused(file, { expected: `${encoding === "windows-1252" ? "Windows-1252" : encoding.toUpperCase()} text`, got: "other bytes", hint: "name its encoding" });
+    throw new Refused(file, { expected: `${encoding === "windows-1252" ? "Windows-1252" : encoding.toUpperCase()} text`, got: "other bytes", hint: "choose its encoding" });
   };
 }

@@ -61,7 +61,7 @@ export class JsonScanner {
   }
 
   private broken(): Refused {
-    return new Refused("the file", { expected: "a JSON object a line, or one array of them", got: `something else after ${this.rows} rows` });
+    return new Refused("the file", { expected: "one JSON object per line, or one array of objects", got: `something else after ${this.rows} rows` });
   }
 
   private scan(bytes: Uint8Array): number {

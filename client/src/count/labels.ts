@@ -50,7 +50,7 @@ function requireBinary(seen: readonly Sight[], kind: Names["kind"], subject: str
   const rest = seen.filter(({ label }) => label !== 1);
   if (kind !== "text" && rest.length <= 1 && rest.every(({ label }) => label === 0 || label === -1)) return;
   const named = seen.map(({ label }) => shownLabel(label, kind)).sort();
-  const hint = seen.length <= 2 ? "say which class is the positive one" : "keep the rows of two classes first";
+  const hint = seen.length <= 2 ? "choose the positive class" : "keep the rows of two classes first";
   throw new Refused(subject, { expected: "labels 0/1, -1/1 or False/True", got: listing(named) + third(seen, kind), hint });
 }
 

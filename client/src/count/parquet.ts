@@ -17,7 +17,7 @@ const COMPRESSORS: Compressors = {
   LZ4: decompressLz4,
   LZ4_RAW: unlz4,
   BROTLI: () => {
-    throw new Refused("the file", { expected: "another compression than brotli", hint: "write it with zstd or snappy" });
+    throw new Refused("the file", { expected: "a compression other than brotli", hint: "write it with zstd or snappy" });
   },
 };
 const HEAD_ROWS = 2000; // rows from which the use of columns is guessed
@@ -70,7 +70,7 @@ export async function openParquet(file: File): Promise<Table> {
         });
       } catch (error) {
         if (error instanceof Refused) throw error;
-        throw new Refused(file.name, { got: `what cannot be read as Parquet (${error instanceof Error ? error.message : String(error)})` });
+        throw new Refused(file.name, { got: `a file that cannot be read as Parquet (${error instanceof Error ? error.message : String(error)})` });
       }
       start = end;
       tell(start / total);

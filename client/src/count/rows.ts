@@ -104,7 +104,7 @@ export class CountedRows {
       members[at]![filled[at]!++] = row;
     }
     const rest = named.length - large.size;
-    if (rest) this.warnings.push(`The ${large.size} largest segments are shown separately, all others as one (${rest} others)`);
+    if (rest) this.warnings.push(`The ${large.size} largest segments are shown separately, all others are pooled (${rest} others)`);
     const names = [...shown.map(({ label }) => (typeof label === "string" ? label : shownLabel(label, type))), `others (${rest} segments)`];
     const alone: string[] = [];
     members.forEach((rows, i) => {
@@ -114,7 +114,7 @@ export class CountedRows {
       this.parts.push({ kind, name: names[i]! });
       this.groups.push({ kind, name: names[i]!, rows });
     });
-    if (alone.length) this.warnings.push(`Left out, as one class is missing: ${listing(alone, MOST_NAMED)}.`);
+    if (alone.length) this.warnings.push(`Omitted because a class is missing: ${listing(alone, MOST_NAMED)}.`);
   }
 
   /** What is counted of a part: positives and weights of its rows, and how to pick these rows of any column. */
@@ -215,10 +215,10 @@ export class CountedRows {
   remarks(): string[] {
     const known = this.large ? this.figuresOf(0).map(({ model, weighted }) => ({ name: model.name, auc: model.auc.value, weighted })) : [...this.counts()].map(([name, one]) => ({ name, auc: area(one), weighted: one.weighted }));
     const below = known.filter(({ auc }) => auc < 0.5).map(({ name, auc }) => `${name}: AUC ${Number(auc.toPrecision(4))} (below 1/2: do lower scores mean positive?)`);
-    const fractions = known.some(({ weighted }) => weighted) ? ["Weights are no whole numbers: areas are shown without intervals."] : [];
+    const fractions = known.some(({ weighted }) => weighted) ? ["Weights are not whole numbers, so areas are shown without intervals."] : [];
     const most = MOST_DETAILED.toLocaleString("en");
     const pairs = known.length > 1 ? "models are not compared in pairs, and " : "";
-    const many = this.large ? [`Beyond ${most} rows ${pairs}calibration is shown by bins only.`] : [];
+    const many = this.large ? [`Above ${most} rows, ${pairs}calibration is shown only by bins.`] : [];
     return [...below, ...fractions, ...many, ...this.warnings, ...this.small()];
   }
 
@@ -241,8 +241,8 @@ export class CountedRows {
     }
     const listed = listing(few, MOST_NAMED);
     return [
-      ...(few.length ? [`Rates are uncertain, with fewer than ${SMALL} cases of a class: ${listed}.`] : []),
-      ...((steps[steps.length >> 1] ?? SMALL) < SMALL ? [`Scores of single rows can be read from a saved report, as most points lie fewer than ${SMALL} cases apart.`] : []),
+      ...(few.length ? [`Rates are uncertain with fewer than ${SMALL} cases of a class: ${listed}.`] : []),
+      ...((steps[steps.length >> 1] ?? SMALL) < SMALL ? [`Scores of single rows can be read from a saved report, because most points are fewer than ${SMALL} cases apart.`] : []),
     ];
   }
 }

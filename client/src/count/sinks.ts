@@ -43,7 +43,7 @@ function decoded(bytes: Uint8Array, start: number, end: number): string {
   try {
     return TEXT.decode(bytes.subarray(start, end));
   } catch {
-    throw new Refused("the file", { expected: "UTF-8 text", got: "other bytes", hint: "name its encoding" });
+    throw new Refused("the file", { expected: "UTF-8 text", got: "other bytes", hint: "choose its encoding" });
   }
 }
 
@@ -183,7 +183,7 @@ export class NumberSink implements Sink {
   finish(rows: number, subject: string): Numbers {
     if (this.strange || (this.words && this.plus)) {
       const { row, text } = this.strange ?? { row: 0, text: "+" };
-      const hint = this.untyped && OTHER_MARK[this.decimal].test(text) ? "name the decimal mark" : "correct such values, or leave the column out";
+      const hint = this.untyped && OTHER_MARK[this.decimal].test(text) ? "choose the decimal mark" : "correct such values, or do not use the column";
       throw new Refused(subject, { expected: "numbers", got: `text, such as ${shown(text)} in row ${row}`, hint });
     }
     const values = grown(this.values, rows - 1).slice(0, rows);

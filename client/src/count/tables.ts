@@ -48,7 +48,7 @@ export async function sheetsOf(file: File): Promise<string[]> {
 
 /** A text file without its last rows that are not empty. */
 async function withoutLastRows(file: File, packed: string, layout: Layout, rows: number): Promise<File> {
-  if (packed) throw new Refused(file.name, { expected: "a file that is not compressed to skip rows below its table", got: `.${packed}` });
+  if (packed) throw new Refused(file.name, { expected: "an uncompressed file, to skip rows below its table", got: `.${packed}` });
   const encoding = await encodingIn(file, packed, layout);
   const lines = (await endOf(file, encoding)).split(/(?<=\n)/);
   let cut = "";
@@ -121,7 +121,7 @@ async function* unpacked(file: File, packed: string, most: number, tell: (share:
       }
       unpack.push(new Uint8Array(0), true);
     } catch (error) {
-      throw error instanceof Refused ? error : new Refused(file.name, { got: "what zstd cannot unpack" });
+      throw error instanceof Refused ? error : new Refused(file.name, { got: "data that zstd cannot unpack" });
     }
     return yield* ready;
   }
@@ -136,7 +136,7 @@ async function* unpacked(file: File, packed: string, most: number, tell: (share:
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   } catch {
-    throw new Refused(file.name, { got: "what gzip cannot unpack" });
+    throw new Refused(file.name, { got: "data that gzip cannot unpack" });
   } finally {
     void reader.cancel().catch(() => undefined);
   }

@@ -130,7 +130,7 @@ function cellsOf(xml: string, texts: readonly string[], dates: readonly boolean[
   }
   if (numberOfColumn(lastColumn) * lastRow > Math.max(MOST_CELLS, MOST_SPREAD * cells)) {
     const got = `${cells.toLocaleString("en")}, the last ones in column ${lastColumn} and in row ${lastRow.toLocaleString("en")}`;
-    throw new Refused(file, { expected: "cells side by side", got, hint: "delete the stray ones, or save the sheet as CSV" });
+    throw new Refused(file, { expected: "cells side by side", got, hint: "delete the stray cells, or save the sheet as CSV" });
   }
   return rectangle(rows);
 }

@@ -39,7 +39,7 @@ export class Archive {
   async text(name: string): Promise<string> {
     const part = this.parts.get(name.toLowerCase());
     if (!part) return "";
-    const refused = new Refused(`${this.file.name}: ${name}`, { got: "what cannot be unpacked", hint: "save the workbook again" });
+    const refused = new Refused(`${this.file.name}: ${name}`, { got: "data that cannot be unpacked", hint: "save the workbook again" });
     const head = await viewOf(this.file, part.at, part.at + 30);
     if (head.byteLength < 30 || (part.method !== STORED && part.method !== DEFLATED)) throw refused;
     const start = part.at + 30 + head.getUint16(26, true) + head.getUint16(28, true);

@@ -35,7 +35,7 @@ export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: S
   const sheets = (all: readonly Sheet[]): void => found.replaceChildren(...all.flatMap(sheetOf));
   const drawBand = (band: ConfidenceBand): void => {
     batch(() => (state.views.requestedBand.value = band));
-    status.textContent = `95% confidence band for the whole ROC curve of ${band.model}: ${band.method}.`;
+    status.textContent = `95% simultaneous confidence band of the ROC curve of ${band.model}: ${band.method}.`;
   };
   const buttons = [
     button("Rates at this threshold", () => void asked("point", here(), sheets)),

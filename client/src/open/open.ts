@@ -164,7 +164,7 @@ function columnsCard(files: readonly File[], look: Look, sheets: readonly string
     say();
   };
   const say = (): void => {
-    const lacking = !label() ? "the label column" : ![...uses.values()].includes("score") ? "at least one score column" : positive.value === "" ? "the positive class: what the scores are meant to find" : "";
+    const lacking = !label() ? "the label column" : ![...uses.values()].includes("score") ? "at least one score column" : positive.value === "" ? "the positive class, which the scores predict" : "";
     show.disabled = lacking !== "";
     why.textContent = lacking && `Choose ${lacking} to continue.`;
   };
@@ -194,7 +194,7 @@ function columnsCard(files: readonly File[], look: Look, sheets: readonly string
   list();
   update();
   const foot = h("div", { class: "tools" }, h("label", { class: "picker", for: "positive" }, "Positive class "), positive, why, show);
-  const said = "The use of each column is guessed from its name and values; change it where it is wrong. Rows with a missing value are left out, and the report says how many.";
+  const said = "The use of each column is guessed from its name and values; correct it if it is wrong. Rows with a missing value are omitted; the report states their number.";
   return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), search, scroller("Table of columns", h("table", {}, h("thead", {}, head), body)), foot, layoutChoice(files, layout !== PLAIN, sheets, look.encoding));
 }
 
@@ -282,7 +282,7 @@ function readWith({ label, positive, scores }: Roles): ReadWith {
 /** What was counted here, as the page asks for it. */
 function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: Counted): Source {
   const dropped = Number(provenance["rows_dropped"] ?? 0);
-  const left = dropped ? `${count(dropped)} ${dropped === 1 ? "row was" : "rows were"} left out because of a missing or infinite value.` : "";
+  const left = dropped ? `${count(dropped)} ${dropped === 1 ? "row was" : "rows were"} omitted because of a missing or infinite value.` : "";
   const report: Report = {
     title: titleOf(files),
     notes: left,

@@ -74,7 +74,7 @@ function comparisonsCard({ rows }: State): HTMLElement {
 /** How many pairs are in the table, and how many are not. */
 function pairWords(models: number, shown: number): string {
   const all = (models * (models - 1)) / 2;
-  if (!shown) return models > MOST_COMPARED ? `The ${count(all)} pairs of ${models} models were not compared: that is done for up to ${MOST_COMPARED} models.` : "";
+  if (!shown) return models > MOST_COMPARED ? `The ${count(all)} pairs of ${models} models are not compared; pairs are compared for up to ${MOST_COMPARED} models.` : "";
   if (shown < all) return `${count(shown)} of ${count(all)} pairs; ${count(all - shown)} are not compared.`;
   return shown > PAIRS_IN_SIGHT ? `${count(shown)} pairs; scroll the table to see all of them.` : "";
 }

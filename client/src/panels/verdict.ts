@@ -141,7 +141,7 @@ function costWords(state: State, cost: number): string {
 
 function certaintyTile(state: State): Tile {
   const certainty = certaintyOf(state);
-  if (!certainty) return { label: "How sure", value: "–", says: "no interval here" };
+  if (!certainty) return { label: "Uncertainty", value: "–", says: "no interval here" };
   const { best, acting, other } = certainty;
   const place = state.selection.best.value.model;
   const [label, share] = best.length > 1 ? ["Best model in", other ? Math.max(...best) : (best[place] ?? NaN)] : ["Acting pays in", acting];

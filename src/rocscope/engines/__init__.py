@@ -1,4 +1,4 @@
-"""Engines: files, streams, data frames and databases as sources of rows."""
+"""Read rows from files, streams, data frames and databases."""
 
 from rocscope._base.public_names import attach
 

@@ -1,10 +1,10 @@
 """Apply a plan, or class weights, to new cases: arrays, files and folders, frames, relations and cluster tables.
 
-`Plan.apply` lists the cases to act on, `Plan.outcomes` compares what acting has brought with what the plan expected,
-and `Plan.verify` reads labelled rows. All three are implemented here, because plans cannot import the engines.
+`Plan.apply` lists the cases to act on, `Plan.outcomes` compares the actual outcomes with the forecast, and
+`Plan.verify` reads labelled rows. All three are implemented here, because plans cannot import the engines.
 
-A plan names the models that it needs. `_fetch_cases` finds the columns of their scores, checks them, and fetches them
-with identifiers, segments and further columns.
+A plan contains the names of its models. `_fetch_cases` finds the score columns of these models, checks them, and
+fetches them with identifiers, segments and further columns.
 """
 
 import csv
@@ -32,13 +32,13 @@ from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, bri
 from rocscope.multiclass.class_weighting import ClassWeights
 from rocscope.multiclass.confusion import check_probabilities
 
-# What begins a formula in Excel, LibreOffice and Google Sheets (OWASP, "CSV injection").
+# Characters that begin a formula in Excel, LibreOffice and Google Sheets (OWASP, "CSV injection").
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AppliedPlan(Result):
-    """The list of cases that a plan acts on.
+    """List of the cases that a plan acts on.
 
     Made by `Plan.apply`.
 
@@ -49,11 +49,11 @@ class AppliedPlan(Result):
     rows : array
         Indices of the rows that are acted on, best first.
     columns : dict from name to array
-        The list itself: identifiers (row numbers by default) and the columns that were kept; of a plan with
-        reviews or several actions also the action. With `every_row` all cases in their order, the decision about each
-        and, if the label is known, its outcome.
+        Columns of the list: identifiers (row numbers by default), the kept columns, and the action, if the plan has
+        reviews or several actions. With `every_row`, the list has all cases in their order, with the decision and, if
+        the label is known, its outcome.
     note : str
-        Summary of the work, in one sentence.
+        Summary in one sentence.
     """
 
     _content = ("n", "note", "columns")
@@ -65,11 +65,11 @@ class AppliedPlan(Result):
 
     @property
     def ids(self) -> Array:
-        """Identifiers of the list."""
+        """Identifiers of the cases in the list."""
         return next(iter(self.columns.values()))
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the list as a frame of "pandas", "polars" or "pyarrow"."""
+        """Return the list as a data frame of "pandas", "polars" or "pyarrow"."""
         return check.frame_of(self.columns, backend)
 
     def to_csv(self, *, safe_ids: bool = False) -> str:
@@ -78,8 +78,8 @@ class AppliedPlan(Result):
         Parameters
         ----------
         safe_ids : bool
-            Write an apostrophe before texts that a spreadsheet would take for a formula, such as ``=1+1``, ``+1`` or
-            ``@SUM(A1)``. By default texts are written unchanged.
+            If True, write an apostrophe before texts that a spreadsheet would interpret as a formula, such as ``=1+1``,
+            ``+1`` or ``@SUM(A1)``. By default texts are written unchanged.
         """
         text = io.StringIO()
         csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(self.columns)
@@ -90,7 +90,7 @@ class AppliedPlan(Result):
         return text.getvalue()
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True, safe_ids: bool = False) -> Path:
-        """Save the list as a CSV file (see `to_csv`); an existing file is replaced unless `force` is False."""
+        """Save the list as a CSV file (see `to_csv`); with ``force=False``, an existing file is not replaced."""
         return write_file(path, self.to_csv(safe_ids=safe_ids), force=force)
 
     def __len__(self) -> int:
@@ -123,7 +123,7 @@ def apply_plan(
     keep = [keep] if isinstance(keep, str) else list(keep)
     if label is not None:
         if not every_row:
-            raise InputError("label", expected="every_row too: only then outcomes are listed")
+            raise InputError("label", expected="every_row too, because only then the outcomes are listed")
         keep.append(label)
     if isinstance(source, Predictions):
         segment = source.segment if segment is None else segment
@@ -164,14 +164,14 @@ def apply_plan(
 
 
 def _unused_name(name: str, columns: Mapping[str, Any]) -> str:
-    """Return a name that no column has, as the open page forms it."""
+    """Return a name that is not yet a column, formed by the same rule as in the open page."""
     while name in columns:
         name += "_"
     return name
 
 
 def _is_array(source: Any) -> bool:
-    """Return whether scores are an array, and not a source of columns."""
+    """Return True if scores are an array, and not a source of columns."""
     if isinstance(source, list | tuple):
         return not source or not isinstance(source[0], str | os.PathLike)
     has_values = isinstance(source, np.ndarray) or hasattr(source, "__array__") or hasattr(source, "__dlpack__")
@@ -196,14 +196,15 @@ def apply_class_weights(
     weights : ClassWeights
     source, proba, where, normalize, **layout : see `rocscope.read`
     ids : str, optional
-        Column of the identifiers; row numbers by default.
+        Name of the identifier column; by default row numbers.
     keep : sequence of str
-        Further columns of the list.
+        Names of further columns of the list.
 
     Raises
     ------
     ColumnError, LabelError, ScoreError
-        If a column is missing, the columns are not the classes of the weights, or rows are not probabilities.
+        If a column is missing, if the columns do not match the classes of the weights, or if rows are not
+        probabilities.
 
     Examples
     --------
@@ -236,7 +237,7 @@ def class_probabilities(
 ) -> tuple[Array, pa.Table]:
     """Return a model's probabilities in the order of the classes, and a table with these and other columns.
 
-    If there are several models and none has the given name, the first is used.
+    If there are several models, and none has the given name, the first model is used.
 
     Examples
     --------
@@ -274,7 +275,7 @@ def outcomes(
     random_state: Any,
     **layout: Any,
 ) -> PlanOutcomes:
-    """Return what acting by a plan has brought; see `Plan.outcomes`."""
+    """Return the actual outcomes of a plan; see `Plan.outcomes`."""
     level = check.check_level(level)
     check.check_text("label", label)
     keep = [label, *plan.columns]
@@ -282,7 +283,7 @@ def outcomes(
         keep.append(str(acted))
     cases = _fetch_cases(plan, source, layout, ids, segment, scores, keep, where)
 
-    # Which cases were acted on, and of a plan of several actions also which action each got.
+    # The cases that were acted on and, for a plan with several actions, the action of each case.
     arguments: dict[str, Any] = {"scores": cases.scores}
     if plan.by_segment:
         arguments["segment"] = cases.segment
@@ -290,7 +291,7 @@ def outcomes(
     actions: dict[str, Array] = {}
     if plan.several_actions:
         if acted == "all":
-            raise InputError("acted", expected="the column of the action that each case got", got="'all'")
+            raise InputError("acted", expected="the column with the action of each case", got="'all'")
         action = plan.assign(**arguments, **choice)
         if acted is not None:
             action = _actions(cases.kept[acted])
@@ -312,22 +313,23 @@ def outcomes(
 
 
 def _check_whole_list(plan: Plan, taken: Booleans, strata: Array) -> None:
-    """Refuse what looks like a list of only the cases acted on: to apply the plan to it would select a second time.
+    """Raise an InputError for a list that seems to contain only the cases acted on.
 
-    Such a list has exactly the planned number of cases, or fewer and none below the last ones that the plan acts on.
+    The plan would select from such a list a second time. The list has exactly the planned number of cases, or fewer
+    cases that are all at or above the lowest scores that the plan acts on.
     """
     planned = plan.planned_number
     none_below = bool((strata[~taken] >= 0).all())
     suspicious = planned is not None and (taken.size == planned or (taken.size < planned and none_below))
     if not suspicious or taken.all() or not taken.any():
         return
-    got = f"{taken.size:,} cases, which may be only those acted on: the plan would act on {int(taken.sum()):,} of them"
-    hint = 'pass acted="all" (--acted all) if all were acted on, or name a column that says who was'
-    raise InputError("outcomes", expected="the whole list that the plan was applied to", got=got, hint=hint)
+    got = f"{taken.size:,} cases, maybe only the cases acted on: the plan would act on {int(taken.sum()):,} of them"
+    hint = 'pass acted="all" (--acted all) if all were acted on, or name a column with the cases acted on'
+    raise InputError("outcomes", expected="the complete list that the plan was applied to", got=got, hint=hint)
 
 
 def labelled(plan: Plan, source: Any, *, label: str, scores: Any = None, **columns: Any) -> Any:
-    """Return the rows of a source for `Plan.verify`, or counts of them if it is a table of a cluster."""
+    """Return the rows of a source for `Plan.verify`, or their counts for a Spark DataFrame."""
     scores = list(plan.models) if scores is None else scores
     if plan.columns:
         columns["columns"] = plan.columns
@@ -345,7 +347,7 @@ _ABSENT = ("", "none", "nan", "na", "null", "<na>")
 
 
 def _truth(column: Array, name: str, pos_label: Any) -> tuple[Booleans, Booleans]:
-    """Return which rows are positive, and which outcomes are known."""
+    """Return masks of the positive rows and of the rows with a known outcome."""
     texts = [_text_of(value) for value in column.tolist()]
     known = np.array([text not in _ABSENT for text in texts], bool)
     positive = np.zeros(len(texts), bool)
@@ -367,13 +369,13 @@ def _text_of(value: Any) -> str:
 
 
 def _actions(column: Array) -> Array:
-    """Return the action that each case got; empty if it got none."""
+    """Return the action of each case; an empty text for no action."""
     texts = ["" if value is None else str(value).strip() for value in column.tolist()]
     return np.array(["" if text.casefold() in _ABSENT else text for text in texts])
 
 
 def _amounts(column: Array, name: str, needed: Booleans) -> NDArray[np.float64]:
-    """Return a column of amounts, which may be missing where none is needed."""
+    """Return a column of amounts; amounts may be missing for rows that do not need them."""
     amounts = np.array([np.nan if _text_of(value) in _ABSENT else float(value) for value in column.tolist()])
     if np.isnan(amounts[needed]).any():
         raise InputError(f"column {name!r}", expected="an amount for each positive case", got="a missing value")
@@ -385,7 +387,7 @@ def _amounts(column: Array, name: str, needed: Booleans) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class _Cases:
-    """The cases of a source: scores, identifiers and their name, segments, and columns to keep."""
+    """Cases of a source: scores, identifiers with their column name, segments, and columns to keep."""
 
     n: int
     scores: dict[str, Array]
@@ -401,7 +403,7 @@ _PLAN_ARGUMENTS = ("ids", "scores", "segment", "keep", "where", "random_state", 
 def _fetch_cases(
     plan: Plan, source: Any, layout: Any, ids: Any, segment: Any, scores: Any, keep: Sequence[str], where: str | None
 ) -> _Cases:
-    """Fetch the columns that a plan needs, and others to keep; `ids` and `segment` are arrays or name columns."""
+    """Fetch the columns that a plan needs, and columns to keep; `ids` and `segment` are arrays or column names."""
     keep = list(dict.fromkeys(keep))
     names = [field.name for field in fields(formats.FileLayout)]
     for option in layout:
@@ -421,7 +423,7 @@ def _fetch_cases(
         for role, column in roles:
             formats.require_columns(opened, [column], role)
         needed = list(dict.fromkeys(column for _, column in roles))
-        # A plan that acts on everybody or nobody may need no column; any tells the number of rows.
+        # A plan that acts on everybody or nobody may need no column; any column gives the number of rows.
         table = opened.fetch(needed or list(opened.columns)[:1], where)
         origin = brief(opened.origin)
         decimal = opened.decimal
@@ -443,12 +445,12 @@ def _fetch_cases(
 
 
 def _score_columns(plan: Plan, source: formats.Source, scores: Any) -> dict[str, str]:
-    """Return the column of each model that the plan needs; by default the column has the model's name."""
+    """Return the score column of each model that the plan needs; by default the column has the model's name."""
     column_of: dict[str, str] = {}
     if isinstance(scores, Mapping):
         column_of = {str(model): str(column) for model, column in scores.items()}
     elif not isinstance(scores, str | list | tuple | None):
-        expected = "the name of a column, or a mapping from model to one"
+        expected = "the name of a column, or a mapping from model to column"
         raise InputError("scores", expected=expected, got=check.shown(scores))
     elif scores and len(plan.needs) == 1:
         column_of[plan.needs[0]] = scores if isinstance(scores, str) else str(scores[0])
@@ -472,7 +474,7 @@ def _scores(column: pa.ChunkedArray, origin: str, name: str, decimal: str) -> Ar
 
 
 def _values(column: pa.ChunkedArray, origin: str, name: str) -> Array:
-    """Return a column without conversion: text stays text, whole numbers stay whole."""
+    """Return a column without conversion: text stays text, and whole numbers stay whole."""
     is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if column.null_count == 0 and not is_text:
         try:

@@ -1,13 +1,14 @@
 """Convert Arrow columns to NumPy without loss: no score is rounded, and no missing value is filled.
 
-Every column in use has a `Role`: label, score of a model, weight, segment and so on. The role determines the type that
-a column is converted to and the error that bad values raise. A converted `Column` has a mask of missing values.
+Every column in use has a `Role`: label, score of a model, weight, segment and so on. The role determines the target
+type of the column and the error for invalid values. A converted `Column` has a mask of missing values.
 
-Numbers keep their type. Types that NumPy lacks are converted only if no two values become equal. Whole decimals
-become integers, and other decimals of at most 15 digits float64. Text, of files in which everything is text, becomes
-the first of int64, uint64 and float64 that every value fits.
+Numbers keep their type. Types that NumPy lacks are converted only if distinct values remain distinct. Whole decimals
+become integers, and other decimals of at most 15 digits become float64. In files of text, a numeric column becomes the
+first type of int64, uint64 and float64 that can represent all values.
 
-In order: `Column`, numbers, labels and groups, positive labels, roles, `CountRequest`, and class probabilities.
+Order of the file: `Column`, numbers, labels and groups, positive labels, roles, `CountRequest`, and class
+probabilities.
 """
 
 import re
@@ -28,25 +29,26 @@ from rocscope.engines import formats
 
 _TEXT_KINDS = (pa.int64(), pa.uint64(), pa.float64())
 _WHOLE_KINDS = (pa.int64(), pa.uint64(), pa.float64())
-_DECIMAL_PLACES = 22  # the largest power of ten that float64 holds exactly: 5^22 < 2^53
+_DECIMAL_PLACES = 22  # the largest power of ten that float64 represents exactly: 5^22 < 2^53
 _NOT_NUMERIC = "\u00b7"  # replaces a character that no number may contain
 
-# Advice for numbers with other marks, by the decimal mark that was named.
+# Advice for numbers with other marks, by the given decimal mark.
 _ADVICE_ON_MARKS = {
     ".": (
         (r"[+-]?\d{1,3}(,\d{3})+\.\d*", "write numbers without commas between thousands"),
-        (r"[+-]?[\d.]*,\d+", "name the decimal mark: decimal=',' (--decimal ,)"),
+        (r"[+-]?[\d.]*,\d+", "pass the decimal mark: decimal=',' (--decimal ,)"),
     ),
-    ",": ((r"[+-]?[\d.]*\.\d+(,\d*)?", "write numbers without points between thousands, or name the decimal mark"),),
+    ",": ((r"[+-]?[\d.]*\.\d+(,\d*)?", "write numbers without points between thousands, or pass the decimal mark"),),
 }
 
 
 @dataclass(frozen=True)
 class Column:
-    """Values of a column, and a mask of missing or infinite ones (None if none).
+    """Values of a column, and a mask of missing or infinite values (None if there are none).
 
-    `classes` holds the distinct values of a column of labels or groups that NumPy has no type for; `values` are then
-    positions in it. They stay Arrow arrays: hashing many names there is faster than creating Python objects.
+    For a column of labels or groups without a NumPy type, `classes` contains the distinct values, and `values` are
+    indices into `classes`. Both stay Arrow arrays, because hashing many names in Arrow is faster than creating Python
+    objects.
     """
 
     values: Array
@@ -59,7 +61,7 @@ class Column:
         return objects(self.classes)
 
     def keep(self, rows: Booleans) -> "Column":
-        """Return the rows selected by a mask, which must not be missing."""
+        """Return the rows selected by a mask; selected values must not be missing."""
         return replace(self, values=self.values[rows], missing=None)
 
     def decoded(self) -> Array:
@@ -67,7 +69,7 @@ class Column:
         return self.values if self.classes is None else self.names[self.values]
 
     def or_none(self) -> "Column":
-        """Return the decoded values, with None where one is missing."""
+        """Return the decoded values, with None for missing values."""
         if self.missing is None:
             return self
         values = np.full(self.missing.size, None, object)
@@ -75,7 +77,7 @@ class Column:
         return Column(values)
 
     def as_scores(self) -> Array:
-        """Return numbers to rank, contiguous in memory; booleans become 0 and 1."""
+        """Return numbers for ranking, contiguous in memory; booleans become 0 and 1."""
         return np.ascontiguousarray(self.values.view(np.uint8) if self.values.dtype == np.bool_ else self.values)
 
 
@@ -90,9 +92,9 @@ def objects(values: Any) -> Array:
 
 
 def kinds_of(column: pa.ChunkedArray, kind: pa.DataType, *, decimal: str) -> list[pa.DataType]:
-    """Return the possible numeric types of a column of type `kind`; a part of it, `column`, rules some out.
+    """Return the possible numeric types of a column of type `kind`, given the values in a part of it (`column`).
 
-    The list is empty if the type alone determines the conversion. Otherwise all values must be read to know it.
+    The list is empty if the type alone determines the conversion. Otherwise all values must be read.
     """
     if pa.types.is_decimal(kind) and kind.scale <= 0:
         return [wanted for wanted in _WHOLE_KINDS if _holds(column, wanted)]
@@ -112,11 +114,11 @@ def numbers(
 ) -> Column:
     """Return a column of numbers in its own type.
 
-    For a part of a column, `kind` is the numeric type of the whole column, if known, and messages count rows from
-    `first_row`.
+    For a part of a column, `kind` is the numeric type of the complete column, if known, and messages number the rows
+    from `first_row`.
 
-    Whole decimals become integers, and others float64 where that is exact in order. In a file of text, where numbers
-    are written with a `decimal` mark, words for "not available" are missing values.
+    Whole decimals become integers; other decimals become float64 if this preserves distinct values and their order. In
+    text files, which have a `decimal` mark, words for "not available" are missing values.
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -137,11 +139,11 @@ def _parsed(
     kind: pa.DataType | None,
     first_row: int,
 ) -> pa.ChunkedArray:
-    """Parse text as numbers if the file format has only text; raise if it has numbers."""
+    """Parse text as numbers if the file format has only text; raise an error for text in formats with numbers."""
     hint = "convert the column to numbers first"
     text = column
     if decimal:
-        hint = "correct such values, or leave their rows out with where="
+        hint = "correct such values, or exclude their rows with where="
         column = _blanked(column, decimal)
         for wanted in _TEXT_KINDS if kind is None else (kind,):
             if _casts(column, wanted):
@@ -162,7 +164,7 @@ def _parsed(
 def _require_exact(
     text: pa.ChunkedArray, parsed: pa.ChunkedArray, subject: str, error: type[errors.InputError], first_row: int
 ) -> None:
-    """Raise if whole numbers would change as float64."""
+    """Raise an error if float64 would round whole numbers."""
     if not pa.types.is_float64(parsed.type):
         return
     values = parsed.to_numpy()
@@ -174,20 +176,20 @@ def _require_exact(
 
 
 def _blanked(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
-    """Return text without surrounding spaces, and missing for words that mean "not available"."""
+    """Return text without surrounding spaces; words for "not available" become missing values."""
     from pyarrow import compute as module  # takes ten megabytes
 
-    compute: Any = module  # its functions are created on import, so type checkers do not see them
+    compute: Any = module  # its functions are created on import, so type checkers do not know them
     column = compute.utf8_trim_whitespace(column)
     words = "|".join(map(re.escape, formats.NA_WORDS))
     blank = compute.match_substring_regex(column, f"^(?:{words})?$")
     if decimal != ".":
-        # Text is cast with a point as decimal mark, so a point that was written must not pass for one.
+        # Text is cast with a point as decimal mark, so a point with another meaning must not be accepted.
         column = compute.replace_substring(column, ".", _NOT_NUMERIC)
         column = compute.replace_substring(column, decimal, ".")
-    # Arrow would take 0x1A for 26.
+    # Arrow would read 0x1A as 26.
     column = compute.replace_substring_regex(column, "[xX]", _NOT_NUMERIC)
-    # A null of Arrow's own: converting None of Python would load pandas.
+    # Use Arrow's null: converting Python's None would import pandas.
     return compute.if_else(blank, pa.nulls(1, column.type)[0], column)
 
 
@@ -200,7 +202,7 @@ def _casts(values: Any, kind: pa.DataType) -> bool:
 
 
 def _holds(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
-    """Return whether a type holds all whole decimals of a column exactly."""
+    """Return True if a type represents all whole decimals of a column exactly."""
     if not pa.types.is_floating(kind) or _casts(column, pa.decimal128(DECIMAL_DIGITS, 0)):
         return _casts(column, kind)
     # Python compares whole numbers and floats exactly.
@@ -228,16 +230,16 @@ def _from_decimal(
                 return column.cast(wanted)
     few_digits = pa.decimal128(DECIMAL_DIGITS, scale)
     if not (0 < scale <= _DECIMAL_PLACES and _casts(column, few_digits)):
-        hint = "convert the column to DOUBLE or BIGINT first, if that loses nothing that matters"
+        hint = "convert the column to DOUBLE or BIGINT first, if the loss of precision does not matter"
         expected = f"{WHOLE_OF_64_BITS}, or decimals of at most {DECIMAL_DIGITS} digits"
         raise error(subject, expected=expected, got=f"values of type {column.type}", hint=hint)
-    # Arrow's own cast multiplies by 0.1^scale and is off by one bit in many values. The quotient of two numbers that
-    # float64 holds exactly is rounded once, to the nearest float64.
+    # Arrow's cast multiplies by 0.1^scale, which has an error of one bit for many values. The quotient of two numbers
+    # that float64 represents exactly is rounded once, to the nearest float64.
     quotients = []
     for chunk in column.chunks:
         decimals = chunk.cast(few_digits)
         words = np.frombuffer(decimals.buffers()[1], dtype="<i8")
-        # Decimals have 128 bits; of 15 digits, the lower 64 (every other word) hold all.
+        # Decimals have 128 bits; the lower 64 bits (every other word) are sufficient for 15 digits.
         unscaled = words[2 * decimals.offset : 2 * (decimals.offset + len(decimals)) : 2]
         missing = decimals.is_null().to_numpy(zero_copy_only=False)
         quotients.append(pa.array(unscaled / 10.0**scale, mask=missing))
@@ -272,7 +274,7 @@ def _mask(missing: Booleans) -> Booleans | None:
 
 
 def _to_numpy(column: pa.ChunkedArray) -> Array:
-    """Return non-null numbers or booleans; Arrow's own conversion would load pandas."""
+    """Return non-null numbers or booleans; Arrow's own conversion would import pandas."""
     if pa.types.is_boolean(column.type):
         return _to_numpy(column.cast(pa.uint8())).view(np.bool_)
     chunks = [np.from_dlpack(chunk) for chunk in column.chunks]
@@ -285,7 +287,7 @@ def _to_numpy(column: pa.ChunkedArray) -> Array:
 
 
 def labels(column: pa.ChunkedArray, subject: str) -> Column:
-    """Return a column of labels: numbers and booleans unchanged, others as indices of their classes."""
+    """Return a column of labels: numbers and booleans unchanged, other types as indices of their classes."""
     if pa.types.is_dictionary(column.type) and not _is_text(column.type.value_type):
         column = column.cast(column.type.value_type)
     if pa.types.is_decimal(column.type):
@@ -304,7 +306,7 @@ def groups(column: pa.ChunkedArray, subject: str) -> Column:
 def _encoded(column: pa.ChunkedArray, subject: str) -> Column:
     """Return a column as indices of its distinct values."""
     if pa.types.is_dictionary(column.type) and any(chunk.dictionary.null_count for chunk in column.chunks):
-        # A row is also missing if its index points to a missing entry; decoding and encoding removes such entries.
+        # A row is also missing if its index refers to a missing entry; decoding and encoding removes such entries.
         column = column.cast(column.type.value_type)
     if not pa.types.is_dictionary(column.type):
         try:
@@ -320,20 +322,20 @@ def _encoded(column: pa.ChunkedArray, subject: str) -> Column:
 
 # ---- Positive labels ----
 
-_MOST_LABELS = 30  # distinct labels that are looked for: a message lists fewer
+_MOST_LABELS = 30  # number of distinct labels to find; a message lists fewer
 
 
 def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = False) -> Booleans:
-    """Return True for the positive label, which may be given as text for numeric labels."""
+    """Return a mask of the positive rows; the positive label may be given as text for numeric labels."""
     positive, first_rows = positives_and_labels(column, pos_label, untyped=untyped)
     check_two_classes(first_rows, pos_label, subject, untyped=untyped)
     return positive
 
 
 def positives_and_labels(column: Column, pos_label: Any, *, untyped: bool) -> tuple[Booleans, dict[Any, int]]:
-    """Return which labels are positive, if there are two classes, and the first row of each label.
+    """Return a mask of the positive rows (if there are two classes), and the first row of each label.
 
-    If there are very many labels, only some are returned.
+    If there are very many labels, only some labels are returned.
     """
     if column.classes is None:
         values = column.values
@@ -352,7 +354,7 @@ def _is_positive(name: Any, pos_label: Any, untyped: bool) -> bool:
 
 
 def _first_rows(values: Array) -> dict[Any, int]:
-    """Return the first row of each distinct value, in row order; of some, if there are many."""
+    """Return the first row of each distinct value, in row order; if there are many values, of some of them."""
     rows: dict[Any, int] = {}
     left = np.ones(values.shape, np.bool_)
     while left.any() and len(rows) < _MOST_LABELS:
@@ -363,7 +365,7 @@ def _first_rows(values: Array) -> dict[Any, int]:
 
 
 def check_two_classes(first_rows: dict[Any, int], pos_label: Any, subject: str, *, untyped: bool) -> None:
-    """Raise LabelError unless labels, given by the first row of each, are two classes."""
+    """Raise LabelError if the labels are not two classes; `first_rows` has the first row of each label."""
     names = list(first_rows)
     if all(isinstance(name, bool | int | float) for name in names):
         distinct = np.array(names)
@@ -378,7 +380,7 @@ def check_two_classes(first_rows: dict[Any, int], pos_label: Any, subject: str, 
 
 
 def parsed_label(label: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the label that a text stands for among labels of a type; any other label unchanged."""
+    """Return the label of type `dtype` that a text represents; return any other label unchanged."""
     if not isinstance(label, str):
         return label
     if dtype == np.bool_:
@@ -405,7 +407,7 @@ _ERRORS: dict[str, type[errors.InputError]] = {
 
 @dataclass(frozen=True)
 class Role:
-    """The use of a column: the argument that named it, and the model and class that it belongs to, if any."""
+    """Use of a column: the argument that named the column, and its model and class, if any."""
 
     argument: str
     column: str
@@ -430,7 +432,7 @@ class Role:
         return numbers(column, subject, error, decimal=source.decimal, kind=kind, first_row=first_row)
 
     def incomplete(self, source: formats.HasColumns, got: str) -> errors.InputError:
-        """Return the error for values that are missing or infinite; `got` counts them."""
+        """Return the error for missing or infinite values; `got` states their number."""
         error = _ERRORS.get(self.argument, errors.InputError)
         hint = "leave such rows out with missing='drop'"
         return error(self.subject(source), expected="a finite value in every row", got=got, hint=hint)
@@ -468,12 +470,14 @@ def roles_of_numbers(columns: Sequence[str] | str | None) -> list[Role]:
 
 @dataclass(frozen=True)
 class CountRequest:
-    """The arguments of `read_counts` as given.
+    """Arguments of `read_counts`.
 
     Attributes
     ----------
-    memory : bytes, or None if not given
-    progress : function of the rows done and of all rows (None if unknown)
+    memory : int or None
+        Memory limit in bytes, if given.
+    progress : function
+        Called with the number of finished rows and the number of all rows (None if unknown).
     """
 
     label: str | None
@@ -490,7 +494,7 @@ class CountRequest:
     context: Context | None = None
 
     def roles(self, source: formats.HasColumns) -> list[Role]:
-        """Return the role of each column in use, label first; raise ColumnError if one is not in the source."""
+        """Return the role of each column in use, label first; raise ColumnError for a column that the source lacks."""
         roles = roles_of_columns(source, self.label, weight=self.weight, segment=self.segment)
         roles += roles_of_scores(source, self.scores)
         roles += roles_of_numbers(self.context and self.context.columns)
@@ -499,7 +503,7 @@ class CountRequest:
         return roles
 
     def refuse(self, origin: str, **hints: str) -> None:
-        """Raise InputError for arguments that do not apply to an engine, with hints.
+        """Raise InputError for arguments that do not apply to an engine; the message has a hint.
 
         Examples
         --------
@@ -531,9 +535,9 @@ def probability_columns(names: Sequence[str], proba: Proba, taken: Iterable[str 
     names : sequence of str
         Columns of the source.
     proba : str, or mapping from model name to str or to a mapping from class to column
-        A text is a pattern with one ``*``, which stands for the name of the class.
-    taken : column names
-        Columns of labels, weights and the like, which no pattern means.
+        A text is a pattern with one ``*`` in place of the class name.
+    taken : sequence of str
+        Columns with other roles, such as labels and weights, which patterns do not match.
 
     Examples
     --------
@@ -555,7 +559,7 @@ def probability_columns(names: Sequence[str], proba: Proba, taken: Iterable[str 
 
 
 def _matching(names: Sequence[str], pattern: str) -> ByClass:
-    """Return the columns that match a pattern with one ``*``, by the text that it stands for."""
+    """Return the columns that match a pattern with one ``*``, by the text in place of the ``*``."""
     before, star, after = pattern.partition("*")
     if not star or "*" in after:
         raise errors.InputError("proba", expected="a pattern with one *, such as 'p_*'", got=repr(pattern))
@@ -565,5 +569,5 @@ def _matching(names: Sequence[str], pattern: str) -> ByClass:
             by_class[name[len(before) : len(name) - len(after)]] = name
     if len(by_class) < 2:
         got = errors.listing(list(by_class.values())) if by_class else "none"
-        raise errors.ColumnError("proba", expected=f"two columns or more like {pattern!r}", got=got)
+        raise errors.ColumnError("proba", expected=f"two or more columns like {pattern!r}", got=got)
     return by_class

@@ -1,9 +1,9 @@
-"""Describe the columns of a source, and guess which of them are the label, the scores and other roles.
+"""Describe the columns of a source, and guess their roles: label, scores and so on.
 
-`describe` collects facts about every column. `guess` assigns roles from names and the first rows only. It works like
-`guess.ts` of the open page, so that both read a file in the same way; shared cases in the tests keep them equal.
+`describe` collects facts about every column. `guess` assigns roles from names and the first rows only. It has the same
+rules as `guess.ts` of the open page, so that both read a file in the same way; shared test cases check this.
 
-In order: facts, `describe`, roles of columns, and the positive class.
+Order of the file: facts, `describe`, roles of columns, and the positive class.
 """
 
 import re
@@ -22,10 +22,10 @@ from rocscope.engines import formats
 from rocscope.engines.opening import TextRelation, open_source
 from rocscope.errors import ColumnError, InputError, ScoreError, brief, heard, one_of, warn
 
-# Columns in memory at a time: few enough for wide data, many enough to parse a CSV file once or twice.
+# Columns in memory at the same time: few enough for wide data, many enough to parse a CSV file only once or twice.
 _COLUMNS_AT_ONCE = 8
 _VALUES_AT_ONCE = 1 << 22  # 32 MB of numbers
-_MOST_ROWS_TOGETHER = 10_000  # of more, sorting a column takes longer than the calls for it
+_MOST_ROWS_TOGETHER = 10_000  # rows; with more rows, sorting a column takes longer than the function calls
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,17 @@ class ColumnFacts(Result):
     Attributes
     ----------
     name, type : str
-        The type as Arrow names it.
+        Name of the column, and Arrow's name of its type.
     missing, infinite : int
-        Rows without a value, and with an infinite one; all other facts are about the other rows.
+        Number of rows with a missing value, and with an infinite value; all other facts describe the remaining rows.
     distinct : int or None
-        Number of distinct values; None if there are more than 20 and they are not numbers.
+        Number of distinct values; None for more than 20 values that are not numbers.
     tied : float or None
-        Share of rows whose value another row has too; for numbers.
+        For numbers: share of rows that have the same value as another row.
     minimum, maximum : number or None
-    classes : dict from value to number of rows, or None if there are more than 20.
+        Smallest and largest number.
+    classes : dict from value to number of rows, or None
+        Number of rows with each value; None for more than 20 values.
 
     Examples
     --------
@@ -67,23 +69,23 @@ class ColumnFacts(Result):
 
     @property
     def is_number(self) -> bool:
-        """True if it could be a score."""
+        """True if the column may be a score."""
         return self.tied is not None
 
     @property
     def is_binary(self) -> bool:
-        """True if it could be a label: it has two distinct values."""
+        """True if the column may be a label, because it has two distinct values."""
         return self.distinct == 2
 
     @property
     def is_probability_like(self) -> bool:
-        """True if it holds more than two distinct numbers, all from 0 to 1."""
+        """True if the column has more than two distinct numbers, all from 0 to 1."""
         if self.minimum is None or self.maximum is None or self.distinct is None or self.infinite:
             return False
         return self.distinct > 2 and self.minimum >= 0 and self.maximum <= 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts, safe for JSON; classes as a list, which keeps 1 and "1" distinct."""
+        """Return the facts, ready for JSON; classes are a list, which keeps 1 and "1" distinct."""
         entries: Any = self.classes
         if self.classes:
             plain_types = (bool, int, float, str)
@@ -95,16 +97,18 @@ class ColumnFacts(Result):
 
 @dataclass(frozen=True, repr=False)
 class Description(Result):
-    """The content of a source, column by column.
+    """Content of a source, column by column.
 
     Attributes
     ----------
     origin : tuple of str
-        The files, or another source of the rows.
+        File names, or the name of another source.
     rows : int
+        Number of rows.
     columns : tuple of ColumnFacts
+        Facts about each column.
     problems : tuple of str
-        Reasons why the named label and scores cannot be read, a sentence each.
+        Reasons why the named label and scores cannot be read, one sentence each.
 
     Examples
     --------
@@ -127,7 +131,7 @@ class Description(Result):
 
     @property
     def score_candidates(self) -> list[str]:
-        """Columns of numbers with more than two distinct values."""
+        """Numeric columns with more than two distinct values."""
         return [column.name for column in self.columns if column.is_number and (column.distinct or 0) > 2]
 
     def __getitem__(self, name: str) -> ColumnFacts:
@@ -175,18 +179,19 @@ def describe(
     source, where : see `rocscope.read`
     format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header : see `rocscope.read`
     label : str, optional
+        Name of the label column.
     scores : str or sequence of str, optional
-        If any column is named, only the named ones are described, and `problems` lists what is wrong with them.
+        Names of the score columns. If columns are named, only these are described, and `problems` lists their errors.
 
     Returns
     -------
     Description
-        Rows and facts of each column.
+        Number of rows, and facts about each column.
 
     Raises
     ------
     ColumnError, EngineError, InputError, MissingDependencyError
-        As `rocscope.read` does, except for values.
+        The errors of `rocscope.read`, except for invalid values.
 
     See Also
     --------
@@ -194,7 +199,7 @@ def describe(
 
     Notes
     -----
-    One sort a column of numbers. -0.0 equals 0.0.
+    Every numeric column is sorted once. -0.0 equals 0.0.
 
     Examples
     --------
@@ -221,7 +226,7 @@ def describe(
             part = opened.fetch(names[:at_once], where)
             names = names[at_once:]
             rows = part.num_rows
-            # Of few rows very many columns: each call looks at the names of all.
+            # For very many columns with few rows, each call would look at all names.
             at_once = max(_COLUMNS_AT_ONCE, _VALUES_AT_ONCE // max(rows, 1))
             facts += facts_of_columns(part, decimal=opened.decimal)
     problems = [f"several columns are named {name!r}" for name in repeated] + [
@@ -236,7 +241,7 @@ def describe(
 
 
 def facts_of_columns(table: pa.Table, *, decimal: str) -> list[ColumnFacts]:
-    """Return the facts about all columns of a table; of few rows, columns of one type are sorted together."""
+    """Return the facts about all columns of a table; if there are few rows, columns of one type are sorted together."""
     columns = table.columns
     positions: dict[pa.DataType, list[int]] = {}
     if 0 < table.num_rows <= _MOST_ROWS_TOGETHER:
@@ -254,7 +259,7 @@ def facts_of_columns(table: pa.Table, *, decimal: str) -> list[ColumnFacts]:
 
 
 def _facts_of_finite(table: pa.Table, kind: str) -> dict[str, ColumnFacts]:
-    """Return the facts about columns of one type of numbers, except those with NaN or infinite numbers."""
+    """Return the facts about columns of one numeric type, except columns with NaN or infinite numbers."""
     (batch,) = table.combine_chunks().to_batches()
     ascending = np.sort(batch.to_tensor(row_major=False).to_numpy(), axis=0)
     least, most = ascending[0], ascending[-1]  # NaN is sorted to the end
@@ -266,7 +271,7 @@ def _facts_of_finite(table: pa.Table, kind: str) -> dict[str, ColumnFacts]:
     distinct = is_first.sum(axis=0)
     tied = 1 - (is_first & is_last).sum(axis=0) / table.num_rows
 
-    # Values and their numbers of rows, column after column: a run of equal values ends where the next one begins.
+    # Values with their numbers of rows, column after column: a run of equal values ends where the next run begins.
     few = distinct <= formats.MOST_CLASSES
     start = np.flatnonzero(is_first[:, few].T)
     value = ascending[:, few].T.ravel()[start].tolist()
@@ -365,16 +370,16 @@ _SEGMENTS = re.compile(
     r"segment|region|country|channel|site|centre|center|group|category|cohort|gender|^sex$", re.IGNORECASE
 )
 MOST_SCORES = 100
-"""If more columns may be scores, they are attributes, not models, and no score is guessed."""
-_FEW_SEGMENTS = 12  # a choice: more distinct values are no longer segments at a glance
-_FEW_ROWS = 20  # a choice: among so few rows, even whole numbers that are no identifiers may all differ
+"""If more columns may be scores, they are features rather than models, and no score is guessed."""
+_FEW_SEGMENTS = 12  # a choice: with more distinct values, a column is unlikely to be a segment
+_FEW_ROWS = 20  # a choice: in so few rows, whole numbers may all differ without being identifiers
 
 
 @dataclass(frozen=True)
 class Guess:
     """Guessed columns of a sample, the positive label if labels do not determine it, and the decimal mark.
 
-    Of several classes there is the pattern of the columns of their probabilities in place of scores.
+    For more than two classes, a pattern of the probability columns replaces the scores.
     """
 
     label: str
@@ -403,14 +408,14 @@ def guess(
     layout : FileLayout
         Format of a file.
     label, scores, weight, pos_label
-        Roles that are known.
+        Columns and positive label that are already known.
 
     Raises
     ------
     ColumnError
-        If nothing can be taken for the label, or for a score.
+        If no column can be the label, or none can be a score.
     InputError
-        If no column is a score but one whose commas may be decimal marks or stand between thousands.
+        If the only possible score has commas that may be decimal marks or thousands separators.
 
     Examples
     --------
@@ -424,7 +429,7 @@ def guess(
             if name in (label, weight, *scores):
                 raise error
         names = [name for name in names if name not in refusals]
-        with heard():  # marks are noted when the columns that are guessed are read
+        with heard():  # marks are noted when the guessed columns are read
             facts, rows = _facts_of_first_rows(opened, names, where)
         known: dict[str, str] = {}
         proba = None
@@ -456,14 +461,14 @@ def guess(
 
 
 def _decimal_of(opened: formats.Source, names: Sequence[str]) -> str | None:
-    """Return the decimal comma if it is that of a file of text, in which it may be named as an option."""
+    """Return the decimal comma of a text file, in which the comma can be passed as an option."""
     if not isinstance(opened, TextRelation) or opened.delimiter == ",":
         return None
     return "," if any(opened.decimal_of(name) == "," for name in names) else None
 
 
 def _guess_of_classes(columns: Sequence[ColumnFacts], label: str | None) -> tuple[str | None, str | None]:
-    """Return a label of several classes, and the pattern of a probability of each; else what is known of the label.
+    """Return a label of several classes and the pattern of their probability columns; otherwise the known label.
 
     Examples
     --------
@@ -480,7 +485,7 @@ def _guess_of_classes(columns: Sequence[ColumnFacts], label: str | None) -> tupl
             shares[column.name] = None
     for candidate in columns:
         classes = [str(value) for value in candidate.classes or ()]
-        # Two classes have one score, which is the probability of the positive one.
+        # Two classes have one score, the probability of the positive class.
         if len(classes) < 3 or candidate.name in shares or label not in (None, candidate.name):
             continue
         for name in shares:
@@ -497,7 +502,7 @@ def _guess_of_classes(columns: Sequence[ColumnFacts], label: str | None) -> tupl
 def _facts_of_first_rows(
     opened: formats.Source, names: Sequence[str], where: str | None
 ) -> tuple[list[ColumnFacts], int]:
-    """Return the facts about columns in the first batch of a source, and its number of rows."""
+    """Return the facts about columns in the first batch of a source, and the number of rows in the batch."""
     for piece in opened.stream(names, where).pieces:
         for batch in piece():
             return facts_of_columns(batch.rename_columns(names), decimal=opened.decimal), batch.num_rows
@@ -509,7 +514,7 @@ def uses_of(columns: Sequence[ColumnFacts], rows: int, *, known: dict[str, str] 
     uses = dict.fromkeys((column.name for column in columns), "") | (known or {})
 
     def take(use: str, candidates: Iterable[ColumnFacts]) -> None:
-        """Assign a role that is not taken to the first candidate, if any."""
+        """Assign a role to the first candidate, if the role is not yet assigned and there is a candidate."""
         free = [column for column in candidates if not uses[column.name]]
         if free and use not in uses.values():
             uses[free[0].name] = use
@@ -517,7 +522,8 @@ def uses_of(columns: Sequence[ColumnFacts], rows: int, *, known: dict[str, str] 
     with_classes = [column for column in columns if column.classes is not None]
     binary = [column for column in with_classes if column.is_binary]
     named = [column for column in with_classes if column.classes and _LABELS.match(column.name)]
-    # Best first: a binary column with the name of a label, with 0 and 1, any other, and a name with other classes.
+    # Best candidates first: a binary column with a label's name, one with 0 and 1, any other; then a label's name
+    # without two classes.
     take("label", [column for column in named if column.is_binary])
     take("label", filter(_determines_positive, binary))
     take("label", binary)
@@ -564,7 +570,7 @@ _POSITIVE_WORDS = _words(
     anomaly defect defective
     """
 )
-# Events that a risk model predicts; they count only if no class is named by a positive word.
+# Events that a risk model predicts; used only if no class has a positive word.
 _ADVERSE_WORDS = _words(
     """
     bad poor schlecht mauvais failed failure
@@ -576,7 +582,7 @@ _NEGATIVE_WORDS = _words(
     control controls healthy gesund normal benign alive survived genuine legitimate legit ham
     """
 )
-# Words for the positive class of one study and the negative class of another.
+# Words that are positive in some studies and negative in others.
 _AMBIGUOUS_WORDS = _words(
     """
     good won win winner lost high low pass passed male female left right top
@@ -585,12 +591,12 @@ _AMBIGUOUS_WORDS = _words(
 
 
 def _likely_positive(classes: Sequence[str]) -> str | None:
-    """Return the class that is likely positive, or None if the user must say.
+    """Return the class that is likely positive, or None if the user must choose.
 
     Parameters
     ----------
     classes : sequence of str
-        The most frequent first.
+        Classes, the most frequent first.
 
     Examples
     --------
@@ -613,13 +619,13 @@ def _likely_positive(classes: Sequence[str]) -> str | None:
 
 
 def _contains_word(name: str, words: Sequence[str]) -> bool:
-    """Return whether a class is one of some words, or contains one of two letters or more."""
+    """Return True if a class is one of the words, or contains one that has two or more letters."""
     text = name.strip().lower()
     return text in words or any(len(part) > 1 and part in words for part in re.findall(r"[^\W\d_]+", text))
 
 
 def _determines_positive(label: ColumnFacts) -> bool:
-    """Return whether labels determine the positive one: {0, 1}, {-1, 1} or {False, True}."""
+    """Return True if the labels determine the positive class: {0, 1}, {-1, 1} or {False, True}."""
     texts = {str(value).lower().removesuffix(".0") for value in label.classes or ()}
     return any(texts <= {negative, positive} and positive in texts for negative, positive in _SELF_EXPLANATORY)
 
@@ -628,7 +634,7 @@ _SELF_EXPLANATORY = [("0", "1"), ("-1", "1"), ("false", "true")]
 
 
 def _guessed_pos_label(label: ColumnFacts, *, untyped: bool) -> str | None:
-    """Return the class that is likely positive; None if labels determine it, or if the user must say."""
+    """Return the class that is likely positive; None if the labels determine it, or if the user must choose."""
     classes = label.classes or {}
     # In a typed source, "0" and "1" as text do not determine the positive label.
     if _determines_positive(label) and (untyped or not any(isinstance(value, str) for value in classes)):

@@ -1,7 +1,7 @@
-"""Rank scores on a GPU, with the sort of the array library that holds them.
+"""Rank scores on a GPU, with the sort of their array library.
 
-Positives and negatives are sorted separately. Binary search of the one among the other counts pairs, for the area under
-the curve, and the rows above each distinct score, for the levels; only the levels are copied to the host.
+Positives and negatives are sorted separately. Binary search of the positives among the negatives counts pairs for the
+area under the curve. Binary search of the distinct scores gives the levels; only the levels are copied to the host.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class DeviceScores(Ranking):
     Attributes
     ----------
     library : module
-        torch, CuPy, or NumPy in tests.
+        Array library: torch, CuPy, or NumPy in tests.
     pos, neg : tensors of floats or integers, increasing
     dtype : type of the scores
     """
@@ -42,7 +42,7 @@ class DeviceScores(Ranking):
         return self.pos.shape[0], self.neg.shape[0]
 
     def count_pairs(self) -> tuple[float, float]:
-        # For each positive, the negatives below it, and those below or equal.
+        # For each positive, the number of negatives below, and below or equal.
         below = self.library.searchsorted(self.neg, self.pos, side="left").sum().item()
         up_to = self.library.searchsorted(self.neg, self.pos, side="right").sum().item()
         return below, up_to - below
@@ -54,7 +54,7 @@ class DeviceScores(Ranking):
         return Levels(threshold, self._rows_at(self.pos, values), self._rows_at(self.neg, values))
 
     def _rows_at(self, scores: Any, values: Any) -> Array:
-        """Return the number of scores equal to each distinct value, the highest value first."""
+        """Return the number of scores equal to each distinct value, highest value first."""
         below = _host(self.library.searchsorted(scores, values, side="left"))
         at_or_above = scores.shape[0] - below[::-1].astype(np.int64)
         return np.diff(at_or_above, prepend=0)
@@ -63,15 +63,15 @@ class DeviceScores(Ranking):
         return self._on_host
 
     def blocks(self) -> Any:
-        # The codes of a block are the scores as unsigned integers in the same order, as `decode` of Ranking expects.
+        # The codes of a block are the scores as unsigned integers in the same order, the format of `decode` in Ranking.
         return self.levels().blocks_of(encode(np.ascontiguousarray(self.thresholds())))
 
 
 def rank(y_true: Any, y_score: Any) -> DeviceScores | None:
     """Rank labels and scores on their device.
 
-    Return None if they are not on one, or need a conversion. The caller then copies them to the host, where whatever
-    is wrong with them is reported.
+    Return None if they are not on a device, or need a conversion. The caller then copies them to the host, where errors
+    are reported.
     """
     library = ranks_there(y_score)
     if library is None or ranks_there(y_true) is not library or y_true.shape != y_score.shape:
@@ -86,7 +86,7 @@ def rank(y_true: Any, y_score: Any) -> DeviceScores | None:
     positive = labels if type_of(labels) == "bool" else labels == 1
     if not any((positive | (labels == negative)).all() for negative in (0, -1)):
         return None
-    # Not every library sorts or searches float16; float32 holds each of its values.
+    # Some libraries cannot sort or search float16; float32 represents all its values.
     wide = (scores.float() if hasattr(scores, "float") else scores.astype("float32")) if name == "float16" else scores
     return DeviceScores(library, _sorted(library, wide[positive]), _sorted(library, wide[~positive]), np.dtype(name))
 

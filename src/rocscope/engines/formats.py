@@ -1,12 +1,12 @@
-"""Everything about files and columns that is known before a reader is loaded.
+"""Formats of files, and checks of paths and columns before a reader is imported.
 
-A *source* is anything with named columns: files, a stream, a data frame, a relation of a database. The format of files
-is described by a `FileLayout`: the arguments of `rocscope.read` that a file's name and content do not determine. This
-module reads at most the first megabyte of a file, so that a wrong path, option or column name is refused within
-milliseconds. `opening` opens what this module describes.
+A *source* is anything with named columns: files, a stream, a data frame, a database relation. A `FileLayout` describes
+the format of files: the arguments of `rocscope.read` that the name and content of a file do not determine. This module
+reads at most the first megabyte of a file, so that a wrong path, option or column name raises an error within
+milliseconds. `opening` opens the described files.
 
-In order: formats by file name, encodings and signatures of other formats, `FileLayout`, files of a path, their size,
-the protocols `Source` and `Stream`, one-line errors, and column names.
+Order of the file: formats by file name, encodings and signatures of other formats, `FileLayout`, files of a path, their
+size, the protocols `Source` and `Stream`, one-line errors, and column names.
 """
 
 import codecs
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from rocscope import errors
 from rocscope.engines.numerals import NA_WORDS as NA_WORDS
 
-# The command line checks paths and columns with this module before it loads NumPy or Arrow.
+# The command line checks paths and columns with this module before it imports NumPy or Arrow.
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -51,7 +51,7 @@ _FORMAT_OF_SUFFIX = {suffix: format for format, suffixes in _SUFFIXES.items() fo
 
 
 def format_of(path: Path) -> str | None:
-    """Return the format implied by a file's name, if any."""
+    """Return the format that a file name implies, if any."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in (".gz", ".zst"):
         suffixes.pop()
@@ -61,16 +61,16 @@ def format_of(path: Path) -> str | None:
 # ---- Encodings, and files of other formats ----
 
 LOOKED_AT = 1 << 20
-"""Bytes read from the start of a file: thousands of rows, read in a millisecond."""
+"""Number of bytes read from the start of a file: thousands of rows, in one millisecond."""
 LONGEST_LINE = 1 << 21
-"""Bytes in which text must have a line end; DuckDB has the same limit."""
+"""Maximum number of bytes in a line of text; DuckDB has the same limit."""
 FALLBACK = "cp1252"
-"""Encoding that Excel and most Windows programs write in Europe and America if it is not UTF-8."""
-# Bytes without a character in Windows-1252: Python refuses them, and browsers map them to control characters.
+"""Encoding of Excel and most Windows programs in Europe and America, if it is not UTF-8."""
+# Bytes without a character in Windows-1252: Python rejects them, and browsers map them to control characters.
 _UNDEFINED = b"\x81\x8d\x8f\x90\x9d"
 
 _SAVE_AS = "in Excel choose File > Save As > CSV UTF-8"
-# First bytes of files of other formats (as Latin-1), their name, and the advice to give.
+# First bytes of files in other formats (as Latin-1), name of the format, and advice.
 _SIGNATURES = [
     ("PK\x03\x04", "an Excel workbook or a ZIP archive", f"{_SAVE_AS}; unpack an archive"),
     ("\xd0\xcf\x11\xe0", "an old Excel workbook", _SAVE_AS),
@@ -88,7 +88,7 @@ _SIGNATURES = [
 
 
 MARKUP = r"\s*<(!doctype|html|head|body|table|meta|\?xml)"
-"""Beginning of web pages, which some programs save as .csv or .xls."""
+"""Start of web pages, which some programs save as .csv or .xls."""
 
 
 def refuse_other_formats(start: bytes, name: str, expected: str) -> None:
@@ -109,10 +109,10 @@ def refuse_other_formats(start: bytes, name: str, expected: str) -> None:
 
 
 def encoding_of(start: bytes) -> str:
-    r"""Return the encoding of a text, judged by its first bytes.
+    r"""Return the encoding of a text, guessed from its first bytes.
 
-    A byte order mark, or zeros in every other byte, means UTF-16. Text that is not UTF-8 is taken for Windows-1252,
-    unless it contains bytes that Windows-1252 does not define.
+    A byte order mark, or zeros in every other byte, means UTF-16. Text that is not UTF-8 is treated as Windows-1252 if
+    Windows-1252 defines all its bytes.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def encoding_of(start: bytes) -> str:
     ('utf-8', 'cp1252', 'utf-16')
     """
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        # The mark of UTF-32 begins with that of UTF-16. As UTF-8, such a file is refused by the decoder.
+        # The mark of UTF-32 begins with the mark of UTF-16. Such a file is treated as UTF-8, which the decoder rejects.
         return "utf-8" if start.startswith(codecs.BOM_UTF32_LE) else "utf-16"
     # UTF-16 without a mark: in a header of ASCII characters, every other byte is 0.
     first = start[:4].ljust(4, b"x")
@@ -135,9 +135,9 @@ def encoding_of(start: bytes) -> str:
     return "utf-8"
 
 
-# ---- How a file is written ----
+# ---- Layout of a file ----
 
-# Arguments that only some formats have.
+# Arguments that apply only to some formats.
 _TAKEN_BY = {
     "decimal": ("csv", "tsv"),
     "thousands": ("csv", "tsv"),
@@ -146,7 +146,7 @@ _TAKEN_BY = {
     "table": (*_DATABASES, "excel"),
     **dict.fromkeys(("skip_rows", "skip_footer", "header"), ("csv", "tsv", "excel")),
 }
-# Marks between thousands, and the decimal mark that each implies.
+# Thousands separators, with the decimal mark that each of them implies.
 _DECIMAL_BESIDE = {",": ".", ".": ",", " ": None, "'": None}
 _TAB = ("\\t", "tab")  # ways to type it on a command line
 
@@ -181,7 +181,7 @@ class FileLayout:
         if self.thousands is not None and self.decimal is None:
             object.__setattr__(self, "decimal", _DECIMAL_BESIDE[self.thousands])
         elif self.thousands is not None and self.thousands == self.decimal:
-            raise errors.InputError("thousands", expected="another mark than decimal", got=repr(self.thousands))
+            raise errors.InputError("thousands", expected="a mark other than decimal", got=repr(self.thousands))
         for name in ("skip_rows", "skip_footer"):
             value = getattr(self, name)
             if not (value is None or (type(value) is int and value >= 0)):
@@ -189,10 +189,10 @@ class FileLayout:
         if self.delimiter is not None and (
             len(self.delimiters) != 1 or self.delimiters in '"\r\n' + self.decimal_mark.rstrip(",")
         ):
-            expected = "one character, which neither quotes nor is the decimal mark"
+            expected = "one character other than a quote and the decimal mark"
             raise errors.InputError("delimiter", expected=expected, got=repr(self.delimiter))
         if self.encoding is not None and not _is_encoding(self.encoding):
-            expected = "one that Python supports, such as 'latin-1'"
+            expected = "an encoding that Python supports, such as 'latin-1'"
             raise errors.InputError("encoding", expected=expected, got=repr(self.encoding))
 
     @property
@@ -202,14 +202,14 @@ class FileLayout:
 
     @property
     def delimiters(self) -> str:
-        """Candidate delimiters; the one that yields most fields is used."""
+        """Candidate delimiters; the delimiter that gives the most fields is used."""
         if self.delimiter is None:
             return ",;\t|".replace(self.decimal_mark, "")
         return "\t" if self.delimiter in _TAB else self.delimiter
 
     @property
     def searched_delimiters(self) -> str:
-        """Candidates with which a table is looked for; a comma is one even if decimal commas are quoted."""
+        """Candidate delimiters in the search for a table; the comma is included even if decimal commas are quoted."""
         return self.delimiters + ("," if self.delimiter is None and self.decimal == "," else "")
 
     def refuse(self, kind: str, names: Iterable[str] = ("format", *_TAKEN_BY)) -> None:
@@ -226,7 +226,7 @@ class FileLayout:
 
 
 DEFAULT_LAYOUT = FileLayout()
-"""Every property is read from the file itself."""
+"""Layout in which every property is determined from the file."""
 
 
 def _is_encoding(name: object) -> bool:
@@ -238,7 +238,7 @@ def _is_encoding(name: object) -> bool:
 
 # ---- Files of a path ----
 
-# Table formats whose folders may hold deleted or replaced files, and the call that reads one snapshot of each.
+# Table formats whose folders may contain deleted or replaced files, with the call that reads one snapshot.
 _LAKE_READER = {
     "Delta Lake": "deltalake.DeltaTable(folder)",
     "Iceberg": "pyiceberg.table.StaticTable.from_metadata(file)",
@@ -279,21 +279,21 @@ def _find_files(place: str, path: Path, format: str | None) -> list[str]:
 
 
 def _is_data(file: Path, path_in_folder: Path, format: str | None) -> bool:
-    """Return whether a file holds rows, unlike _SUCCESS, .crc files or a README that writers leave next to them."""
+    """Return True for a file with rows; False for _SUCCESS, .crc and README files next to them."""
     hidden = any(part.startswith((".", "_")) for part in path_in_folder.parts)
     if hidden or not file.is_file():
         return False
     implied = format_of(path_in_folder)
     if format is None:
-        # A text in a folder of data is more often a note than a table.
+        # A text file in a folder of data is more often a note than a table.
         return implied is not None and implied not in _DATABASES and not file.name.lower().endswith(".txt")
     return implied in (format, None)
 
 
 def is_pipe(place: str) -> bool:
-    """Return whether a path comes from a shell's `<(command)`: a stream that can be read once.
+    """Return True if a path comes from a shell's `<(command)`, a stream that can be read once.
 
-    Pipes of other names are not accepted: nobody may ever write to them, and reading would wait forever.
+    Pipes with other names are not accepted, because reading would wait forever if no program writes to them.
     """
     if place != "/dev/stdin" and not place.startswith(("/dev/fd/", "/proc/self/fd/")):
         return False
@@ -309,8 +309,8 @@ def refuse_lakes(paths: Iterable[str]) -> None:
         lake = _lake_of(folder)
         if lake is not None:
             got = f"files of a {lake} table, some of which may hold deleted rows"
-            hint = f"read one snapshot and pass it on: rocscope.read({_LAKE_READER[lake]}, …)"
-            raise errors.EngineError(str(folder), expected="files that all count", got=got, hint=hint)
+            hint = f"read one snapshot and pass it: rocscope.read({_LAKE_READER[lake]}, …)"
+            raise errors.EngineError(str(folder), expected="files without deleted rows", got=got, hint=hint)
 
 
 def _lake_of(folder: Path) -> str | None:
@@ -322,7 +322,7 @@ def _lake_of(folder: Path) -> str | None:
 
 
 def partition_keys(paths: Sequence[str]) -> set[str]:
-    """Return the keys of folders named key=value, in lower case."""
+    """Return the keys of the folders named key=value, in lower case."""
     folders = {part for path in paths for part in Path(path).parts[:-1]}
     return {folder.split("=")[0].casefold() for folder in folders if "=" in folder}
 
@@ -330,14 +330,14 @@ def partition_keys(paths: Sequence[str]) -> set[str]:
 # ---- Size of files ----
 
 MOST_ROWS = 5_000_000
-"""Parquet files with more rows are large."""
+"""Number of rows above which Parquet files are large."""
 MOST_BYTES = 250_000_000
-"""Other files with more bytes are large."""
+"""Number of bytes above which other files are large."""
 _BYTES_PER_ROW = 16  # as text: a label and one score
 
 
 def is_large(source: Any, *, format: str | None = None) -> bool:
-    """Return whether files hold more than 5 million rows (Parquet) or 250 MB (other formats).
+    """Return True if files contain more than 5 million rows (Parquet) or 250 MB (other formats).
 
     Examples
     --------
@@ -350,7 +350,7 @@ def is_large(source: Any, *, format: str | None = None) -> bool:
     if place == "-" or is_pipe(place):
         return False
     paths = find_files(place, format)
-    # `any` stops at the file that decides: a folder may hold thousands of them.
+    # `any` stops at the first file that exceeds the limit: a folder may contain thousands of files.
     if (format or format_of(Path(paths[0]))) == "parquet":
         return any(rows > MOST_ROWS for rows in accumulate(_parquet_rows(paths)))
     return any(size > MOST_BYTES for size in accumulate(map(os.path.getsize, paths)))
@@ -382,13 +382,13 @@ def _parquet_rows(paths: list[str]) -> Iterator[int]:
         try:
             yield pq.read_metadata(path).num_rows
         except (OSError, pa.ArrowException):
-            return  # the reader of the file reports what is wrong with it
+            return  # the reader of the file reports the error
 
 
 # ---- Sources and streams ----
 
 BATCH_ROWS = 1 << 17
-"""Rows per batch: few enough for the cache, many enough to hide Python's overhead."""
+"""Number of rows per batch: few enough for the cache, many enough to hide Python's overhead."""
 
 
 @dataclass(frozen=True)
@@ -399,9 +399,9 @@ class Stream:
     ----------
     schema : pyarrow.Schema
     pieces : iterable of functions without arguments
-        Each iterates over the tables of one piece of the source, in order; pieces may be read at the same time.
+        Each function iterates over the tables of one piece of the source, in order; pieces may be read in parallel.
     rows : int or None
-        Number of rows, if known beforehand.
+        Number of rows, if known in advance.
     """
 
     schema: "pa.Schema"
@@ -437,7 +437,7 @@ class Source(Protocol):
     columns : sequence of str
         Column names as written, possibly repeated.
     decimal : str
-        The decimal mark of numbers if every value was written as text, as in a CSV file; otherwise empty.
+        Decimal mark of numbers, if all values of the format are text, as in a CSV file; otherwise empty.
     """
 
     origin: tuple[str, ...]
@@ -449,20 +449,20 @@ class Source(Protocol):
         ...
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the same rows in batches, so that they are never all in memory."""
+        """Return the rows of `fetch` in batches, so that memory never contains all rows."""
         ...
 
 
 def mentioned(columns: Sequence[str], where: str) -> list[str]:
-    """Return the columns whose names occur in a condition, which include those that it uses."""
+    """Return the columns whose names occur in a condition; they include all columns that the condition uses."""
     text = where.replace('""', '"').casefold()
     return [name for name in dict.fromkeys(columns) if name.casefold() in text]
 
 
 # ---- Errors ----
 
-_LONGEST = 300  # characters of a library's message: a choice
-_ENCODING_HINT = "name its encoding: encoding='latin-1' (--encoding)"
+_LONGEST = 300  # maximum number of characters of a library's message: a choice
+_ENCODING_HINT = "pass its encoding: encoding='latin-1' (--encoding)"
 _EXTRAS = ("pandas", "polars")
 _ERRORS_OF_LIBRARIES = (
     ("duckdb", "Error"),
@@ -476,19 +476,19 @@ _ERRORS_OF_LIBRARIES = (
 
 
 def no_rows(origin: str, where: str | None = None) -> errors.ShapeError:
-    """Return the error for a source without rows, or without any that satisfy the condition."""
+    """Return the error for a source without rows, or without rows that satisfy the condition."""
     got = "none" if where is None else f"none where {where}"
     return errors.ShapeError(origin, expected="at least one row", got=got)
 
 
 def no_complete_rows(origin: str, rows: int) -> errors.ShapeError:
-    """Return the error for a source whose rows would all be dropped."""
+    """Return the error for a source in which every row would be dropped."""
     return errors.ShapeError(origin, expected="a row without missing or infinite values", got=f"none of {rows}")
 
 
 @contextmanager
 def one_line_errors(subject: str) -> Iterator[None]:
-    """Convert errors of DuckDB, Arrow, narwhals and the system to one line that names the subject."""
+    """Convert errors of DuckDB, Arrow, narwhals and the system to one line that begins with the subject."""
     try:
         yield
     except (OSError, EOFError, zlib.error) as error:
@@ -499,7 +499,7 @@ def one_line_errors(subject: str) -> Iterator[None]:
         got = f"byte {error.object[error.start]:#04x} at position {error.start}"
         raise errors.EngineError(subject, expected=expected, got=got, hint=_ENCODING_HINT) from None
     except OverflowError as error:
-        from rocscope._base.arrays import WHOLE_OF_64_BITS  # loads NumPy, which this module does without
+        from rocscope._base.arrays import WHOLE_OF_64_BITS  # imports NumPy, which this module avoids
 
         hint = "make them floats if they are not exact"
         raise errors.EngineError(subject, expected=WHOLE_OF_64_BITS, got=condense(str(error)), hint=hint) from None
@@ -512,9 +512,9 @@ def one_line_errors(subject: str) -> Iterator[None]:
 
 
 def _library_errors() -> tuple[type[Exception], ...]:
-    """Return the exceptions of the libraries loaded so far.
+    """Return the exceptions of the libraries imported so far.
 
-    Python evaluates an `except` clause only when something was raised, so no library is loaded for this.
+    Python evaluates an `except` clause only after an exception, so no library is imported for this purpose.
     """
     import pyarrow as pa
 
@@ -523,7 +523,7 @@ def _library_errors() -> tuple[type[Exception], ...]:
         error = getattr(sys.modules.get(module), name, None)
         if error is not None:
             loaded.append(error)
-    # Older DuckDB lets a RuntimeError of its Parquet reader through.
+    # Older versions of DuckDB do not convert a RuntimeError of their Parquet reader.
     return pa.ArrowException, RuntimeError, *loaded
 
 
@@ -540,7 +540,7 @@ def condense(message: str) -> str:
     facts = re.split(r"\n\s*(?:Possible |LINE \d|The search space )", message)[0]
     lines = [line.strip() for line in facts.splitlines() if line.strip()] or [""]
     if "state machine" in lines[0]:  # DuckDB's CSV parser gave up on the line ends
-        return "not a CSV file, or one with line ends of two kinds"
+        return "not a CSV file, or a file with two kinds of line ends"
     lines[0] = re.sub(r"^(?:[A-Z]\w*[ -])+Error: ", "", lines[0])
     at_line = re.match(r"CSV Error on Line: (\d+)", lines[0])
     line = " ".join(lines[:3]) if at_line is None else f"line {at_line[1]}: {lines[-1]}"
@@ -551,21 +551,21 @@ def condense(message: str) -> str:
 
 Scores = str | Sequence[str] | Mapping[str, str]
 MOST_CLASSES = 20
-"""A column with more distinct values does not hold classes."""
-_MOST_LISTED = 24  # columns that a message names: a choice, three lines of a terminal
-_MOST_MODELS = 10**6  # more names are a mistake
+"""Number of distinct values above which a column does not contain classes."""
+_MOST_LISTED = 24  # number of columns in a message: a choice, three lines of a terminal
+_MOST_MODELS = 10**6  # a larger number of names is a mistake
 
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """Files and their columns, before anything else is known."""
+    """Files and their column names, from the start of the first file."""
 
     origin: tuple[str, ...]
     columns: Sequence[str]
 
 
 def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | None:
-    """Return the columns of files if the start of the first file shows them; if not, its reader raises the error."""
+    """Return the columns of files from the start of the first file; if they are missing, the reader raises an error."""
     format = layout.format or format_of(Path(paths[0]))
     try:
         if format in ("csv", "tsv"):
@@ -595,7 +595,7 @@ def first_values(paths: Sequence[str], layout: FileLayout) -> dict[str, set[str]
     try:
         start = _start_of_text(paths[0], layout)
         fields, delimiter, _ = header(start, _delimiters(layout, format))
-        # The last line may be cut off in the middle.
+        # The last line may be incomplete.
         complete_lines = start[: start.rfind("\n") + 1]
         rows = csv.reader(io.StringIO(complete_lines, newline=""), delimiter=delimiter)
         complete_rows = [row for row in islice(rows, 1, None) if len(row) == len(fields)]
@@ -605,7 +605,7 @@ def first_values(paths: Sequence[str], layout: FileLayout) -> dict[str, set[str]
 
 
 def require_candidate(paths: Sequence[str], layout: FileLayout) -> None:
-    """Raise ColumnError if the beginning of a text file shows that no column can be the label: none has few values."""
+    """Raise ColumnError if, at the start of a text file, no column has few enough values for a label."""
     values = first_values(paths, layout)
     if values and all(len(distinct) > MOST_CLASSES for distinct in values.values()):
         require_name(NamedColumns(tuple(paths), list(values)), "label", None)
@@ -616,19 +616,19 @@ def _delimiters(layout: FileLayout, format: str) -> str:
 
 
 def _start_of_text(path: str, layout: FileLayout) -> str:
-    """Decode the start of a text file; it is empty for zstd, which Python cannot decompress."""
+    """Return the decoded start of a text file; empty for zstd, which Python cannot decompress."""
     suffix = Path(path).suffix.lower()
     if suffix == ".zst":
         return ""
     with gzip.open(path, "rb") if suffix == ".gz" else Path(path).open("rb") as file:
         start = start_of(file)
-    # An incremental decoder accepts a character that is cut off at the end.
+    # An incremental decoder accepts an incomplete character at the end.
     decoder = codecs.getincrementaldecoder(layout.encoding or encoding_of(start))()
     return _table_of(decoder.decode(start).removeprefix("\ufeff"), layout)
 
 
 def _table_of(start: str, layout: FileLayout) -> str:
-    """Return the start of a text without the lines above its names, as its reader sees it."""
+    """Return the start of a text without the lines above the column names, as for the reader."""
     from rocscope.engines.table_bounds import bounds_of
 
     above = bounds_of(start, layout.searched_delimiters).above if layout.skip_rows is None else layout.skip_rows
@@ -637,16 +637,16 @@ def _table_of(start: str, layout: FileLayout) -> str:
 
 
 def start_of(file: Any) -> bytes:
-    """Return the start of a text, which holds its first line where that is not too long."""
+    """Return the start of a text; it contains the complete first line if this is not too long."""
     start = file.read(LOOKED_AT)
     return start if b"\n" in start else start + file.read(LONGEST_LINE - LOOKED_AT)
 
 
-_FIRST_ROWS = 100  # read to see whether numbers have marks, in less than a millisecond
+_FIRST_ROWS = 100  # read to detect marks in numbers, in less than a millisecond
 
 
 def first_rows(start: str, delimiter: str, width: int) -> list[list[str]]:
-    """Return complete rows below the first one.
+    """Return the complete rows below the first row.
 
     Examples
     --------
@@ -662,9 +662,9 @@ def first_rows(start: str, delimiter: str, width: int) -> list[list[str]]:
 
 
 def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
-    """Return the fields of the first row, the delimiter that yields most of them, and the line ending.
+    """Return the fields of the first row, the delimiter that gives the most fields, and the line ending.
 
-    If quotes enclose whole fields, as they should, delimiters inside them do not count.
+    Delimiters inside quoted fields are not counted.
 
     Examples
     --------
@@ -678,11 +678,11 @@ def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
         try:
             row = next(csv.reader(lines, delimiter=mark), [])
         except csv.Error:
-            # A long header without this mark would be one field, above Python's limit for a field.
+            # A long header without this delimiter would be one field, above Python's limit for a field.
             if mark == delimiters[-1] and not fields:
                 raise
             continue
-        line = start[: lines.tell()]  # the reader may need several lines for one row, if names contain line breaks
+        line = start[: lines.tell()]  # a row may span several lines, if names contain line breaks
         merit = (_quotes_enclose_fields(line, mark), len(row))
         if merit > best:
             best = merit
@@ -697,14 +697,14 @@ def _quotes_enclose_fields(line: str, delimiter: str) -> bool:
 
 
 def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None:
-    """Raise ColumnError unless each name matches exactly one column."""
+    """Raise ColumnError if a name does not match exactly one column."""
     for name in names:
         matches = list(source.columns).count(name)
         if matches == 1:
             continue
         subject = f"{role} of {errors.brief(source.origin)}"
         if matches > 1:
-            expected, hint = f"one column named {name!r}", "give each column a name of its own"
+            expected, hint = f"one column named {name!r}", "give each column a unique name"
             raise errors.ColumnError(subject, expected=expected, got=str(matches), hint=hint)
         hint = ""
         if len(source.columns) == 1:

@@ -1,12 +1,12 @@
-"""Numbers as people and spreadsheets write them: 1.234,50 €, 84 %, 1'234.50, (12.00), −3.
+"""Numbers in the formats of people and spreadsheets: 1.234,50 €, 84 %, 1'234.50, (12.00), −3.
 
-A column is matched, value by value, against numerals with a decimal point and against numerals with a decimal comma.
-Spaces, apostrophes, and whichever of point and comma is not the decimal mark may stand between thousands, so that the
-decimal mark alone determines every value. If one of the two fits all values, the column is read with it. If both fit
-and a value contains a point or a comma, as in 2,687, the column has two readings and neither is guessed.
+Every value of a column is matched against numerals with a decimal point and against numerals with a decimal comma.
+Thousands separators are spaces, apostrophes, and the comma or point that is not the decimal mark. The decimal mark
+alone therefore determines every value. If only one decimal mark fits all values, the column is read with it. If both
+fit, and a value contains a point or a comma, as in 2,687, the column has two readings, and none is guessed.
 
-The patterns are written for RE2 (DuckDB), and the open page has them too (client/src/constants.ts). Its
-`numerals.ts` is the twin of this module, and both are tested on the same cases.
+The patterns are in the syntax of RE2 (DuckDB). The open page has the same patterns (client/src/constants.ts), and its
+`numerals.ts` has the same rules as this module; both are tested on the same cases.
 """
 
 import re
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
 NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
-"""Words for a missing value in files of text."""
+"""Words for a missing value in text files."""
 SPACE = "[ \t\u00a0\u2009\u202f]"
 _MARKS = {",": ",", ".": r"\.", " ": SPACE, "'": "['\u2019]"}
 THOUSANDS = tuple(_MARKS)
-"""Marks between thousands, as `thousands=` names them: a space stands for all kinds of spaces."""
+"""Thousands separators, as passed in `thousands=`; a space represents all kinds of spaces."""
 CURRENCY = (
     "(?:[A-Z]{0,3}[$€£¥₹₽₺₩₪]|EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|TRY"
     "|kr|zł|Kč|Ft|Fr)"
@@ -30,15 +30,15 @@ CURRENCY = (
 _AMOUNT = "(?:<c><s>*)?<n><s>*(?:%|<c>)?"
 _SIGN = "[+\u2212-]"
 FORM = f"<s>*(?:{_SIGN}?<s>*{_AMOUNT}|<c><s>*{_SIGN}<s>*<n><s>*(?:%|<c>)?|[(]<s>*{_AMOUNT}<s>*[)]|{_AMOUNT}<s>*-)<s>*"
-"""Numeral of a number <n> with spaces <s>, a sign or brackets, and a currency <c> or per cent."""
+"""Pattern of a numeral: a number <n> with spaces <s>, a sign or brackets, and a currency <c> or per cent."""
 BODY = "[.,]?[0-9](?:[0-9.,'\u2019 \t\u00a0\u2009\u202f]*[0-9.,])?(?:[eE][+-]?[0-9]+)?"
-"""Digits and marks of a numeral, from its first to its last one."""
+"""Pattern of the digits and marks of a numeral, from the first to the last."""
 NEGATIVE = f"^[^0-9.,]*[(\u2212-]|-{SPACE}*$"
-"""Minus or bracket in front of a numeral, or a minus behind it."""
+"""Pattern of a minus or bracket in front of a numeral, or a minus after it."""
 
 
 def pattern(decimal: str, thousands: str | None = None) -> str:
-    """Return the pattern of numerals with a decimal mark, and with any or one mark between thousands.
+    """Return the pattern of numerals with a decimal mark, and with any or one given thousands separator.
 
     Examples
     --------
@@ -63,36 +63,36 @@ _MISSING = {"", *NA_WORDS}
 
 
 def is_numeral(text: str) -> bool:
-    """Return whether a text is a number with any marks."""
+    """Return True if a text is a number, with any marks."""
     return any(re.fullmatch(form, text) for form in NUMERALS.values())
 
 
 def may_be_numerals(values: Sequence[str], decimal: str | None) -> bool:
-    """Return whether all values that are not missing fit one decimal mark."""
+    """Return True if all non-missing values fit one decimal mark."""
     present = [value for value in values if value.strip() not in _MISSING]
     marks = [decimal] if decimal else list(NUMERALS)
     return any(all(re.fullmatch(NUMERALS[mark], value) for value in present) for mark in marks)
 
 
 def settles_point(values: Sequence[str]) -> bool:
-    """Return whether a value shows that points are decimal marks: 0.5 does, and 2.687 may be 2687."""
+    """Return True if a value proves that points are decimal marks, as 0.5 does; 2.687 may be 2687."""
     return any(not re.fullmatch(NUMERALS[","], value) for value in values if value.strip() not in _MISSING)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How the numbers of a column are read, or why they are not.
+    """Reading of a column of numbers, or the reason why there is none.
 
     Attributes
     ----------
     expression : str
-        SQL of the number; empty for a column that is left unchanged.
+        SQL of the number; empty for a column that remains unchanged.
     decimal : str
         Decimal mark; empty if no value has a point or a comma.
     note : str
-        One value and the number that it is read as.
+        An example value, with the number as which it is read.
     expected, got, hint : str
-        Refusal of a column with two readings, or of different units; `expected` is empty if there is none.
+        Parts of the error for a column with two readings or with different units; `expected` is empty without an error.
     """
 
     expression: str = ""
@@ -111,12 +111,12 @@ def readings(
     Parameters
     ----------
     relation : duckdb.DuckDBPyRelation
-        The columns as text.
+        Relation with the columns as text.
     columns : mapping from key to column, in SQL
     decimal, thousands : str or None
-        Marks that are known.
+        Known decimal mark and thousands separator.
     plain : str
-        Columns of numbers without any mark but this decimal mark are left unchanged.
+        Numeric columns that have no marks except this decimal mark remain unchanged.
     """
     marks = [decimal] if decimal else list(NUMERALS)
     fields: list[str] = []
@@ -154,7 +154,7 @@ def _reading(
     example: str | None,
     has_fraction: Mapping[str, bool],
 ) -> Reading:
-    """Return the reading of a column by the decimal marks that fit, and examples of values with marks."""
+    """Return the reading of a column, given the decimal marks that fit and examples of values with marks."""
     if not fitting:
         return Reading()
     if len(fitting) > 1 and marked is not None:
@@ -164,13 +164,13 @@ def _reading(
         option = f"for {{}} pass {{}}={mark!r} (--{{}} {mark})"
         hint = "; ".join((option.format(whole, *["thousands"] * 2), option.format(fraction, *["decimal"] * 2)))
         got = f"{marked.strip()!r}, which is {whole} or {fraction}"
-        return Reading(expected="numbers that can be read in one way", got=got, hint=hint)
+        return Reading(expected="numbers that can be read in only one way", got=got, hint=hint)
     if is_plain:
         return Reading()
     currencies = sorted({*units} - {"", "%"})
     if "%" in units and len(units) > 1:
         others = "some with " + " and ".join(currencies) if currencies else "some without"
-        return Reading(expected="a % behind every number or none", got=others)
+        return Reading(expected="a % after every number or after none", got=others)
     if len(currencies) > 1:
         return Reading(expected="one currency", got=" and ".join(currencies))
     decimal = fitting[0]
@@ -180,7 +180,7 @@ def _reading(
 
 
 def number_of(text: str, decimal: str) -> str:
-    """Return the plain numeral that a text stands for.
+    """Return the plain numeral of a text.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def number_of(text: str, decimal: str) -> str:
 
 
 def _present(column: str) -> str:
-    """Return the SQL of a value that is null if it is a word for a missing one."""
+    """Return the SQL of a value that is null for words that mean a missing value."""
     words = ", ".join(map(_quoted, sorted(_MISSING)))
     return f"CASE WHEN trim({column}) NOT IN ({words}) THEN {column} END"
 
@@ -205,7 +205,7 @@ def _number(column: str, decimal: str, kind: str) -> str:
     value = _present(column)
     digits = f"regexp_replace(regexp_extract({value}, {_quoted(BODY)}), '[^0-9eE{decimal}+-]', '', 'g')"
     sign = f"CASE WHEN regexp_matches({value}, {_quoted(NEGATIVE)}) THEN '-' ELSE '' END"
-    # An exponent of ten, unlike a division, gives the nearest number.
+    # An exponent, unlike a division, gives the nearest float.
     exponent = f"CASE WHEN contains({value}, '%') THEN 'e-2' ELSE '' END"
     return f"CAST({sign} || replace({digits}, {_quoted(decimal)}, '.') || {exponent} AS {kind})"
 

@@ -1,15 +1,15 @@
 """Open files, streams, data frames and relations as a `Source`; CSV and JSON without rounding whole numbers.
 
-`open_source` finds the files of a path, checks that they are what their names say, converts text to UTF-8, and opens
-them by their format. CSV and JSON are opened here, other formats in `tables`.
+`open_source` finds the files of a path, checks that their content matches their names, converts text to UTF-8, and
+opens the files. CSV and JSON are opened here, other formats in `tables`.
 
-Text has no types, so they are inferred from every value: after a sample, DuckDB would round a late 0.5 to the whole
-number that the values before it were. A CSV column holds whole numbers, numbers or text; yes, 1 or 2024-05-01 is never
-guessed to be a truth value or a date. DuckDB has no type between BIGINT and DOUBLE for columns of CSV, nor above
-HUGEINT for columns of JSON. Therefore a DOUBLE column with numbers from 2^53 on is looked at as text: if all are whole
-they are read as such, and if only some are, float64 must hold those exactly.
+Text has no types, so types are inferred from all values. With types from a sample of whole numbers, DuckDB would round
+a later 0.5. A CSV column contains whole numbers, numbers or text; values such as yes or 2024-05-01 are never guessed to
+be booleans or dates. DuckDB has no type between BIGINT and DOUBLE for CSV columns, nor above HUGEINT for JSON columns.
+A DOUBLE column with numbers of at least 2^53 is therefore read as text. If all its numbers are whole, it is read as
+integers. If only some are whole, float64 must represent these exactly.
 
-In order: any source, files, temporary copies, CSV, JSON, and the relations that infer types.
+Order of the file: any source, files, temporary copies, CSV, JSON, and the relations that infer types.
 """
 
 import codecs
@@ -46,8 +46,8 @@ _PARQUET = b"PAR1"  # the first and the last bytes of every Parquet file
 # Name and first bytes of each compression, by suffix.
 _COMPRESSION = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
 _COPIED_AT_ONCE = 1 << 20  # bytes
-_END = 1 << 14  # bytes at the end of a file in which totals are looked for: tens of rows, or more
-_LEAST_FREE = 1 << 28  # bytes of a disk that a stream leaves to other programs: a choice
+_END = 1 << 14  # bytes at the end of a file that are searched for totals: tens of rows, or more
+_LEAST_FREE = 1 << 28  # bytes of disk space that a stream leaves for other programs: a choice
 
 
 @contextmanager
@@ -80,13 +80,13 @@ def open_source(source: Any, layout: formats.FileLayout = formats.DEFAULT_LAYOUT
         elif isinstance(source, tables.ArrowColumns):
             yield source
         else:
-            layout.refuse("what is no file")
+            layout.refuse("an object that is not a file")
             yield tables.open_mapping(source) if isinstance(source, Mapping) else tables.open_frame(source)
 
 
 @contextmanager
 def _open_files(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> Iterator[formats.Source]:
-    """Open files of one format, which `origin` names in messages."""
+    """Open files of one format; `origin` contains their names in messages."""
     if not paths:
         raise EngineError("files", expected="at least one", got="none")
     starts: list[bytes] = []
@@ -115,11 +115,13 @@ def _open_files(paths: list[str], origin: tuple[str, ...], layout: formats.FileL
         with formats.one_line_errors(name):
             if _identity(path) != before:
                 hint = "read it again when it is complete, or read a copy"
-                raise EngineError(name, expected="a file that stays the same", got="one that changes", hint=hint)
+                raise EngineError(
+                    name, expected="a file that does not change while it is read", got="a file that changed", hint=hint
+                )
 
 
 def _identity(path: str) -> tuple[int, ...]:
-    """Return what differs once a file has been written to or replaced."""
+    """Return properties of a file that change when the file is modified or replaced."""
     facts = Path(path).stat()
     return facts.st_size, facts.st_mtime_ns, facts.st_ino
 
@@ -130,7 +132,7 @@ def _common_format(paths: Sequence[str]) -> str:
         by_format.setdefault(formats.format_of(Path(path)), path)
     if None in by_format:
         hint = f"give format= {' | '.join(formats.FORMATS)}"
-        raise EngineError(f"{by_format[None]}: the name does not tell the format", hint=hint)
+        raise EngineError(f"{by_format[None]}: the name does not determine the format", hint=hint)
     if len(by_format) > 1:
         got = " and ".join(f"{format} ({path})" for format, path in by_format.items())
         raise EngineError("files", expected="one format", got=got)
@@ -138,7 +140,7 @@ def _common_format(paths: Sequence[str]) -> str:
 
 
 def _require_parquet(path: str, name: str, start: bytes) -> None:
-    """Raise EngineError unless a file begins and ends as Parquet files do."""
+    """Raise EngineError if a file does not begin and end like a Parquet file."""
     if not start.startswith(_PARQUET):
         formats.refuse_other_formats(start, name, "a Parquet file")
         raise EngineError(name, expected="a Parquet file", got="other bytes", hint="end its name in .csv if it is text")
@@ -146,19 +148,19 @@ def _require_parquet(path: str, name: str, start: bytes) -> None:
         file.seek(max(len(_PARQUET), Path(path).stat().st_size - len(_PARQUET)))
         end = file.read()
     if end != _PARQUET:
-        got = "one whose end is missing"
+        got = "a file without its end"
         raise EngineError(name, expected="a whole Parquet file", got=got, hint="copy or write it again")
 
 
 def _require_text(path: str, name: str, start: bytes, expected: str) -> None:
-    """Raise EngineError for a file that is not compressed as its name says, or has the signature of another format."""
+    """Raise EngineError if a file's compression does not match its name, or for the signature of another format."""
     suffix = Path(path).suffix.lower()
     if suffix not in _COMPRESSION:
         formats.refuse_other_formats(start, name, expected)
         return
     compression, signature = _COMPRESSION[suffix]
     if not start.startswith(signature):
-        hint = f"take {suffix} off its name"
+        hint = f"remove {suffix} from its name"
         raise EngineError(name, expected=f"data compressed by {compression}", got="other bytes", hint=hint)
 
 
@@ -169,7 +171,7 @@ def _require_text(path: str, name: str, start: bytes, expected: str) -> None:
 def _spooled(stream: BinaryIO, name: str, format: str) -> Iterator[str]:
     """Copy a stream to a temporary file, yield its path, and remove it at the end.
 
-    Text must have line ends, and the disk must have room left for others: a stream may have no end.
+    Text must have line ends, and enough disk space must remain for other programs, because a stream may be endless.
     """
     with _folder() as folder:
         head = stream.read(4)
@@ -181,7 +183,7 @@ def _spooled(stream: BinaryIO, name: str, format: str) -> Iterator[str]:
                 path = path.with_suffix(suffix)
         with formats.one_line_errors(name), path.open("wb") as file:
             file.write(head)
-            # JSON may be one array in one line, so that only its commas tell that it is text.
+            # JSON may be one array in one line, so commas also prove that it is text.
             mark = {"csv": b"\n", "tsv": b"\n", "jsonl": b","}.get(format, b"") if not path.suffix else b""
             since_mark = 0
             while data := stream.read(_COPIED_AT_ONCE):
@@ -191,7 +193,7 @@ def _spooled(stream: BinaryIO, name: str, format: str) -> Iterator[str]:
                     raise EngineError(name, expected="text with line ends" if mark == b"\n" else "JSON", got=got)
                 if shutil.disk_usage(folder).free < _LEAST_FREE + len(data):
                     got = f"{_LEAST_FREE:,} bytes after {file.tell():,}"
-                    hint = "set TMPDIR to a folder with more room"
+                    hint = "set TMPDIR to a folder with more space"
                     raise EngineError(f"temporary file in {folder.parent}: room left", got=got, hint=hint)
                 file.write(data)
         yield str(path)
@@ -199,15 +201,15 @@ def _spooled(stream: BinaryIO, name: str, format: str) -> Iterator[str]:
 
 @contextmanager
 def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, format: str) -> Iterator[list[str]]:
-    """Yield paths of text in UTF-8; files of other encodings are copied, and the copies are removed at the end."""
+    """Yield paths of text in UTF-8; files with other encodings are copied, and the copies are removed at the end."""
     encodings: list[str] = []
     for path, name in zip(paths, origin, strict=True):
         encodings.append(encoding or _guessed_encoding(path, name, format))
-    # Another spelling, such as UTF8, only costs a copy.
+    # For other spellings, such as UTF8, the file is copied unnecessarily.
     if set(encodings) <= {"utf-8"}:
         yield paths
         return
-    # Files in UTF-8 are copied too: copies are not compressed, and all files of a query are read by the same options.
+    # Files in UTF-8 are copied too: copies are not compressed, and all files of a query are read with the same options.
     with _folder() as folder:
         copies = [folder / str(number) for number in range(len(paths))]
         for path, name, copy, its_encoding in zip(paths, origin, copies, encodings, strict=True):
@@ -227,7 +229,7 @@ def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, form
 def _tables_alone(
     paths: list[str], origin: Sequence[str], layout: formats.FileLayout, format: str
 ) -> Iterator[tuple[list[str], formats.FileLayout]]:
-    """Yield paths of text files, and their layout; files with rows around their table are copied without them."""
+    """Yield paths of text files, and their layout; files with rows around their table are copied without these rows."""
     delimiters = "\t" if format == "tsv" else layout.searched_delimiters
     if layout.header is False:
         # In a row of values, commas are decimal marks rather than delimiters.
@@ -263,7 +265,7 @@ def _tables_alone(
 
 
 def _copy_table(path: str, name: str, copy: Path, above: int, below: int, names: bytes) -> None:
-    """Write a text below a line of names, if any, without some lines above and below its table and empty ones."""
+    """Copy the table of a text: without empty lines and lines above and below, and below a line of names, if any."""
     held: deque[bytes] = deque()
     with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as source, copy.open("wb") as file:
         file.write(names)
@@ -276,13 +278,13 @@ def _copy_table(path: str, name: str, copy: Path, above: int, below: int, names:
 
 
 def _refuse_totals(path: str, name: str, delimiters: str, bounds: table_bounds.TableBounds) -> None:
-    """Raise EngineError if the last row of a file that is not compressed is not one of its table."""
+    """Raise EngineError if the last row of an uncompressed file does not belong to its table."""
     if Path(path).suffix.lower() in _COMPRESSION:
         return
     with Path(path).open("rb") as file:
         file.seek(max(0, Path(path).stat().st_size - _END))
         end = file.read().decode(errors="replace")
-    # The first line may be cut off in the middle.
+    # The first line may be incomplete.
     lines = end.splitlines()[1:]
     delimiter = bounds.delimiter or formats.header(_start(path, name), delimiters)[1]
     with suppress(csv.Error):
@@ -291,20 +293,20 @@ def _refuse_totals(path: str, name: str, delimiters: str, bounds: table_bounds.T
 
 
 def _guessed_encoding(path: str, name: str, format: str) -> str:
-    """Return the encoding of a text file, and warn if it is uncertain; for JSON, one that drops a byte order mark."""
+    """Return the encoding of a text file, and warn if it is uncertain; for JSON, drop a byte order mark."""
     with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
         start = stream.read(formats.LOOKED_AT)
     encoding = formats.encoding_of(start)
     if format == "jsonl" and start.startswith(codecs.BOM_UTF8):
         return "utf-8-sig"  # DuckDB would take the mark for a part of the first value
     if encoding == formats.FALLBACK:
-        warn(f"{name}: not UTF-8; read as Windows-1252; encoding={encoding!r} (--encoding) says so")
+        warn(f"{name}: not UTF-8; read as Windows-1252; encoding={encoding!r} (--encoding) silences this warning")
     return encoding
 
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """Create and yield a private temporary folder that is removed however the process ends."""
+    """Create and yield a private temporary folder, which is also removed if the process is terminated."""
     with unfinished(Path(temporary_folder(), f"rocscope-{secrets.token_hex(8)}")) as folder:
         try:
             folder.mkdir(mode=0o700)
@@ -315,17 +317,17 @@ def _folder() -> Iterator[Path]:
 
 # ---- CSV ----
 
-# Types of CSV columns, each of which holds the values of those before it.
+# Types of CSV columns; each type can represent the values of the previous types.
 _CSV_TYPES = ("BIGINT", "DOUBLE", "VARCHAR")
-_SAMPLE = 10_000  # rows from which types are guessed; a wrong guess is noticed and costs a second pass
+_SAMPLE = 10_000  # number of rows from which types are guessed; a wrong guess is detected and costs a second pass
 _DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
 
 
 def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
-    """Open CSV files with a common header, split by the delimiter that yields most columns."""
+    """Open CSV files with a common header, with the delimiter that gives the most columns."""
     columns, delimiter, line_end, first_rows = _header(paths[0], origin[0], layout.delimiters)
     if len(columns) == 1 and layout.delimiter is None:
-        # Decimal commas may be quoted in a file whose fields are separated by commas.
+        # Decimal commas may be quoted in a file with commas between fields.
         columns, delimiter, line_end, first_rows = _header(paths[0], origin[0], ",")
     for path, name in zip(paths, origin, strict=True):
         columns_here = _header(path, name, delimiter)[0]
@@ -334,16 +336,16 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayo
     connection = tables.connect(paths)
     kinds, mark = _CSV_TYPES, layout.decimal_mark
     if delimiter == mark:
-        # DuckDB takes no comma for both, so that numbers other than whole ones are read from text.
+        # DuckDB does not allow a comma for both, so numbers that are not whole are read from text.
         kinds, mark = ("BIGINT", "VARCHAR"), "."
     dialect = f"delim = {tables.text(delimiter)}, decimal_separator = {tables.text(mark)}, {_DIALECT}"
     dialect += f", {_file_options(paths)}"
     if line_end == "\r\n" and any("\n" in column for column in columns):
-        # DuckDB would take the line break in a column name for the end of rows.
+        # DuckDB would treat the line break in a column name as the end of a row.
         dialect += ", new_line = '\\r\\n'"
 
     def types_by_sample(sample: int) -> dict[str, str]:
-        """Return the type of each column that holds the values of all files; -1 samples all rows."""
+        """Return the type of each column that can represent the values of all files; a sample of -1 is all rows."""
         by_file = []
         for path, name in zip(paths, origin, strict=True):
             by_file.append(_csv_types(connection, path, name, dialect, kinds, len(columns), sample))
@@ -375,7 +377,7 @@ def _start(path: str, name: str) -> str:
 
 
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str, list[list[str]]]:
-    """Return the fields of the first row, the delimiter that yields most of them, the line ending, and further rows."""
+    """Return the fields of the first row, the delimiter with the most fields, the line ending, and further rows."""
     start = _start(path, name)
     try:
         fields, delimiter, line_end = formats.header(start, delimiters)
@@ -399,7 +401,7 @@ def _csv_types(
         try:
             rows = connection.sql(f"SELECT Columns FROM sniff_csv({file}, {options})").fetchall()
         except duckdb.Error:
-            # Reading every field as text fails with the line and the reason, which a search for types does not report.
+            # Reading every field as text fails with the line and the reason, which type inference does not report.
             as_text = _declared(dict.fromkeys(map(str, range(width)), "VARCHAR"))
             connection.sql(f"SELECT count(*) FROM read_csv([{file}], {as_text}, {dialect})").fetchall()
             raise
@@ -412,7 +414,7 @@ _WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
 
 
 def open_json(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> formats.Source:
-    """Open files with one JSON object per line, or one array of objects."""
+    """Open files with one JSON object per line, or with one array of objects."""
     connection = tables.connect(paths)
     schemas: list[dict[str, str]] = []
     for path, name in zip(paths, origin, strict=True):
@@ -431,7 +433,7 @@ def open_json(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLa
 
 
 def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return a type for each column that fits all files, and the columns without one."""
+    """Return a type for each column that fits all files, and the columns without such a type."""
     types: dict[str, str] = {}
     conflicts: dict[str, str] = {}
     for column in dict.fromkeys(chain.from_iterable(schemas)):
@@ -454,10 +456,10 @@ def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[d
 
 
 def _file_options(paths: Sequence[str]) -> str:
-    """Return options for reading exactly the named files, whatever their names contain."""
-    # No folder named like a column may replace its values.
+    """Return options for reading exactly the named files, for any characters in their names."""
+    # Folders with the name of a column must not replace its values.
     options = "hive_partitioning = false"
-    # DuckDB overlooks the suffix of a compression if the name contains a question mark.
+    # DuckDB ignores the suffix of a compression if the name contains a question mark.
     kinds = {_COMPRESSION.get(Path(path).suffix.lower(), ("uncompressed",))[0] for path in paths}
     return f"{options}, compression = {tables.text(kinds.pop())}" if len(kinds) == 1 else options
 
@@ -471,7 +473,7 @@ def _declared(types: Mapping[str, str]) -> str:
 class GuessedRelation(tables.Relation):
     """Columns with types guessed from the first rows; WrongGuessError if a later row differs.
 
-    A row differs if a whole number is not written in the usual way, or is one that float64 would round.
+    A row differs if a whole number is not in the usual notation, or if float64 would round it.
     """
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
@@ -493,7 +495,7 @@ class GuessedRelation(tables.Relation):
 
 @dataclass(frozen=True)
 class WrittenNumbers:
-    """How numbers of a CSV file are written, as far as its first rows and the arguments of `read` tell.
+    """Notation of the numbers in a CSV file, as known from its first rows and the arguments of `read`.
 
     Attributes
     ----------
@@ -508,11 +510,11 @@ class WrittenNumbers:
 
     @property
     def plain(self) -> str:
-        """Decimal mark of the numbers that DuckDB reads; empty if it reads only whole ones."""
+        """Decimal mark of the numbers that DuckDB reads; empty if DuckDB reads only whole numbers."""
         return "" if self.delimiter == self.layout.decimal_mark else self.layout.decimal_mark
 
     def is_open(self, column: str, kind: str) -> bool:
-        """Return whether the marks of a column of a type are only known once all its values are read."""
+        """Return True if the marks of a column with this type are known only after reading all its values."""
         values = self.first_values[column]
         if kind == "VARCHAR":
             return numerals.may_be_numerals(values, self.layout.decimal)
@@ -525,11 +527,14 @@ class TextRelation(tables.Relation):
     Parameters
     ----------
     origin, connection, columns, conflicts : see `Relation`
-    query : function that returns the query for arguments that declare types
-    guess : mapping from column to type, inferred from the first rows
-    types : function that returns the types inferred from all rows, called on first use; the guess by default
+    query : function
+        Returns the query for arguments that declare types.
+    guess : mapping from column to type
+        Types inferred from the first rows.
+    types : function, optional
+        Returns the types inferred from all rows; called on first use. By default the guessed types.
     written : WrittenNumbers, optional
-        For CSV, in which all values are text.
+        Notation of numbers in CSV files, in which all values are text.
     """
 
     def __init__(
@@ -550,7 +555,7 @@ class TextRelation(tables.Relation):
         self._types = dict(guess)
         self._types_of_all_rows = types
         self._are_inferred = types is None
-        self._decimal_columns: set[str] = set()  # known to hold no hexadecimal numbers
+        self._decimal_columns: set[str] = set()  # columns known to contain no hexadecimal numbers
         self._written = written
         self.delimiter = written.delimiter if written else ""
         self._readings: dict[str, numerals.Reading] = {}
@@ -572,7 +577,7 @@ class TextRelation(tables.Relation):
         for name, kind in kinds.items():
             value = column = tables.identifier(self._sql_name[name])
             if kind == "BIGINT":
-                # Whole numbers are read as text; one that is not written as DuckDB would write it is a wrong guess.
+                # Whole numbers are read as text; a number in a notation that DuckDB would not write is a wrong guess.
                 whole = f"TRY_CAST({column} AS BIGINT)"
                 value = f"CASE WHEN {whole}::VARCHAR IS DISTINCT FROM {column} THEN error('') ELSE {whole} END"
             projected.append(f"{value} AS {tables.identifier(name)}")
@@ -605,7 +610,7 @@ class TextRelation(tables.Relation):
         return super().stream(names, where)
 
     def refusals(self, names: Sequence[str]) -> dict[str, InputError]:
-        """Return the error of each named column whose numbers can be read in two ways, or have different units."""
+        """Return the error of each named column with numbers that can be read in two ways or have different units."""
         self._infer_types(names)
         by_name: dict[str, InputError] = {}
         for name in names:
@@ -616,12 +621,12 @@ class TextRelation(tables.Relation):
         return by_name
 
     def decimal_of(self, name: str) -> str:
-        """Return the decimal mark that a column was read with, if that was decided by its values."""
+        """Return the decimal mark of a column, if it was determined by its values."""
         reading = self._readings.get(self._sql_name.get(name, ""))
         return "" if reading is None else reading.decimal
 
     def _prepare(self, names: Sequence[str], where: str | None) -> None:
-        """Infer types, and say how numbers with marks are read; raise if that is not clear."""
+        """Infer types, and note the reading of numbers with marks; raise an error if it is ambiguous."""
         used = dict.fromkeys([*names, *formats.mentioned(self.columns, where or "")])
         refusals = self.refusals([name for name in used if name in self._sql_name])
         for error in refusals.values():
@@ -645,7 +650,7 @@ class TextRelation(tables.Relation):
         self._relation = self._declare(self._types)
 
     def _infer_types(self, names: Sequence[str]) -> None:
-        """Infer types from all rows, and read columns as text where DuckDB takes 0x1A for 26 or 0b11 for 3."""
+        """Infer types from all rows; columns in which DuckDB reads 0x1A as 26 or 0b11 as 3 become text."""
         if not self._are_inferred and self._types_of_all_rows is not None:
             self._types = dict(self._types_of_all_rows())
             self._relation = self._declare(self._types)
@@ -667,7 +672,7 @@ class TextRelation(tables.Relation):
             self._retype(hexadecimal, "VARCHAR")
 
     def _read_marks(self, written: WrittenNumbers, columns: Sequence[str]) -> None:
-        """Decide, from all values, how the numbers of columns are read that have marks or may have them."""
+        """Determine, from all values, the reading of columns of numbers that have marks or may have them."""
         undecided: dict[str, str] = {}
         for column in columns:
             if column not in self._readings and written.is_open(column, self._types[column]):
@@ -682,19 +687,19 @@ class TextRelation(tables.Relation):
             self._relation = self._declare(self._types)
 
     def _widen(self, names: Sequence[str]) -> bool:
-        """Read columns with large numbers as integers if all are whole, and return whether any is."""
+        """Read columns with large numbers as integers if all are whole; return True if there is such a column."""
         integers = [self._sql_name[name] for name in names if self._holds_whole_numbers(name)]
         if integers:
             self._retype(integers, "HUGEINT")
         return bool(integers)
 
     def _holds_whole_numbers(self, name: str) -> bool:
-        """Return whether all numbers of a column are whole; raise if only some are and float64 would round one."""
+        """Return True if all numbers of a column are whole; raise an error if float64 would round mixed numbers."""
         column = self._sql_name[name]
         value = f"nullif(trim(CAST({tables.identifier(column)} AS VARCHAR)), '')"
         whole = f"regexp_full_match({value}, '[+-]?[0-9]+')"
         huge = f"TRY_CAST({value} AS HUGEINT)"
-        # float64 holds a whole number exactly if it survives the way there and back.
+        # float64 represents a whole number exactly if conversion to float64 and back does not change it.
         exact = f"coalesce(TRY_CAST(TRY_CAST({value} AS DOUBLE) AS HUGEINT) = {huge}, false)"
         all_whole = f"bool_and({whole} AND {huge} IS NOT NULL) FILTER ({value} IS NOT NULL)"
         rounded = f"min({value}) FILTER ({whole} AND NOT {exact})"
@@ -709,11 +714,11 @@ class TextRelation(tables.Relation):
 
 
 def _has_large(column: pa.ChunkedArray) -> bool:
-    """Return whether a column of floats holds numbers that float64 rounds."""
+    """Return True if a column of floats contains numbers large enough to be rounded by float64."""
     if not pa.types.is_float64(column.type):
         return False
     filled = column.fill_null(0.0) if column.null_count else column
-    # `to_numpy` of a chunked array would load pandas.
+    # `to_numpy` of a chunked array would import pandas.
     return any((np.abs(np.from_dlpack(chunk)) >= FIRST_ROUNDED).any() for chunk in filled.chunks)
 
 

@@ -1,8 +1,8 @@
 """Read predictions, or count them, from files, streams, data frames, relations and cluster tables.
 
-`read` keeps the rows; `read_counts` keeps only positives and negatives by distinct score. For the latter each kind of
-source has an engine, a function `count(source, request)` that returns a `CountedModels`: `spark`, `sql` for relations
-and tables of a database, and `streaming` for everything else.
+`read` keeps the rows. `read_counts` keeps only the positives and negatives at each distinct score. Each kind of source
+has an engine for `read_counts`, a function `count(source, request)` that returns a `CountedModels`: `spark` for Spark
+DataFrames, `sql` for relations and database tables, and `streaming` for all other sources.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -108,70 +108,72 @@ def read(
     Parameters
     ----------
     source : path, list of paths, binary file, data frame, relation or mapping
-        A file, a glob (`"scores/*.parquet"`) or a folder of CSV, TSV, JSON lines, Parquet or Arrow (Feather) files,
-        text also as `.gz` or `.zst`; folders named key=value add columns to Parquet files. All files of a folder must
-        have the columns used. A DuckDB or SQLite database (`.duckdb`, `.sqlite`). `"-"` is standard input, which needs
-        `format`, as does any other stream. A table of Delta Lake or Iceberg as its library opens it; a pandas, Polars
-        (lazy too) or PyArrow frame, a DuckDB relation, or another type that narwhals supports; a mapping from column
-        name to array.
+        A file, a glob (`"scores/*.parquet"`) or a folder of CSV, TSV, JSON lines, Parquet or Arrow (Feather) files.
+        Text files may be compressed (`.gz` or `.zst`). All files of a folder must have the columns in use; folders
+        named key=value add columns to Parquet files. Also a DuckDB or SQLite database (`.duckdb`, `.sqlite`), `"-"` for
+        standard input, or an open binary file; standard input and other streams require `format`. Also a Delta Lake or
+        Iceberg table from its own library, a pandas, Polars (also lazy) or PyArrow frame, a DuckDB relation, any other
+        type that narwhals supports, or a mapping from column name to array.
     label : str
-        Column of labels.
+        Name of the label column.
     scores : str, sequence of str, or mapping from model name to column
-        One column for each model. Higher means more positive.
+        Name of the score column of each model. Higher scores must indicate positives.
     weight, fold, segment, groups : str, optional
-        Columns; see `Predictions`.
+        Names of the columns with weights, folds, segments and groups; see `Predictions`.
     weights : {"auto", "frequency", "sampling", "money"}
         Meaning of a weight; see `Predictions`.
     columns : sequence of str, optional
-        Further columns of numbers, such as amounts, that a `Context` may name as costs; see `Predictions`.
+        Names of further numeric columns, such as amounts, that a `Context` can use as costs; see `Predictions`.
     where : str, optional
-        Keep the rows for which this condition holds, in DuckDB's SQL: ``region = 'EU' AND "last contact" > 3``.
+        SQL condition (DuckDB's dialect) on the rows to keep, such as ``region = 'EU' AND "last contact" > 3``.
     missing : {"error", "drop", "segment"}
-        Treatment of rows with a missing or infinite value in a column used: raise an error, or drop them for all
-        models, so that models are still compared on the same rows. Their number is in ``.source.rows_dropped``. With
-        "segment", rows that only lack a segment form one, called None; others raise an error.
+        Treatment of rows with a missing or infinite value in a column in use. "error" raises an error. "drop" drops
+        the rows for all models, so that models are still compared on the same rows; ``.source.rows_dropped`` is their
+        number. "segment" assigns rows without a segment to a segment called None; other missing values raise an error.
     pos_label : label, optional
-        The positive label; required unless labels are {0, 1}, {-1, 1} or {False, True}. Numbers may be given as text.
+        Label of the positive class; required except for labels {0, 1}, {-1, 1} or {False, True}. Numbers may be given
+        as text.
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "excel", "duckdb", "sqlite"}, optional
-        By default, from the suffix.
+        Format of the file; by default it follows from the file name.
     decimal : {".", ","}, optional
-        Decimal mark of CSV and TSV files. By default, the one that fits all values of a column.
+        Decimal mark of CSV and TSV files; by default the mark that fits all values of a column.
     delimiter : str, optional
-        The character between fields of CSV files; by default the one of ``, ; | tab`` that yields most columns.
+        Field separator of CSV files; by default the character of ``, ; | tab`` that gives the most columns.
     encoding : str, optional
-        Encoding of text files, such as "latin-1". By default, the first bytes decide between UTF-8 and UTF-16;
-        other text is read as Windows-1252, with a warning.
+        Encoding of text files, such as "latin-1". By default UTF-8 or UTF-16, depending on the first bytes; other text
+        is read as Windows-1252, with a warning.
     table : str, optional
-        The table or view of a DuckDB or SQLite database, or the sheet of a workbook; optional if there is only one.
+        Name of the table or view of a DuckDB or SQLite database, or of the sheet of a workbook; may be omitted if there
+        is only one.
     thousands : {",", ".", " ", "'"}, optional
-        Mark between thousands in CSV and TSV files. By default any that fits; if a column has two readings, as 2,687
-        does, an error asks for `thousands` or `decimal`.
+        Thousands separator of CSV and TSV files; by default any separator that fits. If a column can be read in two
+        ways, such as 2,687, an error asks for `thousands` or `decimal`.
     skip_rows, skip_footer : int, optional
-        Rows above the column names, and rows below the table, to leave out of CSV, TSV and Excel files. By default,
-        names are in the first row in which most columns have one, and a last row of totals raises an error.
+        Number of rows to skip above the column names, and below the table, in CSV, TSV and Excel files. By default the
+        column names are in the first row with a name for most columns, and a last row of totals raises an error.
     header : bool, optional
-        False if the first row holds values; columns are then named column1, column2 and so on.
+        Pass False if the first row contains values; columns are then named column1, column2 and so on.
     proba : str, or mapping from model name to str or to a mapping from class to column, optional
-        For more than two classes, instead of `scores`: columns of class probabilities, as a pattern such as
-        ``"p_*"`` whose ``*`` stands for the class.
+        Columns of class probabilities, for more than two classes, in place of `scores`. A pattern such as ``"p_*"``
+        contains a ``*`` in place of the class name.
     predicted : str, sequence of str, or mapping from model name to column, optional
-        Columns of predicted classes.
+        Names of the columns with predicted classes.
     classes, normalize : see `rocscope.multiclass.MulticlassPredictions`
 
     Returns
     -------
     Predictions, or MulticlassPredictions with `proba` or `predicted`
-        In the order of the rows; ``.source`` states where they came from.
+        Rows in the order of the source; ``.source`` has the file names and the number of dropped rows.
 
     Raises
     ------
     ColumnError
-        If a column does not exist, or several have its name.
+        If a column does not exist, or several columns have this name.
     EngineError
         If a file cannot be read or the condition is not valid.
     LabelError, ScoreError, WeightError, InputError
-        If a column holds invalid values, or `missing` is "error" and a value is missing. Rows are counted from 0,
-        after the filter.
+        If a column contains invalid values, or `missing` is "error" and a value is missing. Messages number the rows
+        from 0, after the filter.
     MissingDependencyError
         If a library that the source needs is not installed.
 
@@ -181,16 +183,16 @@ def read(
 
     Notes
     -----
-    Only the columns used are read. Scores keep their type: float32 stays float32 and int64 stays int64. Decimals,
-    which NumPy lacks, become integers if all are whole, and float64 if they have at most 15 digits, so that no two
-    become equal; other decimals raise an error. A column of numbers in a CSV file becomes integers if all values are
-    whole, and the nearest float64 otherwise; this is decided from every value, not from a sample. Whole numbers that
-    neither 64 bits nor float64 can hold raise an error. In columns of numbers in CSV files, "NA" and similar words
-    are missing values.
+    Only the columns in use are read. Scores keep their type: float32 stays float32, and int64 stays int64. NumPy has no
+    decimal type. Decimal columns therefore become integers if all values are whole, or float64 if values have at most
+    15 digits, so that distinct values remain distinct; other decimals raise an error. A numeric column of a CSV file
+    becomes integers if all values are whole, otherwise float64. This is decided from all values, not from a sample.
+    Whole numbers that neither 64-bit integers nor float64 can represent raise an error. In numeric columns of CSV
+    files, "NA" and similar words are missing values.
 
-    The condition can read only the source: DuckDB is denied other files, the network, extensions and temporary
-    files. Only streams and text in other encodings than UTF-8 are copied to temporary files. A DuckDB relation is
-    filtered by the connection that it belongs to, with that connection's rights.
+    The condition can only read the source: DuckDB has no access to other files, the network, extensions and temporary
+    files. Only streams, and text that is not in UTF-8, are copied to temporary files. A DuckDB relation is filtered by
+    its own connection, with the rights of this connection.
 
     Examples
     --------
@@ -210,7 +212,7 @@ def read(
         if several_classes:
             for name, value in (("scores", scores), ("pos_label", pos_label), ("columns", columns)):
                 if value is not None:
-                    expected = "none with proba= or predicted=, which are for any number of classes"
+                    expected = "none with proba= or predicted=, which work for any number of classes"
                     raise InputError(name, expected=expected)
             if proba is not None:
                 taken = (label, *others.values())
@@ -233,7 +235,7 @@ def read(
                 proba_of.setdefault(role.model, {})[role.cls] = column.values
             elif role.argument == "predicted":
                 predicted_of[str(role.model)] = column.decoded()
-        # The first model, or `classes`, gives the order of the classes.
+        # The first model, or `classes`, determines the order of the classes.
         order = list(next(iter(proba_of.values()), ()) if classes is None else map(str, classes))
         return MulticlassPredictions(
             labels.decoded(),
@@ -278,14 +280,13 @@ def read_at_horizon(
 
     Parameters
     ----------
-    source : path, data frame, relation or mapping of columns
-        As `rocscope.read` takes them.
+    source : see `rocscope.read`
     time, event : str
-        Columns of the time, and of 0 (censored), 1 (the event) or 2 and above (competing events).
+        Names of the columns with the time, and with 0 (censored), 1 (the event) or 2 and above (competing events).
     horizon, event_codes, competing : see `rocscope.outcomes.at_horizon`
-        Codes of numbers and booleans may be given as text.
+        Codes that are numbers or booleans may be given as text.
     censoring : sequence of str, optional
-        Columns of covariates that censoring depends on, by Cox's model.
+        Names of the columns with covariates of Cox's model of censoring.
     scores, weight, weights, fold, segment, groups, where, missing : see `rocscope.read`
     layout : FileLayout, optional
         Format of a text file.
@@ -331,7 +332,7 @@ def read_at_horizon(
 
 
 def _in_order(by_class: Mapping[str, Array], order: Sequence[str]) -> pa.Table:
-    """Return class probabilities in order; other classes remain, so that MulticlassPredictions reports them."""
+    """Return class probabilities in this order; keep unknown classes, which MulticlassPredictions reports."""
     names = [name for name in dict.fromkeys([*order, *by_class]) if name in by_class]
     return pa.table({name: by_class[name] for name in names})
 
@@ -339,7 +340,7 @@ def _in_order(by_class: Mapping[str, Array], order: Sequence[str]) -> pa.Table:
 def _fetch(
     opened: formats.Source, roles: Sequence[column_roles.Role], where: str | None, missing: str
 ) -> tuple[dict[column_roles.Role, column_roles.Column], dict[str, Any]]:
-    """Return the complete rows of the columns of some roles, and further arguments of Predictions."""
+    """Return the complete rows of the columns in these roles, and further arguments of Predictions."""
     for role in roles:
         formats.require_columns(opened, [role.column], role.argument)
     table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
@@ -352,7 +353,7 @@ def _fetch(
         column = role.convert(opened, table)
         as_segment = missing == "segment" and role.argument == "segment"
         by_role[role] = column.or_none() if as_segment else column
-    # Arrow's copy of the rows is freed before NumPy copies the complete ones.
+    # Free Arrow's copy of the rows before NumPy copies the complete rows.
     del table
 
     complete = np.ones(rows, np.bool_)
@@ -400,42 +401,43 @@ def read_counts(
     tol: float | None = None,
     context: Context | None = None,
 ) -> CountedModels | SegmentedCounts:
-    """Count positives and negatives by distinct score, for each model, without keeping the rows.
+    """Count the positives and negatives at each distinct score of each model, without keeping the rows.
 
     Parameters
     ----------
     source, label, scores, weight, where, pos_label, missing : see `rocscope.read`
     format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header : see `rocscope.read`
     weights : {"auto", "frequency", "sampling", "money"}
-        What a weight stands for. "auto" and "frequency": so many equal rows. Counts of other weights are marked as sums
-        of them, and intervals that need the number of rows are refused.
+        Meaning of a weight. "auto" and "frequency" mean the number of equal rows. With other weights, the counts are
+        marked as sums of weights, and intervals that need the number of rows raise an error.
     segment : str, optional
-        Column of segments, which are counted separately.
+        Name of the segment column; segments are counted separately.
     memory : int or str, optional
-        Memory limit for ranked rows, in bytes or as in ``"2 GB"``; half of the free memory by default. Above it, rows
-        go to a temporary file and stay there as long as the counts are used. Everything else takes some 300 MB.
+        Memory limit for ranked rows, in bytes or as text such as ``"2 GB"``; by default half of the free memory. Above
+        this limit, rows are written to a temporary file, which exists as long as the counts are used. Other data need
+        about 300 MB.
     progress : bool, None or function
-        None or True: after a second, show a bar on stderr if that is a terminal; False: show none. A function is
-        called regularly with the number of rows done and of all rows (None if unknown).
+        None or True shows a progress bar on stderr after one second if stderr is a terminal; False shows none. A
+        function is called regularly with the number of finished rows and the number of all rows (None if unknown).
     tol : float, optional
-        For tables of a database and lazy frames with very many distinct scores: count them in ranges that determine
-        the AUC to within this tolerance, as `BinnedCounts`. Other sources are always counted exactly.
+        For database tables and lazy frames with very many distinct scores: count ranges of scores that determine the
+        AUC to within this tolerance, as `BinnedCounts`. Other sources are always counted exactly.
     context : Context, optional
-        Costs, at least one of which is the name of a column: rows are counted in money, as described in
-        `rocscope.decisions.in_money`. A target prevalence requires a first pass, which sums the classes. Not
+        Costs, at least one of them given as a column name. Rows are then weighted by money, as described in
+        `rocscope.decisions.in_money`. A target prevalence needs an additional pass, which counts the classes. Not
         supported for Spark DataFrames.
 
     Returns
     -------
     dict from model to ThresholdCounts
-        Its ``.source`` states where the rows came from and how many were dropped.
-    SegmentedCounts, or a dict from model to it if there are several, if `segment` is given
-        A mapping from segment to ThresholdCounts, and arrays by segment; see `rocscope.segments.SegmentedCounts`.
+        Counts of each model; ``.source`` has the file names and the number of dropped rows.
+    SegmentedCounts, or dict from model to SegmentedCounts
+        With `segment`: counts of each segment, for one model or for several; see `rocscope.segments.SegmentedCounts`.
 
     Raises
     ------
     ColumnError, EngineError, LabelError, ScoreError, WeightError, InputError, MissingDependencyError
-        As `rocscope.read`. EngineError also if there is no room for the temporary file.
+        See `rocscope.read`. Also an EngineError if the disk has no space for the temporary file.
 
     See Also
     --------
@@ -443,16 +445,16 @@ def read_counts(
 
     Notes
     -----
-    The counts equal those of `rocscope.read`, and scores keep their type. For each model and row, one integer as wide
-    as the score is kept until the rows are ranked, 4 bytes for float32; with `weight`, score and weight are kept, and
-    three times as much while they are ranked. Parquet files are read by Arrow, row group by row group on all cores;
-    other files, and any with `where`, by DuckDB.
+    The counts equal those from `rocscope.read`, and scores keep their type. Until the rows are ranked, one integer with
+    the size of a score is kept per model and row (4 bytes for float32). With `weight`, score and weight are kept, and
+    ranking needs three times this memory. Arrow reads Parquet files, by row group on all cores. DuckDB reads other
+    files, and all files with `where`.
 
-    The temporary file (in ``TMPDIR``) has no name, so that nothing of it remains, however the process ends. Scores that
-    are frequent in the first rows are only counted there and take no room. From counts on disk, areas, hulls, single
-    points and summaries are computed in passes over the file; arrays such as ``.tp`` are made in memory.
+    The temporary file (in ``TMPDIR``) has no name, so nothing of it remains after the process ends. Scores that are
+    frequent in the first rows are only counted, and need no space in the file. Areas, hulls, single points and
+    summaries are computed in passes over the file; arrays such as ``.tp`` are created in memory.
 
-    See docs/guide/engines/large-files.md for time and memory.
+    docs/guide/engines/large-files.md reports time and memory.
 
     A Spark DataFrame is counted on its cluster, in one shuffle. A model with more than 100,000 distinct scores is
     returned as `BinnedCounts`, whose area, hull and choices by cost are exact.
@@ -473,11 +475,11 @@ def read_counts(
     check.check_choice("missing", missing, column_roles.MISSING)
     limit = None if memory is None else row_buffers.memory_limit(memory)
     if context is not None:
-        # Costs that are the same for all rows apply to counts of rows; only row costs are counted in money.
+        # Costs that are the same for all rows apply to counts of rows; only costs per row need counts in money.
         context = Context.given(context)
         if not context.columns:
             expected = "a cost that is a column of the rows"
-            hint = "counts of rows take any other: choose(counts, context)"
+            hint = "other costs apply to counts of rows: choose(counts, context)"
             raise InputError("context", expected=expected, got=repr(context), hint=hint)
     kind = type(source)
     if kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame":
@@ -505,7 +507,7 @@ def read_counts(
 
 
 def _is_lazy(source: Any) -> bool:
-    """Return whether rows are stored or computed elsewhere, so that counting there is cheaper than fetching them."""
+    """Return True if rows are stored or computed elsewhere; counting them there is cheaper than fetching them."""
     if isinstance(source, str | PathLike | list | tuple):
         return False
     import narwhals as nw
@@ -523,22 +525,24 @@ def add_column(
     where: str | None = None,
     layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
 ) -> pa.Table:
-    """Return all columns of a source and a last one computed from the scores.
+    """Return all columns of a source, and a last column that is computed from the scores.
 
     Parameters
     ----------
     source, where : see `rocscope.read`
-    layout : how the source is written
-    function : from an array of scores to an array of the same size
+    layout : FileLayout
+        Format of the source.
+    function : function
+        Maps an array of scores to an array of the same size.
     score, name : str
-        The column of scores, and the name of the new one.
+        Name of the score column, and name of the new column.
 
     Raises
     ------
     ColumnError
         If the column of scores does not exist.
     InputError
-        If a column has the new name already.
+        If a column with the new name exists.
     ScoreError
         If a score is missing, infinite or not a number.
 
@@ -550,7 +554,7 @@ def add_column(
     with open_source(source, layout) as opened:
         formats.require_columns(opened, [score], "score")
         if name in opened.columns:
-            raise InputError(f"{brief(opened.origin)} has a column {name!r} already", hint="choose another name")
+            raise InputError(f"{brief(opened.origin)} already has a column {name!r}", hint="choose another name")
         table = opened.fetch(list(dict.fromkeys(opened.columns)), where)
         scores = _finite_scores(opened, table, score)
     return table.append_column(name, pa.array(function(scores.values)))
@@ -564,7 +568,7 @@ def read_scores(
     where: str | None = None,
     layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
 ) -> Array | dict[Any, Array]:
-    """Return a column of scores without labels, by segment if a column of segments is named; raises as `add_column`.
+    """Return a column of scores without labels, by segment if `segment` is given; raises the errors of `add_column`.
 
     Examples
     --------
@@ -588,5 +592,5 @@ def _finite_scores(opened: formats.Source, table: pa.Table, score: str) -> colum
     scores = column_roles.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
     if scores.missing is not None:
         got = check.count_and_first(scores.missing, "missing or infinite")
-        raise ScoreError(subject, expected="a finite value in every row", got=got, hint="leave rows out with where=")
+        raise ScoreError(subject, expected="a finite value in every row", got=got, hint="exclude such rows with where=")
     return scores

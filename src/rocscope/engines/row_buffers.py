@@ -1,20 +1,21 @@
 """Buffers of streamed rows: sort keys in memory, and an external sort on disk above the memory limit.
 
-A buffer holds the rows of one model. Few rows stay columns, so that no compiler is loaded for them. Many unweighted
-rows become *keys*: one integer that holds the score's bits above the label, so that sorting integers ranks the rows.
-Keys of lower scores (the lower half) and of upper scores are separate arrays, as `kernels.parts.pack` writes them. Many
-weighted rows are kept as scores and signed weights, negative for negatives.
+A buffer contains the rows of one model. A few rows remain columns, so that the compiler is not imported. Many
+unweighted rows become *keys*: one integer per row with the bits of the score above the label, so that sorting integers
+ranks the rows. Keys of the lower and the upper half of the scores are separate arrays, in the format of
+`kernels.parts.pack`. Many weighted rows are stored as scores and signed weights, which are negative for negatives.
 
-Keys are sorted on all cores, in place, however many arrays they came in. Each array, or piece of a large one, is dealt
-into the same hundreds of ranges of the score, by one thread or another. A range is then gathered from all arrays,
-sorted by digits in a cache, and written back. This reads and writes memory twice for any size, assumes nothing about
-the processor, and takes only the space of a range per thread.
+Keys are sorted on all cores, in place, for any number of arrays. Threads distribute each array, or each piece of a
+large array, into the same hundreds of ranges of the score. A range is then gathered from all arrays, sorted by digits
+in a cache, and written back. Memory is read and written twice for any size; the additional memory is one range per
+thread.
 
-Above the memory limit, rows are partitioned by score on disk and ranked part by part: an external sort. They go to one
-temporary file that has no name (or loses it at once), so that nothing is left over, however the process ends. The
-system frees it with the last reference to the counts, or with the process.
+Above the memory limit, rows are partitioned by score on disk and ranked part by part (an external sort). They are
+written to one temporary file without a name, so nothing remains after the process ends. The system frees the file with
+the last reference to the counts, or at the end of the process.
 
-In order: the memory limit, the temporary file, rows partitioned on disk, their rankings, sorting in memory, buffers.
+Order of the file: the memory limit, the temporary file, rows partitioned on disk, their rankings, sorting in memory,
+buffers.
 """
 
 import os
@@ -42,11 +43,11 @@ from rocscope.errors import EngineError, InputError
 # ---- The memory limit ----
 
 SHARE = 0.5
-"""Share of the free memory that rows may take by default."""
+"""Share of the free memory that rows may use by default."""
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-_LEAST_LIMIT = 1 << 20  # bytes: every machine has a megabyte
-_UNKNOWN = 4 << 30  # bytes assumed to be free if the system does not report them: a choice
+_LEAST_LIMIT = 1 << 20  # smallest limit in bytes: every machine has a megabyte
+_UNKNOWN = 4 << 30  # bytes assumed to be free if the system does not report free memory: a choice
 
 
 def memory_limit(memory: int | str | None) -> int:
@@ -71,7 +72,7 @@ def memory_limit(memory: int | str | None) -> int:
 
 
 def _free_memory() -> int:
-    """Return the bytes available without swapping: the lower of the machine's and the container's."""
+    """Return the bytes available without swapping: the minimum for the machine and for the container."""
     free = [size for size in (_free_in_machine(), _free_in_container()) if size is not None]
     return min(free, default=_UNKNOWN)
 
@@ -89,7 +90,7 @@ def _free_in_machine() -> int | None:
 
 
 def _free_in_container() -> int | None:
-    """Return what the limit of a control group leaves; None without a limit."""
+    """Return the free bytes below the limit of the control group; None without a limit."""
     try:
         most = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
@@ -123,7 +124,7 @@ class Spill:
         weakref.finalize(self, self._file.close)
 
     def _error(self, error: OSError) -> EngineError:
-        hint = f"{self._end:,} bytes were written; set TMPDIR to a folder with more room, or raise memory="
+        hint = f"{self._end:,} bytes were written; set TMPDIR to a folder with more space, or increase memory="
         return EngineError(f"temporary file in {self._folder}: {error.strerror or error}", hint=hint)
 
     def write(self, array: Array) -> Extent:
@@ -152,20 +153,20 @@ class Spill:
             while left:
                 size = self._file.readinto(left)
                 if not size:
-                    raise EngineError(f"temporary file in {self._folder}: it is shorter than what was written to it")
+                    raise EngineError(f"temporary file in {self._folder}: it is shorter than the data written to it")
                 left = left[size:]
 
 
 # ---- Rows partitioned on disk ----
 
-_PARTS_ON_DISK = 64  # ranges of the score that rows on disk are partitioned into at once
-_SAMPLES = 64  # scores sampled from a piece, to find where to cut
-_LEAST_PART = 1 << 16  # bytes: smaller parts cost a system call each and save no memory
+_PARTS_ON_DISK = 64  # number of score ranges in one partitioning of rows on disk
+_SAMPLES = 64  # number of scores sampled from a piece, to find the cuts
+_LEAST_PART = 1 << 16  # bytes of a part: smaller parts cost more system calls and do not save memory
 
 
 @dataclass
 class SpilledPart:
-    """Rows with codes from `low` to `high`: columns on disk in pieces, or sums for a single code."""
+    """Rows with codes from `low` to `high`: pieces of columns on disk, or sums for a single code."""
 
     low: int
     high: int
@@ -176,12 +177,12 @@ class SpilledPart:
 
     @property
     def is_level(self) -> bool:
-        """True if all rows have one score, so that counting is enough."""
+        """True if all rows have the same score, so that counts are enough."""
         return self.low == self.high
 
     @property
     def nbytes(self) -> int:
-        """Size of all columns."""
+        """Size of all columns in bytes."""
         return sum(extent.nbytes for piece in self.pieces for extent in piece)
 
     @property
@@ -190,13 +191,13 @@ class SpilledPart:
         return sum(piece[0].nbytes for piece in self.pieces) // self.dtypes[0].itemsize
 
     def load(self, spill: Spill) -> list[Array]:
-        """Load the columns."""
+        """Return the columns, read from disk."""
         columns = [np.empty(self.rows, dtype) for dtype in self.dtypes]
         self._transfer(spill.read, columns)
         return columns
 
     def store(self, spill: Spill, columns: list[Array]) -> None:
-        """Overwrite the columns with others of the same size."""
+        """Overwrite the columns on disk with columns of the same size."""
         self._transfer(spill.rewrite, columns)
 
     def _transfer(self, read_or_write: Callable[[Extent, Array], None], columns: list[Array]) -> None:
@@ -211,8 +212,9 @@ class SpilledPart:
 class PartitionedRows:
     """Rows partitioned by code, an integer in the order of the scores.
 
-    Rows must be written sorted, and their first column determines the code. The first rows written determine where to
-    cut; a score that is frequent there becomes a part of its own, whose rows are only counted and take no room.
+    Rows must be sorted before writing, and their first column determines the code. The first rows determine the cuts
+    between parts. A frequent score in the first rows becomes its own part; rows of this part are only counted and need
+    no space.
     """
 
     def __init__(self, spill: Spill, dtypes: tuple[Any, ...], low: int, high: int, cuts: Array | None = None) -> None:
@@ -236,7 +238,7 @@ class PartitionedRows:
         return [column[order] for column in columns]
 
     def _parts_between(self, cuts: Array) -> list[SpilledPart]:
-        """Return parts that begin at given codes; a frequent code occurs twice among them."""
+        """Return parts that begin at the given codes; a frequent code occurs twice in `cuts`."""
         codes = [int(code) for code in cuts]
         frequent = {code for code, after in pairwise(codes) if code == after}
         starts = {self._low, *codes, *(code + 1 for code in frequent)}
@@ -281,7 +283,7 @@ class PartitionedRows:
         samples = [self._sample(extents[0]) for extents in part.pieces]
         codes = np.sort(self.codes(np.concatenate(samples)))
         cuts = codes[_evenly(codes.size, _PARTS_ON_DISK)].tolist()
-        # The middle is a cut too, so that parts become smaller whatever the sample is.
+        # The middle is also a cut, so that parts become smaller for any sample.
         middle = (part.low + part.high + 1) // 2
         rows_of_part = type(self)(self.spill, self._dtypes, part.low, part.high, np.array([*cuts, middle], object))
         at_once = max(limit // 4 // sum(dtype.itemsize for dtype in self._dtypes), 1)
@@ -305,7 +307,7 @@ class PartitionedRows:
 
 
 def _evenly(size: int, number: int) -> Indices:
-    """Return evenly spaced positions, the first and the last included."""
+    """Return evenly spaced positions, including the first and the last."""
     return np.linspace(0, size - 1, number).astype(np.intp)
 
 
@@ -316,7 +318,7 @@ class PartitionedKeys(PartitionedRows):
 
     @classmethod
     def like(cls, spill: Spill, parts: Sequence[radix.KeyPart]) -> "PartitionedKeys":
-        """Return storage for keys with a distribution like the given ascending parts."""
+        """Return storage for keys with a similar distribution to the given ascending parts."""
         dtype = parts[0].pieces[0].dtype
         ends = np.cumsum([part.size for part in parts])
         rows = _evenly(ends[-1], _PARTS_ON_DISK)
@@ -325,7 +327,7 @@ class PartitionedKeys(PartitionedRows):
         for part, rows_of_part, end in zip(parts, rows_of_parts, ends, strict=True):
             if rows_of_part.size:
                 samples.append(part.load()[rows_of_part - end])  # counted from the part's end
-        # The label is the lowest bit of a key; without it, the code has one bit less.
+        # The label is the lowest bit of a key; the code is the key without this bit.
         cuts = np.concatenate(samples) >> dtype.type(1)
         keys = cls(spill, (dtype,), 0, (1 << (dtype.itemsize * 8 - 1)) - 1, cuts)
         keys.high_bit = parts[0].high_bit
@@ -352,11 +354,11 @@ class PartitionedKeys(PartitionedRows):
 
 @dataclass(frozen=True)
 class _Spilled(Ranking):
-    """Levels of parts on disk by decreasing score, one part in memory at a time."""
+    """Levels of parts on disk by decreasing score; only one part is in memory at a time."""
 
     dtype: np.dtype[Any]
     parts: list[tuple[Spill, SpilledPart, Any]]
-    """Parts, each with its file and the code bits that the file omits."""
+    """Parts, each with its file and the bits of the codes that the file omits."""
 
 
 class SpilledKeys(_Spilled):
@@ -393,14 +395,14 @@ class SpilledRows(_Spilled, ranking.WeightedRows):
 
 # ---- Sorting in memory ----
 
-_FIRST_ROWS = 1 << 16  # rows of the first array; each next one doubles the room
-_MOST_ROWS = 1 << 23  # rows of one array, so that little is left empty
+_FIRST_ROWS = 1 << 16  # rows of the first array; each further array has twice the size
+_MOST_ROWS = 1 << 23  # maximum number of rows of an array, so that little memory remains empty
 
 
 class GrowingRows:
-    """Rows stored in arrays that double in size, so that there are few.
+    """Rows stored in a few arrays, each twice the size of the previous one.
 
-    The system provides memory requested at once in large pages, in half the time; what is not filled takes none.
+    The system provides large arrays in large pages, which takes half the time; unfilled memory is not used.
     """
 
     def __init__(self) -> None:
@@ -443,15 +445,15 @@ class GrowingRows:
 
 Pieces = tuple[Array, ...]
 
-_FEW = 1 << 17  # so few keys are sorted as one part
-_LARGEST = 1 << 20  # keys of a part: more do not fit into a cache
-_MOST_PARTS = 512  # with more parts, memory is written to at random
-_LEAST_SLICE = 1 << 20  # keys: smaller slices are dealt into parts sooner, and gathered later
-_SLICES = 256  # into which arrays are cut at most, for the cores to share
+_FEW = 1 << 17  # number of keys up to which they are sorted as one part
+_LARGEST = 1 << 20  # number of keys in a part: more do not fit into a cache
+_MOST_PARTS = 512  # maximum number of parts: with more, memory is accessed at random
+_LEAST_SLICE = 1 << 20  # number of keys in a slice: smaller slices are distributed faster, but gathered slower
+_SLICES = 256  # maximum number of slices of all arrays, for the cores to share
 
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[radix.KeyPart]:
-    """Sort keys in place, and return them in ascending parts; equal scores are in one part."""
+    """Sort keys in place, and return them in ascending parts; equal scores are in the same part."""
     total = sum(array.size for array in arrays)
     if not total:
         return []
@@ -464,7 +466,7 @@ def sort(arrays: Sequence[Array], threads: int | None = None) -> list[radix.KeyP
 
 
 def _sort_in_parts(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[radix.KeyPart]:
-    """Sort in parts of about `most` keys; larger parts are split again unless they hold a single score."""
+    """Sort in parts of about `most` keys; larger parts are split again if they contain several scores."""
     total = sum(array.size for array in arrays)
     buckets = radix.BucketParts.of(arrays, 0, -(-total // most), least_shift=1)
     dealt = in_threads(lambda array: buckets.deal(array.copy(), None, array), arrays, threads)
@@ -487,7 +489,7 @@ def _sort_in_parts(arrays: Sequence[Array], most: int, threads: int | None) -> I
 
 
 def _is_one_score(pieces: Sequence[Array]) -> bool:
-    """Return whether keys differ only in the lowest bit, which is the label."""
+    """Return True if keys differ only in the lowest bit, which is the label."""
     one = pieces[0].dtype.type(1)
     lowest = min(piece.min() for piece in pieces)
     highest = max(piece.max() for piece in pieces)
@@ -511,24 +513,25 @@ def _sort_by_label(pieces: Pieces) -> radix.KeyPart:
 
 # ---- Buffers ----
 
-_LEAST_GROWTH = 1 << 16  # rows by which an array grows at least
-_ROWS_AT_ONCE = 1 << 20  # limits the memory for converting rows, besides the rows themselves, to some MB
-_SORT_MEMORY = 3  # times the size of columns that sorting them by another one takes
-_MOST_WAITING = 16  # small arrays that wait before they are joined
+_LEAST_GROWTH = 1 << 16  # minimum number of rows by which an array grows
+_ROWS_AT_ONCE = 1 << 20  # limits the additional memory for converting rows to a few MB
+_SORT_MEMORY = 3  # memory for sorting columns by another column, in multiples of their size
+_MOST_WAITING = 16  # number of small arrays that are collected before they are joined
 
 
 @dataclass(frozen=True)
 class PackedRows:
     """Rows of a batch as keys, or as columns.
 
-    A key is the ordered bits of a score, without their highest bit and with the label as the lowest one.
+    A key consists of the ordered bits of a score without the highest bit, and the label as the lowest bit.
 
     Attributes
     ----------
     size : int
     lower, upper : array of keys, or None
-        Keys of the scores whose highest ordered bit is 0, and 1.
-    columns : (scores, labels), or (scores, weights) where negatives have negative weights
+        Keys of the scores with highest ordered bit 0, and 1.
+    columns : (scores, labels) or (scores, weights), or None
+        Rows as columns; weights of negatives are negative.
     """
 
     size: int
@@ -541,7 +544,7 @@ class PackedRows:
 
 
 def pack(positive: Booleans, scores: Array, weight: Array | None) -> PackedRows:
-    """Return rows as a buffer takes them; this is the part of the work that any thread can do."""
+    """Return rows in the format of a buffer; any thread can do this part of the work."""
     if weight is not None:
         kept = weight > 0
         signed_weights = np.where(positive, weight, -weight)
@@ -559,7 +562,7 @@ def _as_keys(positive: Booleans, scores: Array) -> PackedRows:
 
 
 class _GrowingArray:
-    """An array that grows in place where the system supports it."""
+    """An array that grows in place if the system supports this."""
 
     def __init__(self, dtype: Any) -> None:
         self._array = np.empty(0, dtype)
@@ -578,7 +581,7 @@ class _GrowingArray:
         self.size = needed
 
     def take(self) -> Array:
-        """Return the values so far, and start again."""
+        """Return the values so far, and clear the array."""
         array = self._array
         array.resize(self.size, refcheck=False)
         self.__init__(array.dtype)
@@ -586,7 +589,7 @@ class _GrowingArray:
 
 
 class _WaitingRows:
-    """Columns of the few rows so far."""
+    """Columns of rows as long as there are few."""
 
     def __init__(self) -> None:
         self._batches: list[tuple[Array, ...]] = []
@@ -653,7 +656,7 @@ class KeyBuffer:
         self._halves["lower"].add(packed.lower)
 
     def _sorted(self, *names: str) -> tuple[radix.KeyPart, ...]:
-        """Return the keys of both halves in parts by decreasing score, and clear them."""
+        """Return the keys of both halves in parts by decreasing score, and clear the buffer."""
         halves = {name: sort([keys for (keys,) in self._halves[name].take()]) for name in names}
         return ranking.key_parts(halves.get("upper", []), halves.get("lower", []), self._dtype)
 

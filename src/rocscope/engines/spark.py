@@ -1,13 +1,13 @@
-"""Exact counts of a Spark DataFrame in one shuffle, without a row on the driver.
+"""Exact counts of a Spark DataFrame in one shuffle, without rows on the driver.
 
-1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels, so that equal scores meet before
-   anything is sent, and a level with half of all rows is one entry of each run. Runs are kept on the executors' disks,
-   so that the source is evaluated once; the driver gets a few hundred scores of each, and the labels that occur.
-2. With these the driver splits each model's scores into ranges, and the runs are split at the borders.
-3. The shuffle: each range's pieces meet in one partition, which merges them and bins them without losing a vertex of
+1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels. Equal scores are merged before
+   anything is sent: a level with half of all rows is one entry of each run. Runs are stored on the executors' disks, so
+   that the source is evaluated only once. The driver gets a few hundred scores of each run, and the distinct labels.
+2. The driver uses them to split each model's scores into ranges, and the runs are split at the borders.
+3. In the shuffle, all pieces of a range are sent to one partition. It merges and bins them without losing a vertex of
    the hull or a pair of the area. The driver concatenates the bins.
 
-The tasks of the workers are in `spark_tasks`. In order: the columns of a request, counting, and Spark itself:
+The tasks of the workers are in `spark_tasks`. Order of the file: the columns of a request, counting, and Spark's
 settings, Arrow functions and errors.
 """
 
@@ -38,12 +38,12 @@ from rocscope.segments.segmented_counts import SegmentedCounts
 
 ORIGIN = "Spark DataFrame"
 ROW_COSTS_HINT = (
-    "make what is at stake a weight and whether acting gains the label, or read the rows with rocscope.read"
+    "use the amount at stake as weight and the sign of the gain as label, or read the rows with rocscope.read"
 )
 
 # ---- The columns of a request ----
 
-# NumPy's type for each type of numbers in Spark.
+# NumPy type of each numeric type in Spark.
 _NUMBERS = {
     "boolean": "uint8",
     "tinyint": "int8",
@@ -63,26 +63,29 @@ _SEGMENTS = {
     "bigint": pa.int64(),
     "date": pa.date32(),
 }
-_EXACT_DIGITS = 15  # decimals of at most 15 digits stay distinct, and in order, as float64
-_LONG_DIGITS = 18  # whole numbers of at most 18 digits fit a bigint: 10^18 < 2^63
+_EXACT_DIGITS = 15  # decimals of at most 15 digits remain distinct and in order as float64
+_LONG_DIGITS = 18  # whole numbers of at most 18 digits fit into a bigint: 10^18 < 2^63
 
 _HINTS = {
-    "vector": "take one element out first: pyspark.ml.functions.vector_to_array(column)[1]",
-    "array": "take one element out first: column[1]",
-    "decimal": "cast it to double or bigint first, if that loses nothing that matters",
+    "vector": "extract one element first: pyspark.ml.functions.vector_to_array(column)[1]",
+    "array": "extract one element first: column[1]",
+    "decimal": "cast it to double or bigint first, if the loss of precision does not matter",
     "string": "cast it to double first",
 }
 
 
 @dataclass(frozen=True)
 class Input:
-    """The columns used, with the names that workers use, and how to read them.
+    """The columns in use, with their names on the workers, and their types.
 
     Attributes
     ----------
-    models : mapping from model to NumPy's name of the type of its scores
-    segment : Spark's name of the type of the segments, or None
-    columns : mapping from the workers' name of a column to the user's
+    models : mapping from model to str
+        NumPy's name for the type of the model's scores.
+    segment : str or None
+        Spark's name for the type of the segments.
+    columns : mapping from str to str
+        The user's name of each column, by its name on the workers.
     """
 
     frame: Any
@@ -92,17 +95,17 @@ class Input:
     columns: Mapping[str, str]
 
     def role(self, name: str) -> Role:
-        """Return the role of a column by the workers' name."""
+        """Return the role of a column, given its name on the workers."""
         return Role(_argument_of(name), self.columns[name])
 
 
 def _argument_of(name: str) -> str:
-    """Return what a column is used for, by the workers' name: `score0` is a score."""
+    """Return the argument of a column, given its name on the workers: `score0` is a score."""
     return name.rstrip("0123456789")
 
 
 def open_input(frame: Any, request: CountRequest) -> Input:
-    """Check the request against the columns' types, and select what is needed."""
+    """Check the request against the types of the columns, and select the columns in use."""
     from pyspark.sql import functions
 
     if request.where is not None:
@@ -132,7 +135,7 @@ def open_input(frame: Any, request: CountRequest) -> Input:
 
 
 def _type_of(role: str, column: str, kind: str) -> str:
-    """Return the type in which workers receive a column: its own, except for decimals that fit another type exactly."""
+    """Return the type of a column on the workers: its own type, except for decimals that fit another type exactly."""
     exact = _without_decimals(kind)
     hint = _HINTS.get(re.split(r"[(<]", kind)[0], "")
     if role == "label":
@@ -164,26 +167,26 @@ def _without_decimals(kind: str) -> str:
 # ---- Counting ----
 
 MOST_LEVELS = 100_000
-"""A model with more distinct scores than this (per segment) is returned in bins."""
+"""Number of distinct scores (per segment) above which a model is returned in bins."""
 MOST_BINS = 2_000
-"""Approximate number of bins, besides those that end at a hull vertex."""
+"""Approximate number of bins, in addition to bins that end at a hull vertex."""
 MOST_GROUPS = 10_000
-"""Maximum of models times segments for counting on the workers; above, one sort on the driver is faster."""
+"""Maximum number of models times segments for counting on the workers; above, one sort on the driver is faster."""
 FEW_GROUPS = 100
-"""With more groups, each of which costs the workers a millisecond, small data are fetched to the driver."""
+"""Number of groups above which small data are fetched to the driver; each group costs the workers a millisecond."""
 MOST_VALUES = 4 * 10**7
 """Maximum number of values, in all columns, of small data."""
 
-_LEVELS_PER_RANGE = 2**20  # distinct scores that one task ranks: some tens of MB
-_MOST_LEVELS_IN_ALL = 10**7  # of all models, that the driver holds
-_ROWS_PER_BATCH = 16  # of runs and pieces, which may have megabytes each
+_LEVELS_PER_RANGE = 2**20  # number of distinct scores in one task, a few tens of MB
+_MOST_LEVELS_IN_ALL = 10**7  # number of scores of all models on the driver
+_ROWS_PER_BATCH = 16  # rows per batch of runs and pieces, which may have megabytes each
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
-_MOST_WEIGHT = 2.0**62  # the sum of two such totals fits 64 bits
+_MOST_WEIGHT = 2.0**62  # the sum of two such totals fits into 64 bits
 
 
 def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
     """Count a Spark DataFrame."""
-    memory_hint = "Spark's own settings say what a worker may use"
+    memory_hint = "Spark's settings determine the memory of a worker"
     request.refuse(ORIGIN, memory=memory_hint, context=ROW_COSTS_HINT)
     with one_line_errors():
         require_running(source)
@@ -195,7 +198,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
 
 
 def _suits_driver(data: Input) -> bool:
-    """Return whether columns should be fetched to the driver, given the numbers of rows and groups."""
+    """Return True if columns should be fetched to the driver, given the numbers of rows and groups."""
     if data.layout.segment is None:
         return False
     from pyspark.sql import functions
@@ -214,7 +217,7 @@ def answer(data: Input, request: CountRequest, session: Any) -> CountedModels | 
     if data.layout.segment is not None:
         columns_of_runs = {"segment": data.layout.segment} | columns_of_runs
     runs = map_arrow(data.frame, partial(tasks.rank_rows, layout=data.layout), columns_of_runs)
-    runs = runs.persist(StorageLevel.DISK_ONLY)  # takes no memory from what the user has cached
+    runs = runs.persist(StorageLevel.DISK_ONLY)  # does not use memory of the user's cached data
     try:
         facts, totals = _survey(runs, data)
         _check(facts, data, request.pos_label)
@@ -232,9 +235,10 @@ class GroupTotals:
 
     Attributes
     ----------
-    levels, most_levels : number of levels of all runs together, and of the longest run
-        A score may be a level of several runs.
-    samples : for each run, some of its distinct scores, evenly spaced, and its number of levels
+    levels, most_levels : int
+        Number of levels of all runs together (a score may be a level of several runs), and of the longest run.
+    samples : list
+        For each run, a sample of its distinct scores, evenly spaced, and its number of levels.
     """
 
     segment: Any
@@ -250,10 +254,10 @@ class GroupTotals:
 def _survey(runs: Any, data: Input) -> tuple[tasks.Facts, list[GroupTotals]]:
     """Return the facts of all rows, and the totals of each group, by segment and model.
 
-    `runs` is evaluated here: the workers rank their rows, and keep the runs. A row of it is a run, or the facts of a
-    partition.
+    `runs` is evaluated here: the workers rank their rows and store the runs. Each row of `runs` is a run, or the facts
+    of a partition.
     """
-    # All columns but the levels themselves, which stay on the executors.
+    # All columns except the levels, which stay on the executors.
     names = ["model", "n_pos", "n_neg", "levels", "sample", "facts"]
     if data.segment:
         names.append("segment")
@@ -286,7 +290,7 @@ def _survey(runs: Any, data: Input) -> tuple[tasks.Facts, list[GroupTotals]]:
 
 
 def _check(facts: tasks.Facts, data: Input, pos_label: Any) -> None:
-    """Raise for data that `rocscope.read` would refuse."""
+    """Raise the errors that `rocscope.read` would raise for these data."""
     source = formats.NamedColumns((ORIGIN,), ())
     if not facts.rows:
         raise formats.no_rows(ORIGIN)
@@ -318,7 +322,7 @@ def _count_groups(runs: Any, totals: Sequence[GroupTotals], session: Any) -> lis
         by_segment.setdefault(group_totals.segment, {})[group_totals.model] = group
     pieces = map_arrow(runs, partial(tasks.cut_runs, groups=by_segment), tasks.PIECE)
     places = int(groups[-1].places[-1]) + 1
-    # Older Spark assigns partitions by hash, which may be less even.
+    # Older versions of Spark assign partitions by hash, which may be less even.
     by_id = getattr(pieces, "repartitionById", None)
     placed = pieces.repartition(places, "place") if by_id is None else by_id(places, "place")
     binned = map_arrow(placed, partial(tasks.bin_ranges, groups=groups), tasks.BINS)
@@ -330,7 +334,7 @@ def _count_groups(runs: Any, totals: Sequence[GroupTotals], session: Any) -> lis
 
 
 def _assigned(totals: Sequence[GroupTotals]) -> list[tasks.Group]:
-    """Split each group's scores into ranges of similar size, and assign them to partitions in turn."""
+    """Split each group's scores into ranges of similar size, and assign the ranges to partitions in turn."""
     most_levels = min(MOST_LEVELS, _MOST_LEVELS_IN_ALL // len(totals))
     groups: list[tasks.Group] = []
     levels_in_place = place = 0
@@ -344,7 +348,7 @@ def _assigned(totals: Sequence[GroupTotals]) -> list[tasks.Group]:
                 levels_in_place = 0
             places.append(place)
             levels_in_place += group.levels // ranges + 1
-        # A run with more levels already proves that the model has too many.
+        # A single run with more levels proves that the model has too many.
         kept_levels = most_levels if group.most_levels <= most_levels else 0
         sizes = (group.n_pos, group.n_neg, kept_levels, MOST_BINS)
         groups.append(tasks.Group(number, group.dtype, borders, np.array(places), *sizes))
@@ -357,7 +361,7 @@ def _borders(group: GroupTotals) -> Array:
     scores = np.concatenate([sample for sample, _ in group.samples])
     if ranges == 1:
         return scores[:0]
-    # Each sampled score stands for an equal share of its run's levels.
+    # Each sampled score represents an equal share of the levels of its run.
     weight = np.concatenate([np.full(sample.size, levels / sample.size) for sample, levels in group.samples])
     order = np.argsort(scores)
     reached = np.cumsum(weight[order])
@@ -384,7 +388,7 @@ def _named(
 
 # ---- Spark ----
 
-_changing = threading.Lock()  # otherwise one thread would restore what another has set temporarily
+_changing = threading.Lock()  # otherwise one thread could restore the temporary setting of another thread
 
 
 def map_arrow(frame: Any, function: Any, columns: Mapping[str, pa.DataType]) -> Any:
@@ -416,7 +420,7 @@ def fetched(data: Input) -> Fetched:
 
 @contextmanager
 def setting(session: Any, name: str, value: str) -> Iterator[None]:
-    """Change a session's setting temporarily."""
+    """Change a setting of a session temporarily."""
     with _changing:
         before = session.conf.get(name)
         session.conf.set(name, value)
@@ -433,8 +437,8 @@ def require_running(frame: Any) -> None:
     if is_stopped is None:
         is_stopped = session.sparkContext._jsc is None
     if is_stopped:
-        hint = "start a new one and make the DataFrame again"
-        raise errors.EngineError(ORIGIN, expected="a running Spark session", got="one that was stopped", hint=hint)
+        hint = "start a new session and create the DataFrame again"
+        raise errors.EngineError(ORIGIN, expected="a running Spark session", got="a stopped session", hint=hint)
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """Tasks in Spark's Python workers: sort rows into runs, split runs by score range, count ranges.
 
-A *run* is the levels (distinct scores with their positives and negatives) of up to a million rows, sorted; a *group* is
-one model in one segment. Between the steps, a few rows of bytes are sent. Nothing is raised here for what the data
-contain: facts are sent along, and the driver raises.
+A *run* contains the sorted levels (distinct scores with their positives and negatives) of up to a million rows. A
+*group* is one model in one segment. Between the steps, a few rows of bytes are sent. Tasks do not raise errors about
+the data. They send facts to the driver, which raises the errors.
 
-Executors import this module without the other engines. In order: what is sent, the three tasks `rank_rows`, `cut_runs`
-and `bin_ranges` with their steps, and how rows are packed.
+Executors import this module without the other engines. Order of the file: the formats, the three tasks `rank_rows`,
+`cut_runs` and `bin_ranges`, and the packing of rows.
 """
 
 import pickle
@@ -31,7 +31,7 @@ _INT, _LONG, _BINARY = pa.int32(), pa.int64(), pa.binary()
 _LEVELS = {"score": _BINARY, "pos": _BINARY, "neg": _BINARY}
 
 RUN = {"model": _INT, "n_pos": _LONG, "n_neg": _LONG, "levels": _LONG, "sample": _BINARY, **_LEVELS, "facts": _BINARY}
-"""Columns of a run, after the segment if there are segments."""
+"""Columns of a run; with segments, the segment comes first."""
 PIECE = {"place": _INT, "group": _INT, "range": _INT, **_LEVELS}
 """Columns of the part of a run in one score range."""
 BINS = {"group": _INT, "bins": _BINARY}
@@ -44,10 +44,14 @@ class Facts:
 
     Attributes
     ----------
-    bad : number of rows of each column that are missing or infinite
-    negative : number of negative weights
-    labels : the first few distinct labels
-    weight : sum of the weights, as a float that cannot overflow
+    bad : dict
+        Number of missing or infinite values of each column.
+    negative : int
+        Number of negative weights.
+    labels : dict
+        The first few distinct labels.
+    weight : float
+        Sum of the weights; a float, which cannot overflow.
     """
 
     rows: int = 0
@@ -81,16 +85,22 @@ class Layout:
 
 @dataclass(frozen=True)
 class Group:
-    """Distribution of the levels of one model in one segment over partitions.
+    """Assignment of the levels of one model in one segment to partitions.
 
     Attributes
     ----------
-    dtype : type of the scores
-    borders : increasing scores; a range holds the scores below its border, from the previous one on
-    places : the partition of each range, one more than there are borders
-    n_pos, n_neg : totals
-    most_levels : maximum number of levels kept one by one in a range
-    most_bins : approximate number of bins of all ranges otherwise, besides those that the hull needs
+    dtype : type
+        Type of the scores.
+    borders : array
+        Increasing scores; a range contains the scores from the previous border to below its own border.
+    places : array
+        Partition of each range; there is one more range than borders.
+    n_pos, n_neg : int
+        Total numbers of positives and negatives.
+    most_levels : int
+        Maximum number of levels of a range without bins.
+    most_bins : int
+        Approximate number of bins of all ranges, in addition to bins that the hull needs.
     """
 
     number: int
@@ -105,14 +115,14 @@ class Group:
 
 # ---- First task: sort rows into runs ----
 
-_MOST_SAMPLED = 256  # scores of a run, from which ranges are found
-_LEVELS_PER_SAMPLE = 64  # distinct scores for each that is sampled
-_MOST_LABELS = 8  # distinct labels that a message names
+_MOST_SAMPLED = 256  # number of sampled scores of a run, from which ranges are derived
+_LEVELS_PER_SAMPLE = 64  # distinct scores per sampled score
+_MOST_LABELS = 8  # number of distinct labels in a message
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Complete rows as arrays; `segment` holds positions in `segments`."""
+    """Complete rows as arrays; `segment` contains indices into `segments`."""
 
     positive: Array
     scores: list[Array]
@@ -122,7 +132,7 @@ class _Rows:
 
 
 def rank_rows(batches: Batches, layout: Layout) -> Iterator[pa.RecordBatch]:
-    """Convert rows to runs, and yield the facts about them at the end."""
+    """Convert rows to runs, and yield the facts about the rows at the end."""
     facts = Facts()
     for table in _tables(batches, layout.rows_per_run):
         rows = _read(table, layout, facts)
@@ -148,7 +158,7 @@ def _tables(batches: Batches, size: int) -> Iterator[pa.Table]:
 
 
 def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
-    """Return the complete rows, or None if none are complete or they will be refused."""
+    """Return the complete rows, or None if no row is complete or the driver will raise an error."""
     by_name = {"label": columns.labels(table["label"], "label")}
     score_names = [f"score{number}" for number in range(layout.models)]
     for name in score_names:
@@ -186,7 +196,7 @@ def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
 
 
 def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> Booleans:
-    """Return where the label is the positive one (1 by default), and record which labels occur."""
+    """Return a mask of the rows with the positive label (1 by default), and record the distinct labels."""
     rest = label.values
     while rest.size and len(facts.labels) < _MOST_LABELS:
         value = rest[0]
@@ -228,7 +238,7 @@ def _run(model: int, ranking: Ranking) -> tuple[Any, ...]:
     n_pos, n_neg = ranking.totals()
     size = levels.threshold.size
     number = min(_MOST_SAMPLED, size // _LEVELS_PER_SAMPLE + 1)
-    # A sampled score lies in the middle of the levels that it stands for.
+    # A sampled score lies in the middle of the levels that it represents.
     sampled = ((np.arange(number) + 0.5) * size / number).astype(np.intp)
     sample = levels.threshold[sampled].tobytes()
     return model, n_pos, n_neg, size, sample, *_packed(levels), None
@@ -313,12 +323,12 @@ def _binned(levels: Levels, group: Group) -> BinnedCounts:
 
 # ---- How rows are packed ----
 
-_BYTES_PER_BATCH = 1 << 20  # a megabyte of pieces is sent from worker to worker at a time
-_BYTES_PER_ROW = 64  # about, besides its pieces
+_BYTES_PER_BATCH = 1 << 20  # bytes of pieces that are sent between workers in one batch: a megabyte
+_BYTES_PER_ROW = 64  # approximate bytes of a row, in addition to its pieces
 
 
 def _together(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    """Combine rows for a batch; one batch per segment would be slower than counting."""
+    """Combine rows to batches; one batch per segment would take longer than the counting."""
     waiting: list[tuple[Any, ...]] = []
     size = 0
     for row in rows:
@@ -347,7 +357,7 @@ def _narrow(counts: Array) -> Array:
 
 
 def _unpacked(dtype: str, row: Mapping[str, Any]) -> tuple[Array, Array, Array]:
-    """Return scores, positives and negatives; the bytes of a count follow from the number of scores."""
+    """Return scores, positives and negatives; the bytes per count follow from the number of scores."""
     threshold = np.frombuffer(row["score"], dtype)
     pos = np.frombuffer(row["pos"], f"u{len(row['pos']) // threshold.size}")
     neg = np.frombuffer(row["neg"], f"u{len(row['neg']) // threshold.size}")

@@ -1,14 +1,14 @@
-"""Count rows where they are: by aggregation in a database, a lazy frame or a DuckDB relation.
+"""Count rows without fetching them, by aggregation in a database, a lazy frame or a DuckDB relation.
 
-`count` answers for tables of a database and lazy frames, through narwhals. Few distinct scores are fetched with their
-sums of positives and negatives. If there are very many, with a tolerance, only counts in ranges of scores are fetched.
-`refine` splits the ranges that hold both classes, ranges with most pairs of unknown order first. It ends when the area
-under the curve is known to within the tolerance. If U pairs of a positive and a negative lie in a common range, the
-area is uncertain by U / (n_pos n_neg).
+`count` is for database tables and lazy frames, through narwhals. If there are few distinct scores, they are fetched
+with their sums of positives and negatives. If there are very many, and a tolerance is given, only counts in ranges of
+scores are fetched. `refine` splits the ranges that contain both classes, starting with those with the most pairs of
+unknown order, until the area under the curve is known within the tolerance. If U pairs of a positive and a negative
+share a range, the uncertainty of the area is U / (n_pos n_neg).
 
-`count_relation` answers for DuckDB relations: few distinct rows are aggregated, others are streamed.
+`count_relation` is for DuckDB relations: few distinct rows are aggregated, otherwise rows are streamed.
 
-In order: ranges of scores, questions about ranges as queries, tables, and DuckDB relations.
+Order of the file: ranges of scores, queries about ranges, tables, and DuckDB relations.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,16 +41,16 @@ from rocscope.segments.segmented_counts import SegmentedCounts
 # ---- Ranges of scores ----
 
 MOST_SPANS = 64
-"""Ranges per query, each a branch of its condition."""
-_MOST_QUERIES = 200  # each splits ranges at least in two, and scores have 64 bits
-_MOST_PARTS = 2**18  # of the first grid, before anything is known
-_FINER = 4  # times as many ranges as the tolerance needs, as rows are not spread evenly
-_SMALLEST_TOLERANCE = 1e-9  # as divisor, so that 0 does not ask for infinitely many ranges
+"""Maximum number of ranges per query; each range is a branch of the query's condition."""
+_MOST_QUERIES = 200  # number of rounds: each round splits ranges at least in two, and scores have 64 bits
+_MOST_PARTS = 2**18  # number of ranges of the first grid
+_FINER = 4  # factor on the number of ranges, because rows are not spread evenly
+_SMALLEST_TOLERANCE = 1e-9  # smallest divisor, so that a tolerance of 0 does not request infinitely many ranges
 
 
 @dataclass(frozen=True)
 class Span:
-    """Scores from `low` to `high`, to be counted in about `parts` ranges of equal width (None: every score)."""
+    """Scores from `low` to `high`, to be counted in about `parts` ranges of equal width (None: in single scores)."""
 
     low: Any
     high: Any
@@ -63,7 +63,7 @@ class Span:
 
 
 def _half_width(low: Any, high: Any) -> float:
-    """Return half of high − low, since the difference of two large floats may overflow."""
+    """Return (high − low)/2, computed without overflow."""
     return float(high) / 2 - float(low) / 2
 
 
@@ -87,7 +87,7 @@ Ask = Callable[[Sequence[Span]], SpanCounts]
 
 
 class _Cells(NamedTuple):
-    """All ranges so far by decreasing score, with the width of the grid that each comes from."""
+    """All ranges so far by decreasing score, with the grid width of each range."""
 
     low: Array
     high: Array
@@ -97,7 +97,7 @@ class _Cells(NamedTuple):
 
     @property
     def unordered_pairs(self) -> Array:
-        """Number of pairs of a positive and a negative whose order is unknown, in each range."""
+        """Number of pairs of a positive and a negative with unknown order, in each range."""
         return np.where(self.low < self.high, self.pos * self.neg.astype(np.float64), 0.0)
 
     def replaced(self, removed: Booleans, new: "_Cells") -> "_Cells":
@@ -117,18 +117,18 @@ def _cells(counts: SpanCounts, spans: Sequence[Span]) -> _Cells:
 
 
 def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str) -> BinnedCounts:
-    """Return bins that determine the AUC to within `tol`.
+    """Return bins that determine the AUC within `tol`.
 
     Parameters
     ----------
     ask : function
-        Counts the scores of spans.
-    low, high : scores
-        The lowest and the highest.
+        Returns the counts of spans of scores.
+    low, high : float
+        Lowest and highest score.
     tol : float
-        Width of the interval that contains the AUC; 0 for an exact one.
+        Width of the interval that contains the AUC; 0 for the exact AUC.
     most : int
-        Maximum number of ranges to hold, and to ask for at a time.
+        Maximum number of ranges in total, and per query.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str
 
 
 def _worst(cells: _Cells, tol: float) -> Booleans:
-    """Return the ranges with most unordered pairs, to be split until the others have half of the allowed number."""
+    """Return the ranges with the most unordered pairs; the remaining ranges have at most half of the allowed number."""
     pairs = cells.unordered_pairs
     worst = np.zeros(pairs.size, dtype=np.bool_)
     allowed = tol * float(cells.pos.sum()) * float(cells.neg.sum())
@@ -172,7 +172,7 @@ def _spans(cells: _Cells, worst: Booleans, most: int) -> tuple[Booleans, list[Sp
     if not by_score:
         starts, ends = _heaviest(cells, worst)
         recounted = _marked(starts, ends, worst.size)
-        # A range too narrow for floats to divide (step 0) holds few distinct scores.
+        # A range that is too narrow to divide in floats (step 0) contains few distinct scores.
         by_score = not cells.step[starts].all()
     spans = []
     for start, end in zip(starts, ends, strict=True):
@@ -180,26 +180,26 @@ def _spans(cells: _Cells, worst: Booleans, most: int) -> tuple[Booleans, list[Sp
         high = cells.high[start].item()
         parts = None
         if not by_score:
-            # A grid finer than the one that the ranges come from: _FINER parts for each of its steps.
+            # A finer grid: _FINER parts for each step of the grid of the ranges.
             parts = ceil(_FINER * max(1.0, _half_width(low, high) / cells.step[start] * 2))
         spans.append(Span(low, high, parts))
     return recounted, spans
 
 
 def _covering(worst: Booleans) -> tuple[Array, Array]:
-    """Return runs of ranges that cover all the worst ones with as few others as possible."""
+    """Return runs of ranges that cover all of the worst ranges with the fewest other ranges."""
     cells = np.flatnonzero(worst)
     distances = np.diff(cells)
-    # Cut where the distance between two of them is largest.
+    # Cut at the largest distances between neighbouring worst ranges.
     cuts = np.sort(np.argsort(distances)[::-1][: MOST_SPANS - 1])
     cuts = cuts[distances[cuts] > 1]
     return cells[np.concatenate([[0], cuts + 1])], cells[np.concatenate([cuts, [cells.size - 1]])] + 1
 
 
 def _heaviest(cells: _Cells, worst: Booleans) -> tuple[Array, Array]:
-    """Return the runs of neighbouring worst ranges with most unordered pairs.
+    """Return the runs of neighbouring worst ranges with the most unordered pairs.
 
-    Neighbours from grids of different width stay separate: a common grid would undo the finer one.
+    Neighbours from grids of different width stay separate, because a common grid would lose the finer one.
     """
     breaks = ~worst[:-1] | ~worst[1:] | (cells.step[:-1] != cells.step[1:])
     starts = np.flatnonzero(np.concatenate([[True], breaks]))
@@ -210,19 +210,19 @@ def _heaviest(cells: _Cells, worst: Booleans) -> tuple[Array, Array]:
 
 
 def _marked(starts: Array, ends: Array, size: int) -> Booleans:
-    """Return True for the positions within runs."""
+    """Return a mask of the positions within runs."""
     marks = np.zeros(size + 1, dtype=np.int64)
     marks[starts] += 1
     marks[ends] -= 1
     return np.cumsum(marks[:-1]) > 0
 
 
-# ---- CountRequests about ranges as queries ----
+# ---- Queries about ranges ----
 
 LazyRows = nw.LazyFrame[Any]
 
 _WHOLE = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
-_WIDEST = 2**62  # larger differences do not fit 64 bits in every database
+_WIDEST = 2**62  # larger differences do not fit into 64 bits in every database
 
 
 def scores_of(column: pa.ChunkedArray, subject: str) -> Array:
@@ -231,7 +231,7 @@ def scores_of(column: pa.ChunkedArray, subject: str) -> Array:
 
 
 def totals_by(rows: LazyRows, *keys: str) -> LazyRows:
-    """Return the sums of positives and negatives for each value of a column, or of several together."""
+    """Return the sums of positives and negatives for each value of a column, or of a combination of columns."""
     return rows.group_by(*keys).agg(nw.col("pos").sum(), nw.col("neg").sum())
 
 
@@ -239,7 +239,7 @@ def count_cells(
     rows: LazyRows, fetch: Callable[[LazyRows], pa.Table], subject: str, spans: Sequence[Span]
 ) -> SpanCounts:
     """Count the rows in spans, by part or by score."""
-    # Databases compare integers with integers, and other numbers as float64.
+    # Databases compare integers as integers, and other numbers as float64.
     is_whole = rows.collect_schema()["score"] in _WHOLE
     value = nw.col("score").cast(nw.Int64 if is_whole else nw.Float64)
     inside = [(value >= span.low) & (value <= span.high) for span in spans]
@@ -248,7 +248,8 @@ def count_cells(
         low = high = scores_of(table.column("score"), subject)
         span_index = np.zeros(low.size, dtype=np.intp)
     else:
-        # Parts are numbered through all spans. The highest score of a span falls into a part of its own: parts + 1.
+        # Parts are numbered consecutively over all spans. The highest score of a span has its own part, hence parts +
+        # 1.
         starts = np.cumsum([0, *(span.parts + 1 for span in spans if span.parts is not None)])
         cell = nw.lit(-1)
         for start, span, condition in zip(starts.tolist(), spans, inside, strict=False):
@@ -265,7 +266,7 @@ def count_cells(
 
 
 def _part(value: nw.Expr, span: Span) -> nw.Expr:
-    """Return the index of the part of a span that contains a score; any monotone function would do."""
+    """Return the index of the part of a span that contains a score; it must only be monotone."""
     low, high = span.low, span.high
     if isinstance(low, int) and high - low > _WIDEST:
         value, low, high = value.cast(nw.Float64), float(low), float(high)
@@ -281,15 +282,15 @@ def _part(value: nw.Expr, span: Span) -> nw.Expr:
 # ---- Tables of a database, and lazy frames ----
 
 MOST_LEVELS = 10_000_000
-"""Distinct scores of a model that are fetched, unless `memory` is given."""
-_BYTES_PER_LEVEL = 64  # of a fetched score: the score, two counts and Arrow's overhead
-_MOST_CLASSES = 1_000  # labels or segments that are fetched; a choice: each segment is counted by a query of its own
+"""Maximum number of distinct scores of a model that are fetched, if `memory` is not given."""
+_BYTES_PER_LEVEL = 64  # bytes of a fetched score: the score, two counts and Arrow's overhead
+_MOST_CLASSES = 1_000  # maximum number of labels or segments; a choice: each segment needs a separate query
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A lazy frame, or a database table as one, and what to count of it."""
+    """A lazy frame or a database table, with the request."""
 
     frame: LazyRows
     origin: tuple[str, ...]
@@ -304,7 +305,7 @@ class _Table:
 
     @property
     def scores(self) -> list[tuple[str, Role]]:
-        """Score columns with internal names, since some databases truncate long names."""
+        """Score columns with internal names, because some databases truncate long names."""
         roles = [role for role in self.roles if role.argument == "score"]
         return [(f"score{number}", role) for number, role in enumerate(roles)]
 
@@ -320,11 +321,11 @@ class _Table:
         return MOST_LEVELS if memory is None else max(2, memory // _BYTES_PER_LEVEL)
 
     def fetch_levels(self, rows: LazyRows, role: Role, *keys: str) -> pa.Table:
-        """Return sums by score, unless they exceed the memory limit."""
+        """Return sums by score; raise an error if they exceed the memory limit."""
         most = self.most_levels
         table = self.fetch(totals_by(rows, *keys, "score").head(most + 1))
         if table.num_rows > most:
-            hint = "pass tol=1e-6 for ranges of scores with a sure AUC to within that, or a larger memory="
+            hint = "pass tol=1e-6 to count ranges of scores that determine the AUC within 1e-6, or a larger memory="
             raise EngineError(role.subject(self), expected=f"at most {most:,} distinct scores", got="more", hint=hint)
         return table
 
@@ -341,7 +342,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
     for role in roles:
         _check_type(role, table)
     if request.tol is not None and (request.weight is not None or request.context is not None):
-        raise InputError("tol", expected="none with weights or money", hint="only whole rows are counted in ranges")
+        raise InputError("tol", expected="none with weights or money", hint="ranges of scores need counts of rows")
     rows, dropped = _complete_rows(table)
     prepared = _prepared(table)
     provenance = Provenance(table.origin, rows, dropped)
@@ -353,7 +354,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
 
 
 def _check_type(role: Role, table: _Table) -> None:
-    """Raise for score or weight columns without numbers, before the database sums them."""
+    """Raise an error for score or weight columns that are not numeric, before the database sums them."""
     kind = table.schema[role.column]
     error = {"score": ScoreError, "weight": WeightError, "columns": InputError}.get(role.argument)
     if error is not None and not (kind.is_numeric() or kind == nw.Boolean):
@@ -376,7 +377,7 @@ def _one_if(condition: nw.Expr) -> nw.Expr:
 
 
 def _complete_rows(table: _Table) -> tuple[int, int]:
-    """Return the number of rows, and the number of rows to drop, which must be allowed."""
+    """Return the number of rows and the number of rows to drop; raise an error if dropping is not allowed."""
     complete = [_is_complete(role, table) for role in table.roles]
     marks = {f"bad{number}": _one_if(~condition) for number, condition in enumerate(complete)}
     marks["row"] = nw.lit(1, nw.Int64)
@@ -416,7 +417,7 @@ def _prepared(table: _Table) -> LazyRows:
 
 
 def _is_positive(table: _Table, complete: LazyRows) -> nw.Expr:
-    """Return the condition that a row is positive, after checking which labels occur."""
+    """Return the condition that a row is positive, after checking the distinct labels."""
     role = table.roles[0]
     column = table.fetch(complete.select(label=nw.col(role.column)).unique().head(_MOST_CLASSES)).column("label")
     labels = columns.labels(column, role.subject(table))
@@ -426,7 +427,7 @@ def _is_positive(table: _Table, complete: LazyRows) -> nw.Expr:
         if is_pos:
             equal = nw.col(role.column) == nw.lit(value)
             condition = equal if condition is None else condition | equal
-    # Without a positive label no row is positive; complete rows have no missing label.
+    # If the positive label does not occur, no row is positive; complete rows have no missing label.
     return nw.col(role.column).is_null() if condition is None else condition
 
 
@@ -460,7 +461,7 @@ def _in_money(
 
 
 def _amount(cost: float | str) -> nw.Expr:
-    """Return a cost in ten-thousandths, as whole numbers where possible."""
+    """Return a cost in ten-thousandths, as a whole number if possible."""
     if not isinstance(cost, str):
         return nw.lit(float(contexts.in_parts(np.asarray(cost, np.float64))))
     amount = nw.col(cost).cast(nw.Float64)
@@ -491,7 +492,7 @@ def _count_model(table: _Table, rows: LazyRows, role: Role) -> ThresholdCounts |
     score = scores_of(levels.column("score"), subject)
     pos = levels.column("pos").to_numpy()
     neg = levels.column("neg").to_numpy()
-    # Scores that the database tells apart may be equal here, such as 0 and -0; `collapse` sums them.
+    # Scores that the database distinguishes, such as 0 and -0, may be equal here; `collapse` sums them.
     order = np.argsort(score, kind="stable")[::-1]
     kept = order[(pos + neg)[order] > 0]
     check.check_some_weight(kept.size > 0)
@@ -504,7 +505,7 @@ def _count_by_segment(
     subject = segment.subject(table)
     request = table.request
     if request.tol is None:
-        # Sums of rows are whole, those of weights or of amounts at stake are not, whatever type a database returns.
+        # For any type that a database returns, sums of rows are whole numbers; sums of weights or amounts are not.
         dtype = np.int64 if request.weight is None and request.context is None else np.float64
         sums: dict[str, tuple[Array, Array, Array, Array]] = {}
         for name, role in table.scores:
@@ -516,10 +517,10 @@ def _count_by_segment(
             neg = levels.column("neg").to_numpy().astype(dtype)
             sums[str(role.model)] = segments, score, pos, neg
         return of_sums(sums, source)
-    # Ranges are refined by queries for each segment, so there must not be too many.
+    # Ranges are refined by queries for each segment, so there must not be too many segments.
     values = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
     if len(values) > _MOST_CLASSES:
-        hint = "group them more coarsely"
+        hint = "use a coarser grouping"
         raise InputError(subject, expected=f"at most {_MOST_CLASSES:,} segments", got="more", hint=hint)
     names = columns.groups(values, subject).decoded()
     by_segment: dict[Any, dict[str, ThresholdCounts | BinnedCounts]] = {}
@@ -531,15 +532,15 @@ def _count_by_segment(
 # ---- DuckDB relations ----
 
 SAMPLED = 100_000
-"""First rows of a relation that are looked at before aggregating all."""
+"""Number of rows at the start of a relation that are checked before aggregation."""
 MOST_DISTINCT = 20_000
-"""Maximum number of distinct rows among them; with more, streaming is faster."""
+"""Maximum number of distinct rows in this sample; with more, streaming is faster."""
 
 
 def count_relation(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
     """Count a DuckDB relation."""
     if request.weight is None and request.context is None and request.memory is None:
-        with suppress(RocscopeError):  # streaming reports what is wrong, and in which row
+        with suppress(RocscopeError):  # streaming reports the error and its row
             counts = _aggregated(source, request)
             if counts is not None:
                 return counts
@@ -547,7 +548,7 @@ def count_relation(source: Any, request: CountRequest) -> CountedModels | Segmen
 
 
 def _aggregated(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts | None:
-    """Return one model's counts from a GROUP BY over all columns in use; None if that would be slower."""
+    """Return one model's counts from a GROUP BY over all columns in use; None if streaming is faster."""
     with open_source(source, request.layout) as opened:
         assert isinstance(opened, Relation)
         roles = request.roles(opened)
@@ -587,5 +588,5 @@ def _aggregated(source: Any, request: CountRequest) -> CountedModels | Segmented
 
 
 def _rows_of(table: pa.Table) -> NDArray[np.int64]:
-    """Return the number of rows that each distinct row stands for."""
+    """Return the number of rows equal to each distinct row."""
     return table.column(table.num_columns - 1).to_numpy()

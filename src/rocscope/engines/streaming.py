@@ -1,14 +1,14 @@
-"""Count any source in batches, without holding its rows: exactly by `count`, or in sketches of fixed size.
+"""Count any source in batches, without keeping its rows in memory: exactly by `count`, or in sketches of fixed size.
 
-A source yields *pieces*, each of which is read, converted and checked by one thread, batch by batch (`in_order`). A
-`Reader` converts a batch and packs its rows; the results come back in order. A `BatchTally` collects the facts that
-decide whether the rows are valid, and raises the same errors as `rocscope.read`: rows are only known to be wrong once
-all are read, since a message counts them. Meanwhile buffers (`row_buffers`) keep the packed rows until they are ranked.
+A source yields *pieces*. One thread reads, converts and checks a piece, batch by batch (`in_order`). A `Reader`
+converts a batch and packs its rows; results are returned in order. A `BatchTally` collects facts about the validity of
+the rows, and raises the same errors as `rocscope.read`. It raises them after all rows are read, because messages
+contain the number of invalid rows. Buffers (`row_buffers`) store the packed rows until they are ranked.
 
-Rows of segments are stored in their order of arrival, and sorted by segment and score together. If there are too many
-for memory, each segment gets buffers of its own.
+Rows of segments are stored in their order of arrival, and sorted by segment and score together. If they exceed the
+memory limit, each segment gets its own buffers.
 
-In order: rows of segments, batches and their checks, parallel reading, `count`, and `read_sketch`.
+Order of the file: rows of segments, batches and their checks, parallel reading, `count`, and `read_sketch`.
 """
 
 import queue
@@ -45,8 +45,8 @@ from rocscope.segments import by_segment as segmenting
 
 # ---- Rows of segments ----
 
-_FIRST_WIDE = 2**32  # the first whole number that 32 bits do not hold
-_ROWS_TO_SORT = 1 << 18  # rows per slice of segments: limits the memory for converting to some MB
+_FIRST_WIDE = 2**32  # the first whole number that does not fit into 32 bits
+_ROWS_TO_SORT = 1 << 18  # rows per slice of segments: limits the memory for conversion to a few MB
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class SegmentedBatch:
         return [self.segment.values, self.positive, *self.scores, *weights]
 
     def slices(self, size: int) -> list["SegmentedBatch"]:
-        """Return the same rows in batches of limited size."""
+        """Return the rows in batches of limited size."""
         batches = []
         for rows in pieces_of(self.positive.size, size):
             segment = replace(self.segment, values=self.segment.values[rows])
@@ -84,7 +84,7 @@ class SegmentedBatch:
         if self.segment.classes is None:
             names, code = np.unique(values, return_inverse=True)
         else:
-            # The dictionary of a column may hold an entry twice.
+            # The dictionary of a column may contain an entry twice.
             encoded = self.segment.classes.dictionary_encode()
             names = columns.objects(encoded.dictionary)
             code = encoded.indices.to_numpy()[values]
@@ -92,7 +92,7 @@ class SegmentedBatch:
         starts = np.flatnonzero(np.append(True, code[order][1:] != code[order][:-1]))
         present = names[code[order[starts]]]
         packed: dict[Hashable, list[row_buffers.PackedRows]] = {}
-        # `tolist` would turn dates into numbers or datetimes, depending on their unit.
+        # `tolist` would convert dates to numbers or datetimes, depending on their unit.
         keys = list(present) if present.dtype.kind in "mM" else present.tolist()
         for key, rows in zip(keys, np.split(order, starts[1:]), strict=True):
             weight = None if self.weight is None else self.weight[rows]
@@ -101,7 +101,7 @@ class SegmentedBatch:
 
 
 class StoredBatches:
-    """Stored rows of segments: of numbered segments in few large arrays, of named ones batch by batch."""
+    """Stored rows of segments: numbered segments in a few large arrays, named segments batch by batch."""
 
     def __init__(self) -> None:
         self._numbered = row_buffers.GrowingRows()
@@ -135,7 +135,7 @@ class StoredBatches:
 
 
 def sorted_segments(stored: StoredBatches) -> tuple[Array, Sequence[levels.SegmentRows]]:
-    """Return the segments in order and each model's rows by segment; consumes the stored rows."""
+    """Return the segments in order, and each model's rows by segment; the stored rows are removed."""
     batches = stored.take()
     texts = None
     if batches[0].segment.classes is not None:
@@ -151,15 +151,15 @@ def sorted_segments(stored: StoredBatches) -> tuple[Array, Sequence[levels.Segme
 
     slices = [part for batch in batches for part in batch.slices(_ROWS_TO_SORT)]
     models = [[part.scores[model] for part in slices] for model in range(len(batches[0].scores))]
-    # A slot numbers the segment and class of a row: twice the segment's number, plus 1 for negatives.
+    # The slot of a row encodes its segment and class: twice the segment's number, plus 1 for negatives.
     slots: list[Any] = [(part.segment.values, part.positive) for part in slices]
-    # From here on `slots` and `models` alone hold the rows, so that each array is freed once it is used up.
+    # From here on, only `slots` and `models` refer to the rows, so that each array is freed after its use.
     batches.clear()
     slices.clear()
 
     def to_slots(i: int) -> None:
         segment, positive = slots[i]
-        # Segments that nobody else uses make room for the slots.
+        # The memory of segments without other references is reused for the slots.
         place = segment if segment.dtype == np.uint32 and segment.flags.writeable else None
         slots[i] = levels.slots_of(places(segment), positive, names.size, place)
 
@@ -167,14 +167,14 @@ def sorted_segments(stored: StoredBatches) -> tuple[Array, Sequence[levels.Segme
     *first, last = models
     by_model = []
     for scores in first:
-        # A copy of the list, since sorting empties it; the arrays in it are shared, and only read.
+        # A copy of the list, because sorting empties the list; its arrays are shared, and only read.
         by_model.append(levels.SortedSegments.of(list(slots), scores, names.size, scores[0].dtype))
     by_model.append(levels.SortedSegments.of(slots, last, names.size, last[0].dtype))
     return names, by_model
 
 
 def _coded(batches: Sequence[SegmentedBatch]) -> tuple[Array, list[SegmentedBatch]]:
-    """Return the sorted names in batches, and the rows with indices of these names."""
+    """Return the sorted segment names of all batches, and the rows with indices of these names."""
     hashed = pa.chunked_array([batch.segment.classes for batch in batches]).dictionary_encode()
     names, rank = np.unique(columns.objects(hashed.chunk(0).dictionary), return_inverse=True)
     rank = rank.astype(np.uint32)
@@ -189,7 +189,7 @@ def _coded(batches: Sequence[SegmentedBatch]) -> tuple[Array, list[SegmentedBatc
 # ---- Batches and their checks ----
 
 BadRows = tuple[int, int]
-"""Number of bad rows, and the index of the first."""
+"""Number of invalid rows, and the index of the first one."""
 
 
 @dataclass(frozen=True)
@@ -199,19 +199,25 @@ class Batch:
     Attributes
     ----------
     rows, kept : int
-        Number of rows, and of those without missing values.
-    incomplete : dict from role to the rows with missing values
-    labels : dict from label to its first row among those kept
-    bad_weights : rows, among those kept, of weights that cannot be used
+        Number of rows, and number of rows without missing values (the kept rows).
+    incomplete : dict
+        Rows with missing values, by role.
+    labels : dict
+        First kept row of each label.
+    bad_weights : BadRows
+        Kept rows with invalid weights.
     whole_weight : float
-        Sum of weights that are whole numbers.
+        Sum of the weights that are whole numbers.
     any_weight : bool
-        Whether a weight, among those of the rows kept, is above 0.
-    packed : rows for each model; empty if there is nothing to count, or rows are of segments
-    segmented : rows of segments
+        True if a kept row has a weight above 0.
+    packed : list
+        Packed rows of each model; empty if there is nothing to count, or if rows have segments.
+    segmented : SegmentedBatch or None
+        Rows with segments.
     refused : pyarrow.Table or None
-        The batch itself, if a column could not be converted.
-    classes : sums of weights of positives and of negatives, if only these are needed
+        The batch, if a column could not be converted.
+    classes : pair or None
+        Sums of weights of positives and of negatives, if only these are needed.
     """
 
     rows: int
@@ -227,7 +233,7 @@ class Batch:
     classes: tuple[float, float] = (0.0, 0.0)
 
     def by_segment(self) -> Mapping[Hashable, Sequence[row_buffers.PackedRows]]:
-        """Return the rows of each segment, packed for each model; under None without segments."""
+        """Return the rows of each segment, packed for each model; without segments, the key is None."""
         if self.segmented is not None:
             return self.segmented.by_segment()
         return {None: self.packed} if self.packed else {}
@@ -299,7 +305,7 @@ class Reader:
             return Batch(rows, kept, incomplete, labels, any_weight=any(classes), classes=classes)
         if self.context is not None:
             amounts = {role.column: column.values for role, column in by_role.items() if role.argument == "columns"}
-            # Rows in money: labelled by the sign of the gain from acting, weighted by its amount.
+            # Rows in money: the label is the sign of the gain from acting, and the weight is its amount.
             positive, weight = contexts.gains_in_batch(positive, self.context, amounts, weight, self.of_classes)
         scores = [column.as_scores() for role, column in by_role.items() if role.argument == "score"]
         packed: list[row_buffers.PackedRows] = []
@@ -326,7 +332,7 @@ def _narrowed(column: Column) -> Column:
 
 @dataclass
 class BatchTally:
-    """Facts about the batches so far."""
+    """Facts about the batches read so far."""
 
     reader: Reader
     rows: int = 0
@@ -341,7 +347,9 @@ class BatchTally:
     def add(self, batch: Batch) -> None:
         """Record the next batch."""
         if batch.refused is not None:
-            self.reader.convert(batch.refused, self.rows)  # raises, now that the number of its first row is known
+            self.reader.convert(
+                batch.refused, self.rows
+            )  # raises the error, now that the number of its first row is known
         for role, bad in batch.incomplete.items():
             self.incomplete[role] = _joined(self.incomplete.get(role), bad, self.rows)
         for label, row in batch.labels.items():
@@ -356,15 +364,15 @@ class BatchTally:
 
     @property
     def failed(self) -> bool:
-        """True if it is already known that the result will be an error."""
+        """True if it is already certain that the result will be an error."""
         return bool(self.incomplete and not self.reader.drop) or self.bad_weights is not None
 
     def provenance(self, where: str | None) -> Provenance:
-        """Return the source of the rows, and how many were dropped."""
+        """Return the source of the rows, with the number of dropped rows."""
         return Provenance(self.reader.source.origin, self.rows, self.rows - self.kept, where)
 
     def check(self, where: str | None) -> None:
-        """Raise what `rocscope.read` would raise for the same rows."""
+        """Raise the errors that `rocscope.read` would raise for the same rows."""
         source = self.reader.source
         name = brief(source.origin)
         if not self.rows:
@@ -394,7 +402,7 @@ def _joined(before: BadRows | None, bad: BadRows, offset: int) -> BadRows:
 _Batch = TypeVar("_Batch")
 _Result = TypeVar("_Result")
 
-_WAITING_RESULTS = 2  # results of a piece that wait for their turn: enough to keep its thread busy
+_WAITING_RESULTS = 2  # number of results of a piece that wait for their turn: enough to keep its thread busy
 _END = object()
 
 
@@ -408,9 +416,9 @@ def in_order(
 ) -> Generator[_Result]:
     """Apply `work` to each batch in parallel, and yield the results in order.
 
-    A thread reads a piece and works on its batches. As many pieces are read at a time as there are threads, and the
-    next one is started only when the first of them is finished, so that no more than a few batches are in memory. Close
-    the generator unless it is exhausted: a database can do nothing else while a piece of it is open.
+    Each thread reads one piece and works on its batches. The next piece is started only after the first of the current
+    pieces is finished, so that only a few batches are in memory. If the generator is not exhausted, close it, because a
+    database cannot be used while one of its pieces is open.
     """
     threads = threads or cores()
     waiting = iter(pieces)
@@ -453,9 +461,9 @@ def _work_on_piece(
 
 
 def _put(results: "queue.Queue[Any]", result: Any, stop: threading.Event) -> bool:
-    """Wait for room in the queue; return False if its consumer has stopped."""
+    """Wait for space in the queue; return False if its consumer has stopped."""
     while not stop.is_set():
-        # The timeout lets a thread notice that nobody takes results any more.
+        # The timeout lets a thread detect that results are no longer consumed.
         try:
             results.put(result, timeout=0.1)
         except queue.Full:
@@ -466,17 +474,17 @@ def _put(results: "queue.Queue[Any]", result: Any, stop: threading.Event) -> boo
 
 # ---- Exact counts ----
 
-_ROWS_TO_SPLIT = 1 << 22  # rows of stored segments that are split by segment at a time
-_PARTS_IN_MEMORY = 4  # a part on disk may take the memory limit divided by this while it is ranked
-_SEGMENT_SORT_MEMORY = 2  # times the size of rows of segments that sorting them takes
+_ROWS_TO_SPLIT = 1 << 22  # number of stored rows that are split by segment at the same time
+_PARTS_IN_MEMORY = 4  # memory limit divided by this number: maximum memory for ranking a part on disk
+_SEGMENT_SORT_MEMORY = 2  # memory for sorting rows of segments, in multiples of their size
 
 
 def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
     """Count any source that `read` accepts."""
     with open_source(source, request.layout) as opened:
-        # CSV columns are read in one pass with types guessed from the first rows. If the guess turns out wrong, or
-        # anything else fails, a pass with inferred types counts the rows or reports what is wrong. A condition may name
-        # other columns, which are not guessed; a context may need a pass for class totals, so that no pass is saved.
+        # CSV columns are read in one pass with types guessed from the first rows. If a guess is wrong, or anything else
+        # fails, a pass with inferred types counts the rows or reports the error. A condition may use other columns,
+        # without guessed types. A context may need a pass for class totals anyway.
         guessed: Callable[[list[str]], formats.Source | None] | None = getattr(opened, "guessed", None)
         if guessed is not None and request.where is None and request.context is None:
             relation = guessed([role.column for role in request.roles(opened)])
@@ -516,14 +524,14 @@ def _reader_of(opened: formats.Source, request: CountRequest) -> tuple[Reader, f
     """Return the reader and the batches of a source."""
     roles = request.roles(opened)
     names = list(dict.fromkeys(role.column for role in roles))
-    # Up to three passes: over numbers written as text, over the classes, and over the rows.
+    # Up to three passes: for numbers that are text, for the classes, and for the rows.
     open_stream = partial(opened.stream, names, request.where)
     stream = open_stream()
     kinds = _numeric_types(opened, roles, stream.schema, open_stream)
     reader = Reader(opened, roles, kinds, request.pos_label, request.missing == "drop", request.context)
     if not reader.weighs_classes:
         return reader, stream
-    # A target prevalence reweighs the classes, whose totals a first pass over the rows determines.
+    # A target prevalence changes the weights of the classes, which needs a first pass for the class totals.
     tally = BatchTally(reader)
     with closing(in_order(stream.pieces, reader.take)) as batches:
         for batch in batches:
@@ -537,8 +545,8 @@ def _reader_of(opened: formats.Source, request: CountRequest) -> tuple[Reader, f
 def _numeric_types(
     source: formats.Source, roles: Sequence[Role], schema: pa.Schema, open_stream: Callable[[], formats.Stream]
 ) -> dict[Role, pa.DataType]:
-    """Return the types of columns of text and decimals, which only a pass over all values determines."""
-    none = pa.Table.from_batches([], schema)  # Schema.empty_table() would load pandas
+    """Return the types of text and decimal columns, which are determined by a pass over all values."""
+    none = pa.Table.from_batches([], schema)  # Schema.empty_table() would import pandas
     candidates: dict[Role, list[pa.DataType]] = {}
 
     def possible(role: Role, table: pa.Table) -> list[pa.DataType]:
@@ -550,7 +558,7 @@ def _numeric_types(
             candidates[role] = possible(role, none)
     undetermined = [role for role, kinds in candidates.items() if kinds]
     for piece in open_stream().pieces if undetermined else ():
-        for table in piece():  # to its end, so that nothing stays open
+        for table in piece():  # read to the end, so that nothing stays open
             for role in undetermined:
                 possible_here = possible(role, table)
                 candidates[role] = [kind for kind in possible_here if kind in candidates[role]]
@@ -561,7 +569,7 @@ def _numeric_types(
 class _Buffers:
     """Rows within the memory limit: rows of segments in their order of arrival, or a buffer for each segment and model.
 
-    If the rows of segments take too much memory, each segment has a buffer from then on.
+    If the rows of segments exceed the memory limit, each segment has its own buffer from then on.
     """
 
     limit: int
@@ -600,7 +608,7 @@ def _buffer_for(packed: row_buffers.PackedRows) -> row_buffers.RowBuffer:
 
 
 def _in_order_of_segments(names: Iterable[Hashable]) -> list[Hashable]:
-    """Return the segments as `Predictions.by_segment` orders them: sorted, if they can be."""
+    """Return the segments in the order of `Predictions.by_segment`: sorted, if they can be compared."""
     names = list(names)
     return names if None in names else check.distinct(segmenting.array_of(names))
 
@@ -643,19 +651,19 @@ def read_sketch(
     source, label, scores, where, segment, pos_label, missing, progress : see `rocscope.read_counts`
     format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header : see `rocscope.read`
     weight : str, optional
-        Column of whole numbers.
+        Name of a column with integer weights.
     memory : float
-        Bytes of each sketch.
+        Size of each sketch in bytes.
 
     Returns
     -------
     dict from model to CountsSketch, or from segment to such a dict if `segment` is given
-        Its ``.source`` states where the rows came from and how many were dropped.
+        Sketches by model; ``.source`` has the file names and the number of dropped rows.
 
     Raises
     ------
     InputError
-        As `rocscope.read_counts`.
+        See `rocscope.read_counts`.
 
     See Also
     --------
@@ -663,7 +671,7 @@ def read_sketch(
 
     Notes
     -----
-    Batches are decoded and ranked on all cores; one core adds them to the sketches, which limits the speed.
+    Batches are decoded and ranked on all cores. A single core adds them to the sketches, which limits the speed.
 
     Examples
     --------
@@ -698,7 +706,7 @@ def read_sketch(
 
 
 def _take_sorted(reader: Reader, table: pa.Table) -> tuple[Batch, Mapping[Hashable, Sequence[row_buffers.PackedRows]]]:
-    """Check a batch and sort its keys, in any thread; levels are made later because they take more memory."""
+    """Check a batch and sort its keys, in any thread; levels are computed later, because they take more memory."""
     batch = reader.take(table)
     by_segment = batch.by_segment()
     for of_models in by_segment.values():

@@ -1,8 +1,8 @@
-"""Where the table of a text file or sheet begins and ends: titles, sep= lines, comments and totals around it.
+"""Bounds of the table in a text file or sheet, which may have titles, sep= lines, comments and totals around the table.
 
-The names are in the first row that most columns have a name in, if the row below has as many cells and no row above
-has as many. A last row that is not one of the table is never counted and never left out without being asked. The open
-page follows the same rules in `bounds.ts`.
+The column names are in the first row with a name for most columns, if the row below has the same number of cells and
+all rows above have fewer. If the last row does not belong to the table, an error asks for `skip_footer`. The open page
+has the same rules in `bounds.ts`.
 """
 
 import csv
@@ -15,18 +15,20 @@ from itertools import islice
 from rocscope import errors
 from rocscope.engines import numerals
 
-_SEARCHED = 60  # rows in which names are looked for: a choice, several times what exports have above a table
+_SEARCHED = (
+    60  # number of rows that are searched for names: a choice, several times the rows above a table in usual exports
+)
 _SEP = re.compile("sep=(.)\r?\n", re.IGNORECASE)
 TOTALS = (
     r"^(grand |sub)?(totals?|totale|total g[eé]n[eé]ral|totaal|sum|summe|gesamt|gesamtsumme"
     r"|gesamtergebnis|insgesamt|somme|suma|razem|summa|i alt|yhteensä):?$"
 )
-"""Words in a row of totals."""
+"""Words that mark a row of totals."""
 
 
 @dataclass(frozen=True)
 class TableBounds:
-    """Lines above the names, the delimiter if it was determined with them, and the first rows of the table."""
+    """Number of lines above the names, the delimiter (if it was determined), and the first rows of the table."""
 
     above: int
     delimiter: str | None
@@ -34,7 +36,7 @@ class TableBounds:
 
 
 def rows_of(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the first rows of a text, and the number of lines above each."""
+    """Return the first rows of a text, with the number of lines above each row."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     rows: list[list[str]] = []
     above = [0]
@@ -48,7 +50,7 @@ def rows_of(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def names_row(rows: Sequence[Sequence[str]]) -> int | None:
-    """Return the position of the row of names, if there is one.
+    """Return the index of the row of names, or None.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def names_row(rows: Sequence[Sequence[str]]) -> int | None:
 
 
 def bounds_of(text: str, delimiters: str) -> TableBounds:
-    """Return where the table of a text begins."""
+    """Return the bounds of the table in a text."""
     separator = _SEP.match(text)
     if separator is not None:
         return TableBounds(1, separator[1], rows_of(text, separator[1])[0][1:])
@@ -79,7 +81,7 @@ def bounds_of(text: str, delimiters: str) -> TableBounds:
         place = names_row(rows)
         if place is None:
             continue
-        # A text that a delimiter splits evenly has no rows above its names.
+        # If a delimiter splits all rows into the same number of fields, there are no rows above the names.
         is_even = place == 0 and all(len(row) in (0, len(rows[0])) for row in rows)
         merit = (is_even, len(rows[place]), place == 0)
         if merit > most:
@@ -89,7 +91,7 @@ def bounds_of(text: str, delimiters: str) -> TableBounds:
 
 
 def require_names(rows: Sequence[Sequence[str]], name: str) -> None:
-    """Raise EngineError if the first row holds values: a fraction, and no text that is not a value elsewhere."""
+    """Raise EngineError if the first row contains values: a fraction, and no text that could be a name."""
     first = [cell.strip() for cell in rows[0]] if rows else []
     if not any(re.search("[.,%]", cell) and numerals.is_numeral(cell) for cell in first):
         return
@@ -102,7 +104,7 @@ def require_names(rows: Sequence[Sequence[str]], name: str) -> None:
 
 
 def refuse_totals(rows: Sequence[Sequence[str]], width: int, name: str, delimiter: str = ", ") -> None:
-    """Raise EngineError if the last row is not one of the table: a total, or of another width."""
+    """Raise EngineError if the last row does not belong to the table: a row of totals, or of a different width."""
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if len(filled) < 2:
         return

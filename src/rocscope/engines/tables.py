@@ -1,13 +1,14 @@
 """Sources of typed columns: DuckDB relations, Parquet and Arrow files, data frames, databases and spreadsheets.
 
-Two classes do most of the work. A `Relation` answers through DuckDB, which evaluates conditions and streams on all
-cores. `ArrowColumns` loads columns on request and uses DuckDB only for the columns of a condition. `ParquetFiles`
-combines both: Arrow streams columns that it reads as DuckDB does, which is faster, and DuckDB does the rest.
+Two classes do most of the work. A `Relation` reads through DuckDB, which evaluates conditions and streams on all cores.
+`ArrowColumns` loads columns on request, and uses DuckDB only for the columns of a condition. `ParquetFiles` combines
+the two: Arrow streams all columns for which it returns the same types as DuckDB, which is faster; DuckDB reads the
+others.
 
-DuckDB is restricted: it reads the given files, writes none and loads no extension, so that a condition in SQL can do
-nothing but select rows.
+DuckDB is restricted: it can only read the given files, and cannot write files or load extensions. An SQL condition can
+therefore only select rows.
 
-In order: DuckDB, Arrow columns, Parquet files, Arrow files, data frames, database files, spreadsheets.
+Order of the file: DuckDB, Arrow columns, Parquet files, Arrow files, data frames, database files, spreadsheets.
 """
 
 import glob
@@ -36,7 +37,7 @@ from rocscope._base.grouping import ByName
 from rocscope.engines import formats, numerals, table_bounds
 from rocscope.errors import warn
 
-# Plain Parquet and Arrow files are read without these libraries, which take longer to load than small files to read.
+# Plain Parquet and Arrow files are read without these libraries, whose import takes longer than reading a small file.
 if TYPE_CHECKING:
     import narwhals as nw
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -53,13 +54,13 @@ _OPENED: ContextVar[list["DuckDBPyConnection"] | None] = ContextVar("opened", de
 
 
 def connect(paths: Sequence[str] = ()) -> "DuckDBPyConnection":
-    """Return a connection to an empty database that can read `paths` and no other file."""
+    """Return a connection to an empty database that can read only the files in `paths`."""
     import duckdb
 
     with formats.one_line_errors("DuckDB"):
         connection = duckdb.connect(":memory:", config=dict(_CONFIG))
         connection.execute("SET enable_progress_bar = false")
-        # Queries name files by escaped paths, as glob patterns; both spellings must be allowed.
+        # Queries contain file paths with escaped glob characters; both spellings must be allowed.
         connection.execute("SET allowed_paths = $paths", {"paths": [*paths, *map(glob.escape, paths)]})
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -93,7 +94,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
 
 def require_condition(where: str) -> None:
-    """Raise unless a text is a single condition, so that it cannot close an enclosing parenthesis."""
+    """Raise an error if a text is not a single condition; it could otherwise close an enclosing parenthesis."""
     import duckdb
 
     with formats.one_line_errors(f"where={where!r}"):
@@ -113,7 +114,7 @@ def text(value: str) -> str:
 
 
 def file_list(paths: Sequence[str]) -> str:
-    """Return the SQL list of files, in which no character of a path is a wildcard."""
+    """Return the SQL list of files, with escaped wildcards."""
     return "[" + ", ".join(text(glob.escape(path)) for path in paths) + "]"
 
 
@@ -125,13 +126,13 @@ class Relation:
     origin : tuple of str
     relation : duckdb.DuckDBPyRelation
     columns : sequence of str, optional
-        The names as written, in the relation's order, if DuckDB had to change some to make them unique.
+        Original names, in the relation's order, if DuckDB changed some names to make them unique.
     conflicts : mapping from column name to str, optional
-        Columns that cannot be fetched, each with the reason.
+        Columns that cannot be fetched, with the reasons.
     decimal : str
-        See `Source`.
+        Decimal mark; see `Source`.
     connection : duckdb.DuckDBPyConnection, optional
-        Kept open as long as the relation, which does not keep it open itself.
+        Connection of the relation; the reference keeps it open.
     """
 
     def __init__(
@@ -146,7 +147,7 @@ class Relation:
     ) -> None:
         sql_names = relation.columns
         self.origin = origin
-        # Folders named key=value add columns at the end, which are not among the names of the files.
+        # Folders named key=value add columns at the end, whose names do not occur in the files.
         self.columns: Sequence[str] = sql_names if columns is None else [*columns, *sql_names[len(columns) :]]
         self.decimal = decimal
         self._relation = relation
@@ -175,9 +176,9 @@ class Relation:
         return formats.Stream(schema, [batches])
 
     def distinct(self, names: Sequence[str], where: str | None = None, first: int | None = None) -> pa.Table:
-        """Return the distinct rows of the named columns, with their counts as a last column.
+        """Return the distinct rows of the named columns, with their counts as last column.
 
-        Only the `first` rows are looked at, if that is given.
+        If `first` is given, only this number of rows at the start is used.
         """
         keys = [f"c{number}" for number in range(len(names))]
         columns = [f"{identifier(self._sql_name[name])} AS {key}" for name, key in zip(names, keys, strict=True)]
@@ -191,7 +192,7 @@ class Relation:
 
     def holds(self, where: str) -> pa.ChunkedArray:
         """Return whether the SQL condition `where` holds for each row."""
-        self._filtered((), where)  # refuses a text that is not a single condition on single rows
+        self._filtered((), where)  # raises an error for a text that is not a single condition on single rows
         with formats.one_line_errors(f"where={where!r}"):
             return self._relation.project(f"(({where}\n)::BOOLEAN) IS TRUE").to_arrow_table().column(0)
 
@@ -208,7 +209,7 @@ class Relation:
         if where is None:
             return self._relation
         with formats.one_line_errors(f"where={where!r}"):
-            # DuckDB parses the filter as one expression, so it cannot hold a second statement.
+            # DuckDB parses the filter as one expression, so it cannot contain a second statement.
             return self._relation.filter(where)
 
 
@@ -222,7 +223,8 @@ class ArrowColumns:
     ----------
     origin : tuple of str
     columns : sequence of str
-    load : function from a list of column names to a pyarrow.Table
+    load : function
+        Returns a pyarrow.Table for a list of column names.
     """
 
     decimal = ""
@@ -239,7 +241,8 @@ class ArrowColumns:
             table = self._load(list(dict.fromkeys([*names, *used_by_filter])))
         if where is None:
             return table
-        # Only the filter's columns pass through DuckDB, so that the others keep types that it does not support.
+        # Only the columns of the filter pass through DuckDB, so that other columns keep types that DuckDB does not
+        # support.
         filtered = table.select(used_by_filter or names[:1])
         connection = connect()
         with formats.one_line_errors(errors.brief(self.origin)):
@@ -248,7 +251,7 @@ class ArrowColumns:
         return table.select(list(names)).filter(columns.holds(where))
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
-        """Return the same rows in batches; the data are in memory already."""
+        """Return the rows of `fetch` in batches; the data are already in memory."""
         table = self.fetch(names, where)
 
         def batch(start: int) -> Generator[pa.Table]:
@@ -260,7 +263,7 @@ class ArrowColumns:
 
 # ---- Parquet files ----
 
-_READ_AHEAD = 1 << 18  # bytes of a column; by default a row group is read as a whole, however large
+_READ_AHEAD = 1 << 18  # bytes of a column per read; by default Arrow reads a complete row group of any size
 
 
 def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> "ParquetFiles":
@@ -280,11 +283,12 @@ class ParquetFiles:
 
     Parameters
     ----------
-    paths, origin : the paths, and their names in messages
+    paths, origin : sequences
+        Paths of the files, and their names in messages.
     schema : pyarrow.Schema
         Schema of the first file.
     footer : pyarrow.parquet.FileMetaData
-        Of the first file. It is kept, as that of very many columns takes as long to read as they do.
+        Footer of the first file; it is kept, because with very many columns, reading it takes as long as the columns.
     """
 
     decimal = ""
@@ -295,14 +299,14 @@ class ParquetFiles:
         self._paths = paths
         self._schema = schema
         self._keys = formats.partition_keys(paths)
-        # Keys that the files hold as columns too do not add any.
+        # Keys that are also columns of the files do not add columns.
         in_files = self._keys & {name.casefold() for name in schema.names}
         self._partitioned = bool(self._keys) and not in_files
         self.columns: Sequence[str] = self._relation.columns if self._partitioned else schema.names
 
     @cached_property
     def _relation(self) -> Relation:
-        """Return the rows of all files; not until needed, as DuckDB takes as much memory as a batch."""
+        """Return the rows of all files; created on first use, because DuckDB takes as much memory as a batch."""
         connection = connect(self._paths)
         schemas: list[dict[str, str]] = []
         for path, name in zip(self._paths, self.origin, strict=True):
@@ -315,9 +319,9 @@ class ParquetFiles:
         return Relation(self.origin, relation, columns=self._schema.names, conflicts=conflicts, connection=connection)
 
     def _conflicts(self, schemas: Sequence[dict[str, str]]) -> dict[str, str]:
-        """Return the columns of ambiguous type or value, each with the reason."""
+        """Return the columns with an ambiguous type or value, with the reasons."""
         conflicts: dict[str, str] = {}
-        # DuckDB would cast a column to the type that it has in the first file.
+        # DuckDB would cast a column to its type in the first file.
         for name, expected in schemas[0].items():
             for path, schema in zip(self.origin, schemas, strict=True):
                 if name not in conflicts and schema.get(name) != expected:
@@ -328,14 +332,14 @@ class ParquetFiles:
             for path, schema in zip(self.origin, schemas, strict=True):
                 for name in schema:
                     if name.casefold() in self._keys:
-                        reason = "is in this file and, for all, in the names of folders"
+                        reason = "is in this file and also, for all files, in the names of folders"
                         conflicts[name] = f"{path}: column {name!r} {reason}"
         return conflicts
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
         if where is None and names and all(_is_plain(self._schema, name) for name in names):
-            # Read by Arrow on all cores, in a time that does not depend on the number of other columns.
+            # Read with Arrow on all cores; the time does not depend on the number of other columns.
             stream = self.stream(names)
             pieces = in_threads(lambda batches: list(batches()), stream.pieces)
             return pa.concat_tables([*chain.from_iterable(pieces)] or [stream.schema.empty_table()])
@@ -343,7 +347,7 @@ class ParquetFiles:
         return self._relation.fetch(names, where)
 
     def _require_sound(self, names: Sequence[str], where: str | None) -> None:
-        """Read columns by Arrow, if pages have checksums: it verifies them, and DuckDB does not."""
+        """Read columns with Arrow if pages have checksums, because Arrow verifies checksums and DuckDB does not."""
         used = {*names, *formats.mentioned(self.columns, where or "")}
         for number, path in enumerate(self._paths):
             footer = self._footer_of(number)
@@ -354,7 +358,7 @@ class ParquetFiles:
                         pass
 
     def held(self) -> "HeldFiles":
-        """Return the same files with columns kept in memory, for repeated queries."""
+        """Return these files with columns that stay in memory, for repeated queries."""
 
         def open_again() -> ParquetFiles:
             return open_parquet(self._paths, self.origin, formats.DEFAULT_LAYOUT)
@@ -367,13 +371,13 @@ class ParquetFiles:
         return self._relation.holds(where)
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
-        """Return the same rows in batches, one piece per row group."""
+        """Return the rows of `fetch` in batches, with one piece per row group."""
         if where is not None or not all(_is_plain(self._schema, name) for name in names):
             self._require_sound(names, where)
             return self._relation.stream(names, where)
         schema = pa.schema([self._schema.field(name) for name in names])
         rows = 0
-        # All footers are read first, so that a file that does not fit is reported before any row is read.
+        # Read all footers first, so that a file with different columns is reported before any row is read.
         for number in range(len(self._paths)):
             footer = self._footer_of(number)
             here = self._schema if number == 0 else footer.schema.to_arrow_schema()
@@ -407,14 +411,14 @@ class ParquetFiles:
                 yield partial(self._batches, number, footer, group, schema.names)
 
     def _require_types(self, here: pa.Schema, expected: pa.Schema, number: int) -> None:
-        """Raise as DuckDB would, with its type names, if columns differ from the first file's."""
+        """Raise DuckDB's error, with its type names, if column types differ from those in the first file."""
         types = dict(zip(here.names, here.types, strict=True))
         names = [field.name for field in expected if types.get(field.name) != field.type]
         if names:
             paths = [self._paths[0], self._paths[number]]
             origin = (self.origin[0], self.origin[number])
             ParquetFiles(paths, origin, self._schema, self._footer)._relation.fetch(names)
-            # Types that only Arrow distinguishes pass DuckDB's check.
+            # DuckDB's check accepts types that only Arrow distinguishes.
             name = self.origin[number]
             raise errors.EngineError(f"{name}: column {names[0]!r} is not of one type in all files")
 
@@ -423,16 +427,17 @@ class ParquetFiles:
         with formats.one_line_errors(self.origin[number]), self._open(number, footer) as file:
             for batch in file.iter_batches(size, row_groups=[group], columns=names, use_threads=False):
                 yield pa.Table.from_batches([batch]).select(names)
-        # Arrow's pool keeps the memory that this thread used. Only the last row groups give it back, which takes time.
+        # Arrow's pool keeps the memory of this thread. Release it only for the last row groups, because this takes
+        # time.
         if group + cores() >= footer.num_row_groups:
             pa.default_memory_pool().release_unused()
 
 
 class HeldFiles(ArrowColumns):
-    """Parquet files whose columns stay in memory after first use.
+    """Parquet files with columns that stay in memory after first use.
 
-    For a condition, the files are read again, but only the columns that it names, and through a connection that
-    is opened for it: threads that ask at the same time do not wait for each other.
+    For a condition, only the columns in the condition are read again, through a separate connection, so that threads do
+    not wait for each other.
     """
 
     def __init__(self, origin: tuple[str, ...], columns: Sequence[str], open_again: Callable[[], ParquetFiles]) -> None:
@@ -457,7 +462,7 @@ class HeldFiles(ArrowColumns):
 
 
 def _contiguous(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return numbers in contiguous memory, so that NumPy takes them without a copy."""
+    """Return numbers in contiguous memory, so that NumPy can use them without a copy."""
     kind = column.type
     if column.num_chunks <= 1 or not pa.types.is_primitive(kind) or pa.types.is_null(kind):
         return column
@@ -469,7 +474,7 @@ def _read_parquet(paths: Sequence[str], *, partitioned: bool) -> str:
 
 
 def _is_plain(schema: pa.Schema, name: str) -> bool:
-    """Return whether DuckDB and Arrow give a column the same type."""
+    """Return True if DuckDB and Arrow return a column with the same type."""
     position = schema.get_field_index(name)
     if position < 0:
         return False
@@ -479,7 +484,7 @@ def _is_plain(schema: pa.Schema, name: str) -> bool:
 
 
 def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
-    """Return whether columns of 32 bits are encoded as differences, for which DuckDB takes more bits than Arrow."""
+    """Return True if columns of 32 bits are encoded as differences, for which DuckDB uses more bits than Arrow."""
     if not footer.num_row_groups:
         return False
     first = footer.row_group(0)
@@ -494,10 +499,11 @@ def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
 
 
 def _has_checksums(path: str, footer: pq.FileMetaData) -> bool:
-    """Return whether the first page of a file has a checksum.
+    """Return True if the first page of a file has a checksum.
 
-    Its header, in Thrift's compact protocol, begins with three whole numbers: a byte 0x15, then 7 bits a byte, all but
-    the last with the highest bit set. The checksum would be the fourth.
+    The header of the page, in Thrift's compact protocol, begins with three integers. Each is a byte 0x15, followed by
+    bytes with 7 bits each; all bytes except the last have the highest bit set. The checksum would be the fourth
+    integer.
     """
     if not footer.num_row_groups:
         return False
@@ -545,7 +551,7 @@ class _IpcFiles(ArrowColumns):
         return formats.Stream(pa.schema([first.field(name) for name in names]), pieces)
 
     def _common_schema(self, names: Sequence[str]) -> pa.Schema:
-        """Return the types of columns, or raise for a file with other types, before reading any."""
+        """Return the types of columns; raise an error for a file with different types before reading any column."""
         schemas: list[pa.Schema] = []
         for path, name in zip(self._paths, self.origin, strict=True):
             with formats.one_line_errors(name):
@@ -624,7 +630,7 @@ def _array_of_series(series: Any, name: str) -> pa.Array | pa.ChunkedArray:
 
 
 def _array_of_numbers(values: Any, name: str, refusal: Exception) -> pa.Array:
-    """Return numbers that Arrow has no single type for, such as whole ones above the largest int64."""
+    """Return numbers for which Arrow has no common type, such as integers above the largest int64."""
     column = np.empty(len(values), object)
     column[:] = list(values)
     if not all(value is None or isinstance(value, NUMBER_TYPES) for value in column):
@@ -655,7 +661,7 @@ def open_frame(frame: Any) -> formats.Source:
             expected = "a file, folder, glob, '-', open binary file, data frame, relation or dict of columns"
             raise errors.EngineError("source", expected=expected, got=type(frame).__name__)
         native_names = narwhal.collect_schema().names()
-    # pandas also takes numbers as names.
+    # pandas also allows numbers as column names.
     native = {str(name): name for name in native_names}
 
     def load_columns(wanted: list[str]) -> pa.Table:
@@ -673,9 +679,10 @@ def open_frame(frame: Any) -> formats.Source:
 
 
 def _snapshot(table: Any) -> tuple[list[str], Callable[[list[str]], pa.Table]] | None:
-    """Return the columns of a Delta Lake or Iceberg table, of a scan or an Arrow dataset, and a function to read some.
+    """Return the columns of a Delta Lake or Iceberg table, scan or Arrow dataset, and a function that reads columns.
 
-    They are the rows of one snapshot: only the library of the table can tell them from deleted rows in its files.
+    The rows are those of one snapshot. Only the library of the table can distinguish them from deleted rows in the
+    files.
     """
     if hasattr(table, "to_pyarrow_dataset"):
         table = table.to_pyarrow_dataset()
@@ -688,7 +695,7 @@ def _snapshot(table: Any) -> tuple[list[str], Callable[[list[str]], pa.Table]] |
 
 
 def _without_nan(name: str) -> "nw.Expr":
-    """Return decimals with NaN, which PostgreSQL sorts above all numbers and Arrow lacks, as missing."""
+    """Return decimals with NaN as missing values; PostgreSQL sorts NaN above all numbers, and Arrow lacks it."""
     import narwhals as nw
 
     is_number = nw.col(name).cast(nw.Float64) <= sys.float_info.max
@@ -704,11 +711,11 @@ _DUCKDB_TABLES = """
 _SQLITE_TABLES = (
     "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_' ORDER BY 1"
 )
-_SQLITE_ROWS = 100_000  # fetched at a time: some MB of Python objects
+_SQLITE_ROWS = 100_000  # number of rows fetched at the same time: a few MB of Python objects
 
 
 def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
-    """Open a table of a DuckDB database; tables outside the schema main are named as "schema.table"."""
+    """Open a table of a DuckDB database; tables outside the schema `main` have names like "schema.table"."""
     path = _only(paths)
     with formats.one_line_errors(origin[0]), Path(path).open("rb") as file:
         if file.read(12)[8:] != b"DUCK":
@@ -725,10 +732,10 @@ def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: formats.FileL
 
 
 def open_sqlite(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
-    """Open a table of a SQLite database by Python's own driver, as DuckDB's is an extension to be downloaded.
+    """Open a table of a SQLite database with Python's own driver; DuckDB's driver would have to be downloaded.
 
-    SQLite has a type for each value. A column of integers and floats becomes floats if these hold all values exactly;
-    a column of numbers and texts raises an error.
+    In SQLite every value has a type. A column of integers and floats becomes floats if floats represent all values
+    exactly. A column of numbers and texts raises an error.
     """
     place = f"{Path(_only(paths)).absolute().as_uri()}?mode=ro"
 
@@ -757,7 +764,7 @@ def _only(paths: Sequence[str]) -> str:
 
 
 def _chosen(table: str | None, tables: list[str], origin: str) -> str:
-    """Return the name of the table that is asked for, or of the only one."""
+    """Return the name of the requested table, or of the only table."""
     if table is None and len(tables) == 1:
         return tables[0]
     if table in tables:
@@ -766,20 +773,20 @@ def _chosen(table: str | None, tables: list[str], origin: str) -> str:
     if not tables:
         raise errors.InputError("table", expected=f"a table in {origin}", got=got)
     expected = f"a table of {origin}: {errors.one_of(table or '', tables)}"
-    raise errors.InputError("table", expected=expected, got=got, hint="name one: table= (--table)")
+    raise errors.InputError("table", expected=expected, got=got, hint="pass one of them: table= (--table)")
 
 
 # ---- Spreadsheets ----
 
-_SEARCHED = 60  # rows in which the names of columns are looked for
-_EXACT = 2**53  # up to which a cell, a float64, holds every whole number
+_SEARCHED = 60  # number of rows that are searched for column names
+_EXACT = 2**53  # up to this number, a cell (a float64) can represent every whole number
 
 
 def open_excel(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
-    """Open the only non-empty sheet of each file, or the one named, with column names that all files share.
+    """Open the only non-empty sheet, or the named sheet, of each file; all files must have the same column names.
 
-    Cells have types, columns have none. A column of numbers is numeric, and of integers if all numbers are whole; in a
-    column that also holds texts, all cells are what a CSV file would have for them.
+    Cells have types, but columns do not. A column of numbers is numeric; its type is integer if all numbers are whole.
+    In a column that also contains text, all cells become text, as in a CSV file.
     """
     sheets = [_table(_sheet(path, name, layout.table), name, layout) for path, name in zip(paths, origin, strict=True)]
     names = [_as_text(cell) for cell in sheets[0][0]]
@@ -822,7 +829,7 @@ def _table(rows: Sequence[Sequence[Any]], name: str, layout: formats.FileLayout)
 
 
 def _read_marks(arrays: dict[str, pa.Array], origin: tuple[str, ...]) -> dict[str, errors.InputError]:
-    """Replace texts that are numbers with marks, and return the errors of those that can be read in two ways."""
+    """Replace texts that are numbers with marks, and return the errors of columns that can be read in two ways."""
     texts = {name: array for name, array in arrays.items() if pa.types.is_string(array.type)}
     texts = {
         name: array for name, array in texts.items() if numerals.may_be_numerals(array.drop_null().to_pylist(), None)
@@ -835,19 +842,19 @@ def _read_marks(arrays: dict[str, pa.Array], origin: tuple[str, ...]) -> dict[st
     for name, reading in numerals.readings(relation, columns, decimal=None, thousands=None, plain=".").items():
         if reading.expected:
             subject = f"column {name!r} of {errors.brief(origin)}"
-            hint = "make its cells numbers in the workbook"
+            hint = "convert its cells to numbers in the workbook"
             refusals[name] = errors.InputError(subject, expected=reading.expected, got=reading.got, hint=hint)
         elif reading.expression:
             arrays[name] = relation.project(f"{reading.expression} AS c").to_arrow_table().column(0)
     return refusals
 
 
-# A workbook becomes a rectangle from its first cell to its last one, at 62 bytes a cell. So large it may always be; and
-# so many times the cells that it has.
+# A workbook becomes a rectangle from its first to its last cell, with 62 bytes per cell. The first number is a size
+# that is always allowed; the second is the largest allowed ratio of the rectangle to its non-empty cells.
 _MOST_CELLS, _MOST_SPREAD = 1 << 22, 10
-# Parts of a workbook that unpack to more bytes, and to so many times their size, hold no table.
+# Parts of a workbook that unpack to more bytes than this, and to a larger multiple of their size, are not tables.
 _MOST_UNPACKED, _MOST_RATIO = 1 << 28, 200
-# References beyond XFD1048576, the last cell that a sheet may have, would abort the process.
+# References after XFD1048576, the last possible cell of a sheet, would abort the process.
 _COLUMN = re.compile(rb"""\br=["']([A-Za-z]{1,20})\d""")
 _ROW = re.compile(rb"""\br=["'][A-Za-z]{1,20}(\d{1,20})["']""")
 
@@ -864,7 +871,7 @@ def _check_extent(path: str, name: str) -> None:
             cells, columns, last_row, tail = 0, {b"A"}, 1, b""
             with book.open(part) as file:
                 while piece := file.read(1 << 20):
-                    # A reference may be cut between two pieces.
+                    # A reference may be split between two pieces.
                     piece, tail = tail + piece, piece[-32:]
                     letters = _COLUMN.findall(piece)
                     cells += len(letters)
@@ -876,12 +883,12 @@ def _check_extent(path: str, name: str) -> None:
                 width = 26 * width + ord(letter) - ord("A") + 1
             if width * last_row > max(_MOST_CELLS, _MOST_SPREAD * cells):
                 got = f"{cells:,}, the last ones in column {last_column} and in row {last_row:,}"
-                hint = "delete the stray ones, or save the sheet as CSV"
+                hint = "delete the stray cells, or save the sheet as CSV"
                 raise errors.EngineError(name, expected="cells side by side", got=got, hint=hint)
 
 
 def _sheet(path: str, name: str, wanted: str | None) -> Sequence[Sequence[Any]]:
-    """Return the cells of the sheet that is asked for, or of the only one that is not empty."""
+    """Return the cells of the requested sheet, or of the only sheet that is not empty."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError:
@@ -903,13 +910,13 @@ def _sheet(path: str, name: str, wanted: str | None) -> Sequence[Sequence[Any]]:
         return filled[wanted]
     if len(filled) != 1 or wanted is not None:
         got = errors.listing(list(filled)) if filled else "none"
-        hint = "name one: table= (--sheet)" if filled else ""
+        hint = "pass one of them: table= (--sheet)" if filled else ""
         raise errors.EngineError(name, expected="one sheet that is not empty", got=got, hint=hint)
     return next(iter(filled.values()))
 
 
 def _array_of_cells(cells: Sequence[Any]) -> pa.Array:
-    """Return cells of one type unchanged, with empty ones as missing; mixed types become text."""
+    """Return cells of one type unchanged, with empty cells as missing values; mixed types become text."""
     values = [None if cell == "" else cell for cell in cells]
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float}:
