@@ -108,7 +108,7 @@ def test_hostile_command_lines_end_in_one_line(run, tmp_path, every):
 @pytest.mark.parametrize(
     ("file", "options", "words"),
     [
-        ("nan.csv", (), "leave such rows out with --missing drop"),
+        ("nan.csv", (), "drop such rows with --missing drop"),
         ("commas.csv", ("--decimal", "."), "pass the decimal mark: --decimal ,"),
         ("good.csv", ("--target-prevalence", "2"), "--target-prevalence: expected a share"),
         ("good.csv", ("--pos-label", "7"), "--pos-label: expected a label of 'y', one of '0', '1', got '7'"),

@@ -221,7 +221,7 @@ def test_vectors_are_refused_with_the_way_to_take_one_element(frame, table):
     ("expression", "asked", "error", "words"),
     [
         ("if(double > 3, 7, y) as y2", {"label": "y2"}, LabelError, "label 'y2' of Spark DataFrame.*0, 1, 7"),
-        ("holes as a", {"scores": "a"}, ScoreError, "missing or infinite; leave such rows out with missing='drop'"),
+        ("holes as a", {"scores": "a"}, ScoreError, "missing or infinite; drop such rows with missing='drop'"),
         ("double as a", {"scores": "a", "where": "y > 5"}, ShapeError, "at least one row, got none"),
         ("raise_error('no luck') * 1.0D as a", {"scores": "a"}, EngineError, "no luck"),
     ],

@@ -184,7 +184,9 @@ class Narrow(GaussianNB):
 
 def test_a_failing_model_is_named_and_the_others_stay(data):
     x, y = data
-    with pytest.warns(RocscopeWarning, match="left out, failed in 4 fits: model 'narrow', fold 0, repeat 0: MemoryE"):
+    with pytest.warns(
+        RocscopeWarning, match="a model is omitted; 4 fits failed: model 'narrow', fold 0, repeat 0: MemoryE"
+    ):
         result = rs.evaluation.bootstrap_632({"narrow": Narrow(), "nb": GaussianNB()}, x, y, replicates=4)
     assert list(result) == ["nb"]
     assert len(result.failures) == 4

@@ -121,7 +121,7 @@ def test_rows_of_a_failed_fold_are_left_out_on_request():
     with pytest.warns(RocscopeWarning) as caught:
         preds = evaluate({"broken": Broken(), "nb": NB}, **options)
     said = [str(warning.message) for warning in caught]
-    assert any("rows of its failed folds are omitted, failed in 2 fits: model 'broken'" in text for text in said)
+    assert any("rows of failed folds are omitted; 2 fits failed: model 'broken'" in text for text in said)
     whole = evaluate(NB, scoring="accuracy", return_train_score=True)
     (fold,) = set(preds.fold.tolist())
     assert preds.models == ["broken", "nb"]
@@ -147,7 +147,9 @@ def test_missing_values_are_the_model_s_own_error_with_its_place():
     with pytest.raises(ModelError, match="model 'lr', fold 0, repeat 0: ValueError: Input X contains NaN") as caught:
         evaluate({"lr": LogisticRegression()}, holes)
     assert type(caught.value.__cause__) is ValueError
-    with pytest.warns(RocscopeWarning, match="left out, failed in 6 fits: model 'lr', fold 0, repeat 0: ValueError"):
+    with pytest.warns(
+        RocscopeWarning, match="a model is omitted; 6 fits failed: model 'lr', fold 0, repeat 0: ValueError"
+    ):
         preds = evaluate({"lr": LogisticRegression(), "tree": DecisionTreeClassifier()}, holes, repeats=2)
     assert preds.models == ["tree"]
     assert {failure.model for failure in preds.source.failures} == {"lr"}
@@ -155,7 +157,7 @@ def test_missing_values_are_the_model_s_own_error_with_its_place():
 
 
 def test_a_model_that_fails_in_some_folds_does_not_lose_the_others():
-    with pytest.warns(RocscopeWarning, match="failed in 2 fits: model 'broken'.* ZeroDivisionError: no; see"):
+    with pytest.warns(RocscopeWarning, match="2 fits failed: model 'broken'.* ZeroDivisionError: no; see"):
         preds = evaluate({"broken": Broken(), "nb": NB})
     assert preds.models == ["nb"]
     assert len(preds) == 12

@@ -334,7 +334,7 @@ def labelled(plan: Plan, source: Any, *, label: str, scores: Any = None, **colum
     if plan.columns:
         columns["columns"] = plan.columns
     if plan.by_segment and columns.get("segment") is None:
-        raise InputError("segment", expected="the column of the segments, which the plan needs", got="none")
+        raise InputError("segment", expected="the segment column, which the plan needs", got="none")
     if type(source).__module__.startswith("pyspark.") and not plan.columns:
         return read_counts(source, label=label, scores=scores, **columns)
     return read(source, label=label, scores=scores, **columns)
@@ -358,7 +358,7 @@ def _truth(column: Array, name: str, pos_label: Any) -> tuple[Booleans, Booleans
         elif texts[row] in _TRUTH:
             positive[row] = _TRUTH[texts[row]]
         else:
-            expected, hint = "0/1, -1/1 or true/false", "name the positive one with pos_label"
+            expected, hint = "0/1, -1/1 or true/false", "pass the positive label as pos_label"
             raise LabelError(f"column {name!r}", expected=expected, got=repr(texts[row]), hint=hint)
     return positive, known
 
@@ -416,7 +416,7 @@ def _fetch_cases(
         if not plan.by_segment:
             segment = None
         elif segment is None:
-            raise InputError("segment", expected="the column of the segments, which the plan needs", got="none")
+            raise InputError("segment", expected="the segment column, which the plan needs", got="none")
         roles = [("scores", column) for column in models.values()]
         roles += [(role, column) for role, column in (("ids", ids), ("segment", segment)) if isinstance(column, str)]
         roles += [("keep", column) for column in keep]
@@ -468,7 +468,7 @@ def _scores(column: pa.ChunkedArray, origin: str, name: str, decimal: str) -> Ar
     numbers = columns.numbers(column, subject, ScoreError, decimal=decimal)
     if numbers.missing is not None:
         got = check.count_and_first(numbers.missing, "missing or infinite")
-        hint = "leave such rows out with where="
+        hint = "exclude such rows with where="
         raise ScoreError(subject, expected="a finite score in every row", got=got, hint=hint)
     return numbers.as_scores()
 

@@ -434,7 +434,7 @@ class Role:
     def incomplete(self, source: formats.HasColumns, got: str) -> errors.InputError:
         """Return the error for missing or infinite values; `got` states their number."""
         error = _ERRORS.get(self.argument, errors.InputError)
-        hint = "leave such rows out with missing='drop'"
+        hint = "drop such rows with missing='drop'"
         return error(self.subject(source), expected="a finite value in every row", got=got, hint=hint)
 
 

@@ -878,8 +878,8 @@ def without_failures(
         raise_first(failed)
     for name in dict.fromkeys(fit.model for fit in failed):
         failures = [fit.failure for fit in failed if fit.model == name]
-        what = "left out" if name in lost else "rows of its failed folds are omitted"
-        warn(f"{what}, failed in {len(failures)} fits: {failures[0]}; see predictions.source.failures")
+        what = "a model is omitted" if name in lost else "rows of failed folds are omitted"
+        warn(f"{what}; {len(failures)} fits failed: {failures[0]}; see predictions.source.failures")
     return scored, failed, kept
 
 

@@ -207,10 +207,11 @@ def learning_curve(
         Number of sizes, if `sizes` is "geometric" or "arithmetic".
     metric, larger_is_better : see `bootstrap_632`
     cv, repeats : see `evaluate`
-        Each split is one run; by default 20 repeats of a holdout or bootstrap and one of other protocols.
+        Each split is one run. The default is 20 repeats of a holdout or bootstrap, and one repeat of other protocols.
     return_train_score : bool
-        Evaluate each model on its training rows too. If both curves meet at a value that is too low, the model is too
-        simple (bias); if they stay apart, it is too flexible for the number of rows (variance).
+        If True, evaluate each model on its training rows too. If the two curves converge to a poor value, the model is
+        too simple (bias). If a gap between the curves remains, the model is too flexible for the number of rows
+        (variance).
 
     Returns
     -------

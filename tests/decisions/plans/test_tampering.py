@@ -160,7 +160,7 @@ def test_verify_reads_every_source(tmp_path):
             assert plan.verify(source, **named) == expected
         assert expected.checks and not expected.refuted
     assert str(made[0].verify(preds).checks[0]).startswith("model: stored ")
-    with pytest.raises(InputError, match="segment: expected the column of the segments"):
+    with pytest.raises(InputError, match="segment: expected the segment column"):
         made[-1].verify(table, label="y")
 
 
