@@ -418,7 +418,7 @@ class HasColumns(Protocol):
 
     @property
     def origin(self) -> tuple[str, ...]:
-        """The files, or another source of the rows."""
+        """File names, or the name of another source."""
         ...
 
     @property

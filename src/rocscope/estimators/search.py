@@ -53,7 +53,7 @@ class SearchCandidate(Result):
     ----------
     name : str
     value : float
-        Out-of-fold value of the metric; a cost, or a metric at one threshold, is that of the best threshold.
+        Out-of-fold value of the metric. For a cost, or a metric at one threshold, the value at the best threshold.
     worse_by : float
         Difference from the best candidate.
     standard_error : float

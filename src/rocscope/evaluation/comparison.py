@@ -591,8 +591,9 @@ def compare_datasets(
 
     Parameters
     ----------
-    results : mapping from model name to array of N values, one a data set; data frame of such columns; or mapping
-        from data set name to predictions with folds, whose mean over folds is taken
+    results : mapping from model name to array of N values, data frame, or mapping from data set name to predictions
+        Values of the metric with one value per data set; a data frame has one column per model. For predictions with
+        folds, the value is the mean over the folds.
     metric : see `compare_folds`
     zeros : {"split", "drop", "pratt"}
         Treatment of data sets in which two models are equal. "split" gives half of their ranks to each side (Demšar);

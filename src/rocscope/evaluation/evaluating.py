@@ -72,8 +72,8 @@ def evaluate(
     groups : array of n labels, optional
         Group of each row, such as the patient. Rows of one group are never in training and test at once. The
         predictions keep the groups, and their intervals and tests count groups. Searches with a `cv` for groups (also
-        as the last step of a pipeline) and the estimators of rocscope use them in their inner folds. With
-        scikit-learn's metadata routing, every step that requests groups receives them.
+        as the last step of a pipeline) and the estimators of rocscope also keep groups together in their inner folds.
+        With scikit-learn's metadata routing, every step that requests groups receives them.
     sample_weight : array of n weights, optional
         Weights of the rows. They are passed to `fit` of each model that takes weights, and kept in the predictions.
     weights : {"auto", "frequency", "sampling"}

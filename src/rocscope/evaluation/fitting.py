@@ -211,11 +211,10 @@ def take_rows(X: Any, index: Array) -> Any:
 class Task:
     """Settings shared by all fits.
 
-    `labels` are as the user gave them and `positive` is the index of the positive class among `classes`, or None
-    where each class has a score. `with_labels` states whether models also predict labels, `with_estimators` whether
-    fitted models are kept, and `with_training` whether they are scored on their training rows too. `scorers` evaluate
-    each fitted model. `arguments` are passed to the `fit` of each model with rows and labels. Without a seed, models
-    keep their own random state.
+    `labels` are the user's labels. `positive` is the index of the positive class among `classes`; None means one score
+    per class. With `with_labels`, models also predict labels; with `with_estimators`, fitted models are kept; with
+    `with_training`, models are also scored on their training rows. `scorers` evaluate each fitted model. `arguments`
+    are further arguments of each model's `fit`. Without a seed, models keep their own random state.
     """
 
     X: Any

@@ -383,8 +383,8 @@ def _effect_of_prevalence(chance: Array, prevalence: float) -> tuple[Array, Arra
 def _refitted(known: Sample, fitted: Recalibrator, replicates: int, seed: int) -> list[Recalibrator]:
     """Return recalibrators fitted to bootstrap replicates of the reference; groups are resampled as units.
 
-    Scores of the reference are first merged to 200 levels. This changes the variance of the fits much less than their
-    limited number does.
+    Scores of the reference are first merged to 200 levels. The effect on the variance of the fits is much smaller than
+    the error from the limited number of replicates.
     """
     counts = known.counts
     levels = Outcomes.of(counts)

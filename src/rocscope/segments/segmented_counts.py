@@ -292,8 +292,8 @@ def _p_values(apart: Array, mean: float, variance: Array, of_rest: Array, n_pos:
     """Return two-sided p-values of differences, with a continuity correction of half a pair.
 
     The distribution of an area is less skewed than the beta distribution with its mean and variance, and more skewed
-    than the normal distribution. The larger tail probability of the two is used. Small segments have longer tails, so
-    the variance is increased by the factor 1 + 1/(2m), where m is the size of the smaller class.
+    than the normal distribution. The p-value uses the larger of the two tail probabilities. Small segments have longer
+    tails, so the variance is increased by the factor 1 + 1/(2m), where m is the size of the smaller class.
     """
     if not 0 < mean < 1:
         return np.ones(apart.size)

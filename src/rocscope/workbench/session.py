@@ -128,7 +128,7 @@ class RequestQueue:
                     del self._newest[lane]
 
     def end(self) -> None:
-        """Cancel all requests, now and from now on."""
+        """Cancel all current and future requests."""
         with self._lock:
             self._ended = True
             for token in self._running.values():
