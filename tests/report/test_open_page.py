@@ -181,7 +181,7 @@ def test_the_report_is_that_of_python_and_can_be_saved(page, scores, tmp_path):
     data = report_data(preds, title="scores.csv")
     best = rs.choose(preds)
     assert page.mark("roc", "point") == pytest.approx([best.point.fpr, best.point.tpr], abs=1e-12)
-    assert "1 row was left out" in page.page.text_content(".notes")
+    assert "1 row was omitted" in page.page.text_content(".notes")
     assert data.provenance["hash"] in page.page.text_content(".provenance")
     decision = rs.Decision.load(page.download("text=Save decision"))
     assert (decision.model, decision.threshold, decision.expected_cost) == (
