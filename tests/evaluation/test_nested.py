@@ -267,7 +267,7 @@ def test_what_models_lack_is_said():
         nested(LinearSVC(), X, y, metric="brier")
     with pytest.raises(ModelError, match="bins"):
         nested(GaussianNB(priors=["bins"]), X, y)
-    with pytest.warns(RocscopeWarning, match="left out"):
+    with pytest.warns(RocscopeWarning, match="a model is omitted"):
         found = nested({"good": GaussianNB(), "bad": GaussianNB(priors=["bins"])}, X, y)
     assert list(found.estimates) == ["good"]
 
