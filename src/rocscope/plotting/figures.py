@@ -364,7 +364,7 @@ def plot_lift_chart(
     >>> tied = [1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]
     >>> ax = plot_lift_chart(*tied, ties="lower", hull=False, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
-    ['score (area 2)', 'ties as errors (area 1.67)']
+    ['score (area 2.000)', 'ties as errors (area 1.667)']
     """
     chosen = _select(with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight), models)
     curves = {name: lift_chart(counts) for name, counts in chosen.items()}
