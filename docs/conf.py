@@ -70,8 +70,10 @@ copyright = "The rocscope developers, BSD-3-Clause"
 
 sys.path.insert(0, str(HERE / "site"))
 import pages  # noqa: E402 (found by the path above)
+import thumbnails  # noqa: E402
 
 sphinx_gallery_conf = {
+    "image_scrapers": ("thumbnails.scraper",),
     "examples_dirs": str(HERE.parent / "examples" / "gallery"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
@@ -135,3 +137,4 @@ def setup(app):
     app.connect("missing-reference", resolve_short_name)
     app.connect("autodoc-skip-member", not_ours)
     app.connect("source-read", index_terms)
+    app.connect("env-before-read-docs", thumbnails.replace_thumbnails)

@@ -1,6 +1,6 @@
 """
-A calibration plot
-==================
+Calibration plot in bins
+========================
 
 Observed shares in ten bins, with the points at the mean score of each.
 """

@@ -1,6 +1,6 @@
 """
-A smooth calibration curve with its band
-========================================
+Calibration curve by LOESS, with its band
+=========================================
 
 LOESS, and where it may lie.
 """

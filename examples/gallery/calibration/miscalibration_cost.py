@@ -1,6 +1,6 @@
 """
-What it costs to trust the probabilities
-========================================
+Cost of trusting uncalibrated probabilities
+===========================================
 
 Acting on probabilities as they are, beside acting on calibrated ones, at each cost ratio.
 """

@@ -1,6 +1,6 @@
 """
-Isotonic regression, which is the hull
-======================================
+Calibration curve by isotonic regression
+========================================
 
 The steps of PAV are the slopes of the ROC hull.
 """

@@ -1,6 +1,6 @@
 """
-Before and after recalibration
-==============================
+Calibration before and after recalibration
+==========================================
 
 Probabilities mended on other rows than those that they are judged on.
 """

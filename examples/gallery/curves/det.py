@@ -1,6 +1,6 @@
 """
-Detection error trade-off
-=========================
+DET curve (detection error trade-off)
+=====================================
 
 Both error rates on normal scales: a curve that is straight comes from two normal distributions.
 """

@@ -1,6 +1,6 @@
 """
-Cumulative gains
-================
+Cumulative gain curve
+=====================
 
 How many of the responders are among the first so many contacted.
 """

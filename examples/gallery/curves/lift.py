@@ -1,6 +1,6 @@
 """
-Lift
-====
+Lift curve
+==========
 
 How much better than chance a mailing to the best part of the list does.
 """

@@ -1,6 +1,6 @@
 """
-Only the part that matters
-==========================
+Partial area under a ROC curve
+==============================
 
 A screening programme can afford few false alarms; the area up to 10% of them is what counts.
 """

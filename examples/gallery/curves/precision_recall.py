@@ -1,6 +1,6 @@
 """
-Precision and recall
-====================
+Precision–recall curve
+======================
 
 Where positives are rare, how many of the alarms are right.
 """

@@ -1,6 +1,6 @@
 """
-A ROC curve
-===========
+ROC curve
+=========
 
 Every score that was seen is a step; a tie is a diagonal.
 """

@@ -1,6 +1,6 @@
 """
-Three views of the same counts
-==============================
+ROC curve, lift chart and calibration plot
+==========================================
 
 ROC curve, lift chart and calibration plot come from one table: how many positives and negatives have each score.
 """

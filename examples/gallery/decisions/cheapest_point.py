@@ -1,6 +1,6 @@
 """
-The cheapest point
-==================
+ROC curves and the point of lowest cost
+=======================================
 
 A line of equal cost touches the hull where it costs least.
 """

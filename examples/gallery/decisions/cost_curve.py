@@ -1,6 +1,6 @@
 """
-Cost curves
-===========
+Cost curves of two models
+=========================
 
 Expected cost of each model over all class mixes, at its best threshold for each.
 """

@@ -1,6 +1,6 @@
 """
-The hull of several models
-==========================
+ROC hull of two models
+======================
 
 Neither model is best everywhere; corners of the hull are the choices that can ever be right.
 """

@@ -1,6 +1,6 @@
 """
-The lift chart in counts
-========================
+Lift chart and the point of lowest cost
+=======================================
 
 The line of equal cost in the lift chart of the papers, whose axis counts true positives.
 """

@@ -1,6 +1,6 @@
 """
-Net benefit
-===========
+Net benefit (decision curve)
+============================
 
 What a model is worth to a clinic that treats from some risk on, beside treating all or none.
 """

@@ -1,6 +1,6 @@
 """
-Profit of a mailing
-===================
+Profit curve of a mailing
+=========================
 
 Each letter costs, each reply brings; the top of the curve is how many to write to.
 """

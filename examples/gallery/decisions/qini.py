@@ -1,6 +1,6 @@
 """
-Who responds because of the contact
-===================================
+Qini curve of a campaign with a control group
+=============================================
 
 The Qini curve of an experiment: responses that contacts add, against contacting at random.
 """

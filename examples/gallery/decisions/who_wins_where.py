@@ -1,6 +1,6 @@
 """
-Who wins where
-==============
+Best model by cost ratio and prevalence
+=======================================
 
 Every pair of prevalence and cost ratio has its best model; here is the map.
 """

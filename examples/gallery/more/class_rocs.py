@@ -1,6 +1,6 @@
 """
-One curve a class
-=================
+ROC curve of each class
+=======================
 
 Each class against all others.
 """

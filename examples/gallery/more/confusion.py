@@ -1,6 +1,6 @@
 """
-A confusion matrix
-==================
+Confusion matrix of three classes
+=================================
 
 Counts, shaded by the share of their row.
 """

@@ -1,6 +1,6 @@
 """
-Learners over several data sets
-===============================
+Critical difference diagram of four learners
+============================================
 
 Mean ranks, and which of them do not differ by Nemenyi's critical difference.
 """

@@ -1,6 +1,6 @@
 """
-Ten folds and their mean
-========================
+Average ROC curve of ten folds
+==============================
 
 Faint: each fold. Bold: their mean, with its band.
 """

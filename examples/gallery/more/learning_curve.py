@@ -1,6 +1,6 @@
 """
-Would more data help?
-=====================
+Learning curves of two models
+=============================
 
 The same test rows for every number of training rows.
 """

@@ -1,6 +1,6 @@
 """
-Three probabilities in a triangle
-=================================
+Probabilities of three classes in a triangle
+============================================
 
 Each corner is certainty; the shades are decisions.
 """

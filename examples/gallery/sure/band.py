@@ -1,6 +1,6 @@
 """
-A band around a ROC curve
-=========================
+ROC curve with a confidence band
+================================
 
 A band that holds the whole curve, not just each point by itself.
 """

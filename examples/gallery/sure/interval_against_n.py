@@ -1,6 +1,6 @@
 """
-What a hundred more cases bring
-===============================
+Interval of the AUC by number of cases
+======================================
 
 The interval of an AUC by sample size: it halves with four times the cases.
 """

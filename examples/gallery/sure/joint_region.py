@@ -1,6 +1,6 @@
 """
-A region around a point
-=======================
+Confidence region of an operating point
+=======================================
 
 Sensitivity and specificity of one threshold, both unsure.
 """

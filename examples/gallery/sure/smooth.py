@@ -1,6 +1,6 @@
 """
-A smooth curve through few cases
-================================
+Smooth and empirical ROC curve
+==============================
 
 Two normal distributions behind the ranks.
 """

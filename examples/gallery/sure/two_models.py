@@ -1,6 +1,6 @@
 """
-Is the new model better?
-========================
+Comparison of two ROC curves
+============================
 
 Paired curves of the same cases; the interval is of the difference.
 """

@@ -1,6 +1,6 @@
 """
-What bins leave open
-====================
+Envelope of a ROC curve from bins
+=================================
 
 Counts in ten ranges of the score: the curve surely lies in the shaded part.
 """
