@@ -20,8 +20,8 @@ import rocscope as rs
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "support"))
 
 from monitor_cases import changes, rank_alarms, rank_rows_needed, rows_needed
-from rocscope.decisions.confidence_sequence import BETS, bets_on_residuals
 from rocscope.figures.conditions import Condition
+from rocscope.inference.confidence_sequence import BETS, bets_on_residuals
 
 CHANGES = (0, 1400, 4000)
 NEAR = 0.2

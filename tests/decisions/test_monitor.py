@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import rocscope as rs
 from monitor_cases import alarms, rows_needed
 from rocscope.decisions import Monitor
-from rocscope.decisions.confidence_sequence import BETS, _log_wealth, _stakes, asymptotic_reach, mean_interval
 from rocscope.errors import InputError
+from rocscope.inference.confidence_sequence import BETS, _log_wealth, _stakes, asymptotic_reach, mean_interval
 
 CONTEXT = rs.Context(cost_fp=1, cost_fn=4)
 

@@ -7,7 +7,8 @@ import pytest
 
 import rocscope as rs
 from rocscope.decisions import Monitor
-from rocscope.decisions.confidence_sequence import (
+from rocscope.errors import InputError, StoredError
+from rocscope.inference.confidence_sequence import (
     BETS_OF_CLASS,
     LookBlock,
     cell_means,
@@ -16,7 +17,6 @@ from rocscope.decisions.confidence_sequence import (
     mean_interval,
     spread,
 )
-from rocscope.errors import InputError, StoredError
 
 CONTEXT = rs.Context(cost_fp=1, cost_fn=4)
 TPR, FPR, PREVALENCE = 0.8, 0.2, 0.3

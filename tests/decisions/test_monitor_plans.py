@@ -6,8 +6,8 @@ import pytest
 import rocscope as rs
 from rocscope import Campaign, Context, Predictions, Review, ThresholdCounts
 from rocscope.decisions import Monitor
-from rocscope.decisions.confidence_sequence import mean_interval
 from rocscope.errors import InputError, StoredError
+from rocscope.inference.confidence_sequence import mean_interval
 
 COUNTS = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
 CAMPAIGN = Campaign(1000, unit_cost=1, unit_benefit=10)
@@ -143,7 +143,7 @@ def test_the_volume_of_actions_is_known_before_labels_come(tmp_path):
     assert (watch.n, watch.looks, watch.alarm) == (0, 0, None)
     assert (watch.volume.value, watch.volume.low, watch.volume.high) == (acted / 400, low, high)
     assert watch.planned_volume == decision.point.depth
-    with pytest.warns(UserWarning, match="counted for the volume before"):
+    with pytest.warns(UserWarning, match="already counted for the volume"):
         watch.update_unlabelled(score, when="Mon")
     loaded = Monitor.load(watch.update(label, score).save(tmp_path / "s.json"))
     assert (loaded.volume, loaded.n) == (watch.volume, 400)
@@ -178,7 +178,7 @@ def test_refusals():
         rs.monitor(PLANS["campaign"]).update([1, 0], [1, 2, 3])
     with pytest.raises(InputError, match="segment: expected the segment of each case"):
         rs.monitor(PLANS["allocation"]).update([1, 0], [1, 2])
-    with pytest.raises(InputError, match="monitor: expected that of a plan"):
+    with pytest.raises(InputError, match="monitor: expected a monitor of a plan"):
         rs.monitor("auc").update_unlabelled([1, 2])
 
 

@@ -8,8 +8,8 @@ from scipy import stats
 
 import rocscope as rs
 from rocscope.decisions import Monitor
-from rocscope.decisions.confidence_sequence import BETS, _stakes
 from rocscope.errors import InputError, LabelError
+from rocscope.inference.confidence_sequence import BETS, _stakes
 from rocscope.multiclass import ClassWeights, ConfusionMatrix, CostMatrix, MulticlassPredictions, class_weights
 
 CLASSES = ("ant", "bee", "cat")

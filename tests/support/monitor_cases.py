@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from rocscope.decisions.confidence_sequence import (
+from rocscope.inference.confidence_sequence import (
     BETS,
     BLOCKS_BEFORE_GROWTH,
     LEAST_BLOCK_ROWS,

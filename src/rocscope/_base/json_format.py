@@ -267,6 +267,11 @@ class Fields:
         """Return a finite number, or None for null."""
         return None if self.content.get(name, ...) is None else self.number(name)
 
+    def number_or_nan(self, name: str) -> float:
+        """Return a finite number, or NaN for null."""
+        number = self.optional_number(name)
+        return math.nan if number is None else number
+
     def whole(self, name: str) -> int:
         """Return a non-negative integer, such as a count."""
         value = self.take(name, int, "a whole number")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import compress, repeat
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,11 +26,9 @@ from rocscope._base.json_format import Fields, Format
 from rocscope.core import Campaign, Context, Predictions, ThresholdCounts, jsonable, number, require_kinds
 from rocscope.core.context import nearest
 from rocscope.decisions import allocation, apportionment, segment_costs
-from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases
+from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases, SegmentPlan
 from rocscope.decisions.apportionment import SegmentBound, SegmentShares
 from rocscope.decisions.constraints import Constraint, constraints_of
-from rocscope.decisions.generalization import ChosenEstimate
-from rocscope.decisions.plan import Plan, Promise
 from rocscope.decisions.randomized import NEAR, UNIT, hashes_of
 from rocscope.decisions.segment_costs import ActionCampaign, GivenCosts, RowAmounts, SegmentUnitCosts, UnitCosts
 from rocscope.errors import InputError
@@ -47,7 +46,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ActionAllocation(Plan):
+class ActionAllocation(SegmentPlan):
     """A threshold for each action in each segment, jointly optimal under one limit.
 
     ``rocscope.allocate(…, actions=…)`` returns these plans.
@@ -99,12 +98,7 @@ class ActionAllocation(Plan):
         return self.places
 
     @property
-    def names(self) -> Array:
-        """Names of the segments, in order."""
-        return self.places[0].names
-
-    @property
-    def cost(self) -> float:
+    def cost(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Total expected cost of all cases."""
         return math.fsum(place.cost for place in self.places)
 
@@ -117,11 +111,6 @@ class ActionAllocation(Plan):
     def fixed_cost(self) -> float:
         """Total fixed cost of the campaigns that are run."""
         return self.places[0].fixed_cost
-
-    @property
-    def profit(self) -> float:
-        """Expected profit relative to acting on nobody, after fixed costs."""
-        return -self.cost - self.fixed_cost
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -137,11 +126,6 @@ class ActionAllocation(Plan):
                 return False
         return True
 
-    @property
-    def totals(self) -> tuple[Array, Array]:
-        """Numbers of positives and negatives of each segment in the sample."""
-        return self.places[0].totals
-
     @cached_property
     def cases(self) -> dict[str, Array]:
         """Expected number of cases that get each action, by segment."""
@@ -153,10 +137,6 @@ class ActionAllocation(Plan):
             for place, name in enumerate(order):
                 cases[name][segment] = reached[place][segment] - reached[place + 1][segment]
         return cases
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        return self.places[0].models
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -215,16 +195,6 @@ class ActionAllocation(Plan):
         """Return the rows that get an action, in the order of the input."""
         return np.flatnonzero(self.assign(scores, ids, segment=segment, random_state=random_state) != "")
 
-    @cached_property
-    def promise(self) -> Promise:
-        return allocation.promise_of(self, self.places[0])
-
-    def _new_cases(self) -> ChosenEstimate:
-        return allocation.expected_cost(self)
-
-    def sentence(self, currency: str = "") -> str:
-        return allocation.sentence_of(self, f"{self._planned}; ", currency)
-
     def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
         """Return the gain of the action of each row relative to no action; 0 for rows without an action."""
         given = np.asarray(action).tolist()
@@ -242,18 +212,9 @@ class ActionAllocation(Plan):
             gain += (place_of_row >= i) * place.gains(positive, amounts, segment)
         return gain
 
-    def said(self, chosen: int, cases: int) -> str:
-        return f"{super().said(chosen, cases)}: {self._planned} were planned in {self.names.size} segments"
-
     @property
     def _planned(self) -> str:
         return ", ".join(f"{number(round(float(cases.sum()), 9))} × {name}" for name, cases in self.cases.items())
-
-    def interval(self, level: float = 0.95, *, random_state: Any = 0, **_: Any) -> ChosenEstimate:
-        """Return the expected cost on new cases; see `Allocation.interval`."""
-        seed = check.seed_of(random_state)
-        held_out = allocation.held_out_outcomes(self.places, self.source, self.limit, seed)
-        return allocation.cost_interval(self.cost, self.places, level, held_out)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ActionAllocation":
@@ -265,15 +226,14 @@ class ActionAllocation(Plan):
             fields.refuse("places", "an allocation to the same segments for each action")
         if any(len({*order}) != len(places) for order in orders):
             fields.refuse("segments", "one action for each place")
-        limit = None if fields.content.get("limit") is None else allocation.read_number(fields, "limit")
+        limit = allocation.optional_fraction(fields, "limit")
         in_money = fields.take("in_money", bool, "true or false")
-        marginal = fields.optional_number("marginal")
         actions = dict(zip(places[0].keys, orders, strict=True))
         campaigns = tuple(map(_read_campaign, fields.objects("campaigns") if "campaigns" in fields.content else ()))
         for campaign in campaigns:
             if campaign.action not in orders[0] or campaign.segment not in (None, *actions):
                 fields.refuse("campaigns", "actions and segments of the plan")
-        plan = cls(actions, places, math.nan if marginal is None else marginal, limit, in_money, campaigns)
+        plan = cls(actions, places, fields.number_or_nan("marginal"), limit, in_money, campaigns)
         return plan.checked(fields)
 
     def to_dict(self) -> dict[str, Any]:
@@ -292,21 +252,11 @@ class ActionAllocation(Plan):
     def stored(self) -> dict[str, Any]:
         return self.to_dict() | {"places": [place.stored() for place in self.places]}
 
-    def __repr__(self) -> str:
-        segments = f"{self.names.size} segment{'s' * (self.names.size != 1)}"
-        facts = [segments, self._planned, f"cost={self.cost:.6g}"]
-        if self.price:
-            facts.append(f"price of bounds={self.price:.6g}")
-        facts += self.places[0].new_cases_words
+    @property
+    def _fixed_costs_in_words(self) -> str:
         paid = [campaign for campaign in self.campaigns if campaign.runs and campaign.fixed_cost]
-        if paid:
-            runs = [f"{campaign.label} {float(campaign.fixed_cost):.6g}" for campaign in paid]
-            facts.append(f"fixed costs={self.fixed_cost:.6g} ({' + '.join(runs)})")
-        if self.left_out:
-            facts.append(f"{check.listing(list(self.left_out))} not run: does not cover the fixed cost")
-        if self.marginal > 0:
-            facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
-        return f"ActionAllocation({', '.join(facts)})"
+        runs = [f"{campaign.label} {float(campaign.fixed_cost):.6g}" for campaign in paid]
+        return f"{super()._fixed_costs_in_words} ({' + '.join(runs)})"
 
 
 def _campaign_content(campaign: ActionCampaign) -> dict[str, Any]:
@@ -319,11 +269,8 @@ def _read_campaign(fields: Fields) -> ActionCampaign:
     segment = fields.content.get("segment")
     if segment is not None:
         segment = allocation.segment_name(fields, "segment")
-    capacity = None if fields.content.get("capacity") is None else allocation.read_number(fields, "capacity")
-    fixed_cost = allocation.read_number(fields, "fixed_cost")
-    return ActionCampaign(
-        fields.text("action"), segment, fixed_cost, capacity, fields.take("runs", bool, "true or false")
-    )
+    amounts = allocation.read_number(fields, "fixed_cost"), allocation.optional_fraction(fields, "capacity")
+    return ActionCampaign(fields.text("action"), segment, *amounts, fields.take("runs", bool, "true or false"))
 
 
 @contract
@@ -449,7 +396,8 @@ def allocate(
 
     >>> actions = {"letter": Campaign(population=8, unit_cost=1, unit_benefit=4), "call": Campaign(8, 3, 10, 20)}
     >>> allocate(north, actions=actions)
-    ActionAllocation(1 segment, 0 × call, 4 × letter, cost=-8, 'call' not run: does not cover the fixed cost)
+    ActionAllocation(1 segment, 0 × call, 4 × letter, cost=-8, 'call' not run, because the fixed cost
+    exceeds the gain)
     """
     if actions is not None and context is not None:
         raise InputError("actions and context", expected="one of them", got="both")
@@ -588,37 +536,50 @@ def best_allocation(
     each set.
     """
 
-    def with_runs(runs: tuple[bool, ...]) -> tuple[Allocation, float] | None:
-        of_runs = replace(costs, runs=runs)
-        rest = limit if limit is None or not limits.in_money else limit - of_runs.fixed
-        return None if rest is not None and rest < 0 else _best_of_runs(points, of_runs, rest, limits, amounts)
+    def with_runs(runs: tuple[bool, ...], rest: Fraction | None) -> tuple[Allocation, float]:
+        return _best_of_runs(points, replace(costs, runs=runs), rest, limits, amounts)
 
     chosen = costs.runs
     if chosen:
         bounds = limits.segment_bounds(points, costs)
         options: Any = {"choose_runs": True, "in_money": limits.in_money}
         _, _, chosen, _ = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds, **options)
-    best = with_runs(chosen)
-    if best is None:
-        expected = f"an amount of at least the fixed costs, {float(costs.fixed):g}"
-        raise InputError("budget", expected=expected, got=f"{float(limit or 0):g}")
-    return best if limits.bounded else _best_neighbour(chosen, best, with_runs)
+    return _best_set(with_runs, chosen, costs.fixed_costs, limit, limits)
 
 
 PlanAndValue = TypeVar("PlanAndValue", bound=tuple[Allocation | ActionAllocation, float])
 
 
-def _best_neighbour(
+def _best_set(
+    with_runs: Callable[[tuple[bool, ...], Fraction | None], PlanAndValue],
     chosen: tuple[bool, ...],
-    best: PlanAndValue,
-    with_runs: Callable[[tuple[bool, ...]], PlanAndValue | None],
-    kept: Sequence[int] = (),
+    fixed_costs: Sequence[Fraction],
+    limit: Fraction | None,
+    limits: AllocationLimits,
 ) -> PlanAndValue:
-    """Add or remove one campaign at a time, except those in `kept`, until the plan does not improve; return it."""
-    index = 0
-    while index < len(chosen):
+    """Return the best plan after trying each campaign in and out until nothing is gained, beginning with a chosen set.
+
+    Parameters
+    ----------
+    with_runs : function of which campaigns are run, and of the limit after their fixed costs
+    chosen : tuple of bool
+        A set that keeps the bounds; with bounds on segments it is the result.
+    fixed_costs : sequence of Fraction
+        Those of the campaigns in `chosen`; a campaign without one is always run.
+    """
+
+    def payable(runs: tuple[bool, ...]) -> PlanAndValue | None:
+        rest = limit
+        if limit is not None and limits.in_money:
+            rest = limit - sum(compress(fixed_costs, runs or repeat(True)), Fraction(0))
+        return None if rest is not None and rest < 0 else with_runs(runs, rest)
+
+    best, index = payable(chosen), 0
+    if best is None:
+        raise InputError("budget", expected="an amount that covers the fixed costs", got=f"{float(limit or 0):g}")
+    while index < len(chosen) and not limits.bounded:
         other = (*chosen[:index], not chosen[index], *chosen[index + 1 :])
-        tried = None if index in kept else with_runs(other)
+        tried = payable(other) if fixed_costs[index] else None
         index += 1
         if tried is not None and tried[0].profit > best[0].profit:
             chosen, best, index = other, tried, 0
@@ -678,17 +639,13 @@ def best_actions(
     """
     by_segment = dict(zip(points.keys, costs, strict=True))
 
-    def with_runs(runs: tuple[bool, ...]) -> tuple[ActionAllocation, float] | None:
+    def with_runs(runs: tuple[bool, ...], rest: Fraction | None) -> tuple[ActionAllocation, float]:
         of_runs = tuple(replace(campaign, runs=run) for campaign, run in zip(campaigns, runs, strict=True))
-        fixed = _fixed_costs(of_runs)
-        rest = limit if limit is None or not limits.in_money else limit - fixed
-        return (
-            None if rest is not None and rest < 0 else _best_actions_of_runs(points, by_segment, rest, limits, of_runs)
-        )
+        return _best_actions_of_runs(points, by_segment, rest, limits, of_runs)
 
-    free = [i for i, campaign in enumerate(campaigns) if not campaign.fixed_cost]
+    fixed_costs = [campaign.fixed_cost for campaign in campaigns]
     chosen = (True,) * len(campaigns)
-    if len(free) < len(campaigns):
+    if any(fixed_costs):
         bounds = limits.segment_bounds(points, segment_costs.incremental_costs(costs)[0])
         levels = points if limits.bounded else points.upper
         options: Any = {"choose_runs": True, "in_money": limits.in_money}
@@ -696,14 +653,7 @@ def best_actions(
             levels, by_segment, limit, limits.differences, bounds, campaigns, **options
         )
         chosen = tuple(campaign.runs for campaign in solved[1])
-    best = with_runs(chosen)
-    if best is None:
-        raise InputError("budget", expected="an amount that covers the fixed costs", got=f"{float(limit or 0):g}")
-    return best if limits.bounded else _best_neighbour(chosen, best, with_runs, free)
-
-
-def _fixed_costs(campaigns: Sequence[ActionCampaign]) -> Fraction:
-    return sum((campaign.fixed_cost for campaign in campaigns if campaign.runs), Fraction(0))
+    return _best_set(with_runs, chosen, fixed_costs, limit, limits)
 
 
 def _best_actions_of_runs(
@@ -716,7 +666,8 @@ def _best_actions_of_runs(
     """Return the actions of lowest cost for the campaigns that are run, and the marginal value of the limit."""
     differences, in_money = limits.differences, limits.in_money
     hulls, increments = points.upper, segment_costs.incremental_costs(list(costs.values()))
-    increments[0] = replace(increments[0], fixed_costs=[_fixed_costs(campaigns)])
+    paid = sum((campaign.fixed_cost for campaign in campaigns if campaign.runs), Fraction(0))
+    increments[0] = replace(increments[0], fixed_costs=[paid])
     bounds = limits.segment_bounds(points, increments[0])
     greedy = apportionment.greedy_actions(hulls, costs, limit, campaigns)
     marginal = nearest(greedy.marginal)

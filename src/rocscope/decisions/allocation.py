@@ -29,23 +29,20 @@ from rocscope._base.grouping import deal, listed, numbered
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import OperatingPoint, Predictions, jsonable, number
 from rocscope.core.context import PARTS
-from rocscope.decisions import randomized
+from rocscope.decisions import generalization, randomized
 from rocscope.decisions.apportionment import RATES, SegmentShares, rates_of
 from rocscope.decisions.constraints import scores_of, size_of
-from rocscope.decisions.generalization import FOLDS, REPEATS, ChosenEstimate, skewed
+from rocscope.decisions.generalization import FOLDS, REPEATS, ChosenEstimate
 from rocscope.decisions.plan import Plan, Promise, read_fraction
 from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts, columns_of
 from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few
-from rocscope.inference.expected_costs import FOLD_VARIANCE, ParetoTail
+from rocscope.inference.expected_costs import FOLD_VARIANCE, UnseenAmounts
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
 
 FORMAT = Format("rocscope.allocation", 1, "an allocation", "allocate again with rocscope.allocate and save the result")
-
-# From this number of rows on, the folds are drawn once instead of `REPEATS` times, because their random error is small.
-_ROWS_FOR_ONE_REPEAT = 100_000
 
 # With more rows, thresholds hardly depend on the sample, and the choice is not repeated.
 _MOST_ROWS_TO_REFIT = 2_000_000
@@ -55,9 +52,6 @@ _MOST_ROWS_TO_PROMISE = 20_000
 
 # A sentence states the cases of each segment up to this number of segments, to keep the sentence readable.
 _MOST_SEGMENTS_NAMED = 4
-
-# An interval needs this number of rows in each class, like the interval of a decision.
-_FEWEST_OF_A_CLASS = 10
 
 
 @dataclass(frozen=True)
@@ -106,14 +100,164 @@ class ListedCases:
         return ListedCases(self.segments, self.code[rows], scores)
 
 
+class SegmentPlan(Plan):
+    """A plan for the cases of several segments, within one limit: an allocation of one action or of several.
+
+    The costs of its allocations are the changes by an action relative to the one before it; see `Allocation`.
+    """
+
+    cost: float
+    marginal: float
+    limit: Fraction | None
+    in_money: bool
+    source: AllocationSource | None
+
+    @property
+    def allocations(self) -> "tuple[Allocation, ...]":
+        """The allocation of each action of the plan, in rising order of stakes."""
+        raise NotImplementedError
+
+    @property
+    def left_out(self) -> tuple[Hashable, ...]:
+        """What is not run, because its fixed cost exceeds its gain: segments, or campaigns of several actions."""
+        raise NotImplementedError
+
+    @property
+    def names(self) -> Array:
+        """Names of the segments, in order."""
+        return self.allocations[0].points.names
+
+    @property
+    def totals(self) -> tuple[Array, Array]:
+        """Numbers of positives and negatives of each segment in the sample."""
+        return self.allocations[0].points.totals
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(self.allocations[0].points.models)
+
+    @property
+    def profit(self) -> float:
+        """Expected profit relative to acting on nobody, after fixed costs."""
+        return -self.cost - self.allocations[0].fixed_cost
+
+    @property
+    def _planned(self) -> str:
+        """How many cases get an action, as text."""
+        raise NotImplementedError
+
+    def said(self, chosen: int, cases: int) -> str:
+        return f"{super().said(chosen, cases)}: {self._planned} were planned in {self.names.size} segments"
+
+    @cached_property
+    def promise(self) -> Promise:
+        """Forecast for new cases that are acted on.
+
+        For a limited number of rows the gain is estimated on held-out cases, as in `interval`. Its variance is the sum
+        over segments of (hit·pos + alarm·neg)²·tp·fp/(tp + fp), with half the optimism added.
+        """
+        first = self.allocations[0]
+        cases = float(first.cases.sum())
+        if not cases:
+            return Promise(math.nan, 0.0)
+        left = float(first.total(UnitCosts.cost_of_leaving, first.totals))
+        estimate = self.on_new_cases
+        cost = self.cost if estimate is None else estimate.value
+        if first.amounts is not None:
+            error = 0.0 if estimate is None else estimate.standard_error
+            return Promise(math.nan, (left - cost) / cases, first.fixed_cost, error / cases)
+        tp, fp = first.counts
+        pos, neg, hit, alarm, _ = first.terms.columns(np.arange(first.names.size))
+        unit = float(first.terms.largest) * (hit * pos + alarm * neg)
+        variance = np.divide(unit**2 * tp * fp, tp + fp, out=np.zeros(tp.size), where=tp + fp > 0).sum()
+        error = math.hypot(math.sqrt(FOLD_VARIANCE * variance), (cost - self.cost) / 2)
+        return Promise(float((pos * tp).sum()) / cases, (left - cost) / cases, first.fixed_cost, error / cases)
+
+    def _new_cases(self) -> ChosenEstimate:
+        """Return the expected cost on new cases; for many rows with fixed thresholds, to save time."""
+        rows = None if self.source is None else _separate_rows(self.source.segments)
+        if rows is not None and len(rows) > _MOST_ROWS_TO_PROMISE:
+            return cost_interval(self.cost, self.allocations, 0.95, None)
+        return self.interval()
+
+    def interval(self, level: float = 0.95, *, random_state: Any = 0, **_: Any) -> ChosenEstimate:
+        """Return the expected cost on new cases of the same segments, with an interval.
+
+        Parameters
+        ----------
+        level : float
+        random_state : int, Generator, RandomState or None
+            Random seed of the folds.
+
+        Notes
+        -----
+        Thresholds are chosen again on nine tenths of the cases and applied to the held-out tenth, in ten folds repeated
+        five times. Exactly the planned number is acted on, so held-out cases above or below the limit are charged or
+        credited with the marginal value of the limit. For weighted or grouped rows, several models of counts, and plans
+        from files, the interval is for fixed thresholds and not `reliable`.
+        """
+        held_out = held_out_outcomes(self.allocations, self.source, self.limit, check.seed_of(random_state))
+        return cost_interval(self.cost, self.allocations, level, held_out)
+
+    def sentence(self, currency: str = "") -> str:
+        first = self.allocations[0]
+        cases = first.cases.tolist()
+        where = f"{len(cases)} segments"
+        if len(cases) <= _MOST_SEGMENTS_NAMED:
+            where = ", ".join(f"{about(round(n, 9))} in {name}" for name, n in zip(first.keys, cases, strict=True))
+        actions = f"{self._planned}; " if self.several_actions else ""
+        text = f"Act on {counted(round(sum(cases), 9), 'case')} ({actions}{where}): "
+        idle = float(first.total(UnitCosts.cost_of_leaving, first.totals))
+        if idle:
+            against = f"against {in_currency(about(idle), currency)} for acting on nobody"
+            text += f"{self._expected('a cost', self.cost, currency)}, {against}"
+        elif self.on_new_cases is None:
+            text += self._expected("a profit", self.profit, currency)
+        else:
+            text += self.on_new_cases.as_profit(first.fixed_cost).sentence("a profit", currency)
+        if self.left_out:
+            text += f"; {self._not_run}"
+        # The probability that acting pays is before fixed costs.
+        return text + self._certainty(pays=not first.fixed_cost)
+
+    @property
+    def _not_run(self) -> str:
+        return f"{check.listing(list(self.left_out))} not run, because the fixed cost exceeds the gain"
+
+    @property
+    def _fixed_costs_in_words(self) -> str:
+        return f"fixed costs={self.allocations[0].fixed_cost:.6g}"
+
+    def __repr__(self) -> str:
+        first = self.allocations[0]
+        segments = f"{self.names.size} segment{'s' * (self.names.size != 1)}"
+        facts = [segments, self._planned, f"cost={self.cost:.6g}"]
+        if first.max_difference or first.subject_to:
+            facts.append(f"price of bounds={first.price:.6g}")
+        facts += first.new_cases_words
+        if first.fixed_cost:
+            facts.append(self._fixed_costs_in_words)
+        if self.left_out:
+            facts.append(self._not_run)
+        if self.marginal > 0:
+            facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
+        return f"{type(self).__name__}({', '.join(facts)})"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Allocation(Plan):
+class Allocation(SegmentPlan):
     """A threshold for each segment, jointly optimal under one capacity or budget.
 
     `rocscope.allocate` returns allocations.
 
     Attributes
     ----------
+    points : SegmentLevels
+        The thresholds of all segments.
+    shares : SegmentShares
+        Which of them decide which share of a segment.
+    terms : SegmentUnitCosts
+        Costs, gains and use of the limit for a case of each segment.
     cost : float
         Total expected cost of all cases.
     price : float
@@ -145,9 +289,9 @@ class Allocation(Plan):
 
     file_format = FORMAT
 
-    _points: SegmentLevels
-    _shares: SegmentShares
-    _costs: SegmentUnitCosts
+    points: SegmentLevels
+    shares: SegmentShares
+    terms: SegmentUnitCosts
     cost: float
     price: float
     marginal: float
@@ -160,29 +304,14 @@ class Allocation(Plan):
     amounts: RowAmounts | None = None
 
     @property
-    def names(self) -> Array:
-        """Names of the segments, in order."""
-        return self._points.names
-
-    @property
     def keys(self) -> tuple[Hashable, ...]:
         """Names of the segments as Python objects, for look-up."""
-        return tuple(self._points.keys)
-
-    @property
-    def totals(self) -> tuple[Array, Array]:
-        """Numbers of positives and negatives of each segment in the sample."""
-        return self._points.totals
-
-    @property
-    def terms(self) -> SegmentUnitCosts:
-        """Cost, gain and use of the limit per case of each segment."""
-        return self._costs
+        return tuple(self.points.keys)
 
     @property
     def left_out(self) -> tuple[Hashable, ...]:
         """Segments whose campaign is not run, because its fixed cost exceeds its gain."""
-        may_act = self._costs.may_act.tolist()
+        may_act = self.terms.may_act.tolist()
         return tuple(name for name, acts in zip(self.keys, may_act, strict=True) if not acts)
 
     @property
@@ -192,27 +321,22 @@ class Allocation(Plan):
 
     def total(self, amount: Callable[[UnitCosts, Any, Any], Fraction], counts: tuple[Array, Array]) -> Fraction:
         """Return the exact sum over segments of an amount, such as ``UnitCosts.used``, for true and false positives."""
-        return self._costs.total(amount, np.arange(self.names.size), *counts)
-
-    @property
-    def profit(self) -> float:
-        """Expected profit relative to acting on nobody, after fixed costs."""
-        return -self.cost - self.fixed_cost
+        return self.terms.total(amount, np.arange(self.names.size), *counts)
 
     @cached_property
     def counts(self) -> tuple[Array, Array]:
         """Expected true and false positives of each segment in the sample."""
-        acting = self._shares.point >= 0
-        segment, point = self._shares.segment[acting], self._shares.point[acting]
-        share = np.array([float(share) for share in self._shares.share])[acting]
-        tp = np.bincount(segment, share * self._points.tp[point], self.names.size)
-        fp = np.bincount(segment, share * self._points.fp[point], self.names.size)
+        acting = self.shares.point >= 0
+        segment, point = self.shares.segment[acting], self.shares.point[acting]
+        share = np.array([float(share) for share in self.shares.share])[acting]
+        tp = np.bincount(segment, share * self.points.tp[point], self.names.size)
+        fp = np.bincount(segment, share * self.points.fp[point], self.names.size)
         return tp, fp
 
     def _rate(self, name: str) -> Array:
         if self.amounts is not None and name != "depth":
             return np.full(self.names.size, np.nan)
-        return rates_of(name, self._points, self._costs, np.arange(self.names.size), *self.counts)
+        return rates_of(name, self.points, self.terms, np.arange(self.names.size), *self.counts)
 
     @property
     def tpr(self) -> Array:
@@ -234,7 +358,7 @@ class Allocation(Plan):
         """Expected number of positive predictions in each segment."""
         tp, fp = self.counts
         segments = np.arange(self.names.size)
-        return self._costs.column("pos", segments) * tp + self._costs.column("neg", segments) * fp
+        return self.terms.column("pos", segments) * tp + self.terms.column("neg", segments) * fp
 
     def difference(self, rate: str) -> float:
         """Return the largest difference of "tpr", "fpr" or "depth" between segments; NaN if no segment has it."""
@@ -295,23 +419,23 @@ class Allocation(Plan):
     @cached_property
     def _begin(self) -> Indices:
         """Index of each segment's first share."""
-        return self._shares.segment.searchsorted(np.arange(self.names.size + 1))
+        return self.shares.segment.searchsorted(np.arange(self.names.size + 1))
 
     def rule(self, name: Hashable) -> randomized.RandomizedRule:
         """Return the rule of a segment: one threshold, or several thresholds that each decide a share of its cases."""
-        if check.check_label(name, "name") not in self._points.keys:
+        if check.check_label(name, "name") not in self.points.keys:
             raise InputError("name", expected="a segment of the allocation", got=check.shown(name))
-        return self._rule(self._points.keys[name])
+        return self._rule(self.points.keys[name])
 
     def rules(self, name: Hashable) -> tuple[randomized.Part, ...]:
         """Return the thresholds of a segment's rule, each with the share of cases that it decides."""
         return self.rule(name).parts
 
     def _rule(self, segment: int) -> randomized.RandomizedRule:
-        points, ends, shares = self._points, [], []
+        points, ends, shares = self.points, [], []
         n_pos, n_neg = plain(points.n_pos, segment), plain(points.n_neg, segment)
         for i in range(self._begin[segment], self._begin[segment + 1]):
-            point = self._shares.point[i]
+            point = self.shares.point[i]
             if point < 0:  # "nobody", with any model
                 model, counts = points.models[0], OperatingPoint(0, 0, n_pos, n_neg, np.inf)
             else:
@@ -322,16 +446,12 @@ class Allocation(Plan):
                 fn, tn = max(n_pos - tp, 0), max(n_neg - fp, 0)
                 model, counts = points.models[points.model[point]], OperatingPoint(tp, fp, fn, tn, threshold)
             ends.append(randomized.HullVertex(model, counts))
-            shares.append(self._shares.share[i])
+            shares.append(self.shares.share[i])
         return randomized.RandomizedRule(tuple(ends), tuple(shares))
 
     @property
-    def models(self) -> tuple[str, ...]:
-        return tuple(self._points.models)
-
-    @property
     def needs(self) -> tuple[str, ...]:
-        points, used = self._points, self._shares.point[self._shares.point >= 0]
+        points, used = self.points, self.shares.point[self.shares.point >= 0]
         models = dict.fromkeys(points.models[i] for i in points.model[used])
         return tuple(models) or (points.models[0],)
 
@@ -399,7 +519,7 @@ class Allocation(Plan):
             raise InputError("segment", expected="the segment of each case", got="none")
         column = check.check_column(column, "segment", size_of(scores))
         values, code = numbered("segment", column)
-        index, names = self._points.keys, listed(values)
+        index, names = self.points.keys, listed(values)
         unknown = [name for name in names if name not in index]
         if unknown:
             raise InputError("segment", expected="segments of the allocation", got=check.listing(unknown))
@@ -408,19 +528,19 @@ class Allocation(Plan):
 
     def _models(self, segments: Sequence[int]) -> list[str]:
         """Return the models whose scores the rules of some segments need."""
-        if len(self._points.models) == 1:
-            return self._points.models
+        if len(self.points.models) == 1:
+            return self.points.models
         return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
 
     def planned(self, cases: ListedCases) -> list[int]:
         """Return the expected number of cases that each segment's rule selects, in multiples of 1/``UNIT``."""
-        points, shares = self._points, self._shares
+        points, shares = self.points, self.shares
         # Integers in a common unit are exact and, for many segments, much faster than fractions.
         tp, fp = np.append(points.tp, 0)[shares.point], np.append(points.fp, 0)[shares.point]  # 0 at −1, nobody
         tp, fp, n_pos, n_neg = randomized.whole_numbers(tp, fp, points.n_pos, points.n_neg)
         share = [part.numerator if part.denominator == 1 else part for part in shares.share]
-        weights = [randomized.whole_numbers([unit.pos], [unit.neg]) for unit in self._costs.distinct]
-        begin, index = self._begin.tolist(), self._costs.index.tolist()
+        weights = [randomized.whole_numbers([unit.pos], [unit.neg]) for unit in self.terms.distinct]
+        begin, index = self._begin.tolist(), self.terms.index.tolist()
         planned = []
         for segment, size in zip(cases.segments.tolist(), cases.sizes.tolist(), strict=True):
             (pos,), (neg,) = weights[index[segment]]
@@ -449,11 +569,11 @@ class Allocation(Plan):
         segments, code = cases.segments, cases.code
         first = self._begin[segments]
         alone = self._begin[segments + 1] == first + 1
-        model = np.append(self._points.model, 0)[self._shares.point[first]]
+        model = np.append(self.points.model, 0)[self.shares.point[first]]
         chosen = np.zeros(code.size, bool)
         # Segments with one threshold are processed together, for each model at once.
         for name, column in cases.scores.items():
-            rows = np.flatnonzero((alone & (model == self._points.models.index(name)))[code])
+            rows = np.flatnonzero((alone & (model == self.points.models.index(name)))[code])
             hashes_of_rows = hashes_within(hashes, rows)
             chosen[rows] = randomized.draw(column[rows], code[rows], most, hashes_of_rows)
         several = np.flatnonzero(~alone[code])
@@ -476,48 +596,17 @@ class Allocation(Plan):
             strata[rows] = self.rule(name).strata(within, by_number=True) + strata.max(initial=-1) + 1
         return strata
 
-    def said(self, chosen: int, cases: int) -> str:
-        planned = number(round(float(self.cases.sum()), 9))
-        return f"{super().said(chosen, cases)}: {planned} were planned in {self.names.size} segments"
-
-    # Expectations and their verification
-
-    @cached_property
-    def promise(self) -> Promise:
-        return promise_of(self, self)
-
-    def _new_cases(self) -> ChosenEstimate:
-        return expected_cost(self)
-
-    def sentence(self, currency: str = "") -> str:
-        return sentence_of(self, "", currency)
+    @property
+    def _planned(self) -> str:
+        return f"{number(round(float(self.cases.sum()), 9))} cases"
 
     def gains(self, positive: Array, amounts: Any, segment: Any = None) -> Array:
         if self.amounts is not None:
             gain, _ = self.amounts.gain_and_idle(positive, amounts)
             return gain / PARTS
-        index = np.array([self._points.keys[name] for name in listed(segment)], np.intp)
-        hit, alarm = self._costs.column("hit", index), self._costs.column("alarm", index)
-        return float(self._costs.largest) * np.where(positive, hit, -alarm)
-
-    def interval(self, level: float = 0.95, *, random_state: Any = 0, **_: Any) -> ChosenEstimate:
-        """Return the expected cost on new cases of the same segments, with an interval.
-
-        Parameters
-        ----------
-        level : float
-        random_state : int, Generator, RandomState or None
-            Random seed of the folds.
-
-        Notes
-        -----
-        Thresholds are chosen again on nine tenths of the cases and applied to the held-out tenth, in ten folds repeated
-        five times. Exactly the planned number is acted on, so held-out cases above or below the limit are charged or
-        credited with the marginal value of the limit. For weighted or grouped rows, several models of counts, and plans
-        from files, the interval is for fixed thresholds and not `reliable`.
-        """
-        held_out = held_out_outcomes(self.allocations, self.source, self.limit, check.seed_of(random_state))
-        return cost_interval(self.cost, self.allocations, level, held_out)
+        index = np.array([self.points.keys[name] for name in listed(segment)], np.intp)
+        hit, alarm = self.terms.column("hit", index), self.terms.column("alarm", index)
+        return float(self.terms.largest) * np.where(positive, hit, -alarm)
 
     # Output and files
 
@@ -532,7 +621,7 @@ class Allocation(Plan):
         if self.amounts is None:
             # Expected number in the population: cases per positive of the sample, times positives acted on.
             sample_tp, _ = self.counts
-            tp = self._costs.column("pos", segments) * sample_tp
+            tp = self.terms.column("pos", segments) * sample_tp
         else:
             # Rows in money are partly positive, so a number of true positives has no meaning.
             tp = np.full(segments.size, np.nan)
@@ -565,7 +654,7 @@ class Allocation(Plan):
         return jsonable(content)
 
     def stored(self) -> dict[str, Any]:
-        exact = exact_content(self._points, self._shares, self._costs)
+        exact = exact_content(self.points, self.shares, self.terms)
         exact["limit"] = None if self.limit is None else str(self.limit)
         content = self.to_dict() | {"in_money": self.in_money, "exact": exact}
         if self.amounts is not None:
@@ -586,8 +675,7 @@ class Allocation(Plan):
         if fields.number("fixed_cost") != float(costs.fixed):
             fields.refuse("fixed_cost", f"{float(costs.fixed):g}, as in the field exact")
         cost, price, fixed_cost = (fields.number(name) for name in ("cost", "price", "fixed_cost"))
-        marginal = fields.optional_number("marginal")
-        limit = None if exact.content.get("limit") is None else read_number(exact, "limit")
+        limit = optional_fraction(exact, "limit")
         in_money = fields.take("in_money", bool, "true or false")
         if in_money and limit is None:
             fields.refuse("in_money", "false without a limit")
@@ -605,23 +693,9 @@ class Allocation(Plan):
             if name is not None:
                 name = segment_name(constraint, "segment")
             subject_to.append((name, constraint.text("constraint")))
-        numbers = cost, price, math.nan if marginal is None else marginal, fixed_cost
+        numbers = cost, price, fields.number_or_nan("marginal"), fixed_cost
         bounds = max_difference, tuple(subject_to)
         return cls(points, shares, costs, *numbers, limit, in_money, *bounds, amounts=amounts)
-
-    def __repr__(self) -> str:
-        segments = f"{self.names.size} segment{'s' * (self.names.size != 1)}"
-        facts = [segments, f"{number(round(float(self.cases.sum()), 9))} cases", f"cost={self.cost:.6g}"]
-        if self.max_difference or self.subject_to:
-            facts.append(f"price of bounds={self.price:.6g}")
-        facts += self.new_cases_words
-        if self.fixed_cost:
-            facts.append(f"fixed costs={self.fixed_cost:.6g}")
-        if self.left_out:
-            facts.append(f"{check.listing(list(self.left_out))} not run, because the fixed cost exceeds the gain")
-        if self.marginal > 0:
-            facts.append(f"one {'unit' if self.in_money else 'case'} more saves {self.marginal:.6g}")
-        return f"Allocation({', '.join(facts)})"
 
 
 def plain(column: Array, i: int) -> Any:
@@ -632,62 +706,6 @@ def plain(column: Array, i: int) -> Any:
 def hashes_within(hashes: randomized.Hashes, rows: Array) -> randomized.Hashes:
     """Return the hash function for a subset of rows, by their index in the subset."""
     return lambda index: hashes(rows[index])
-
-
-def promise_of(plan: Any, first: Allocation) -> Promise:
-    """Return the forecast of a plan whose first action is allocated by `first`.
-
-    For a limited number of rows the gain is estimated on held-out cases, as in `Allocation.interval`. The variance of
-    the gain is the sum over segments of (hit·pos + alarm·neg)²·tp·fp/(tp + fp), with half the optimism added.
-    """
-    cases = float(first.cases.sum())
-    if not cases:
-        return Promise(math.nan, 0.0)
-    left = float(first.total(UnitCosts.cost_of_leaving, first.totals))
-    positives = math.nan
-    if first.amounts is None:
-        positives = float((first.terms.column("pos", np.arange(first.names.size)) * first.counts[0]).sum())
-    estimate = plan.on_new_cases
-    cost = plan.cost if estimate is None else estimate.value
-    if first.amounts is not None:
-        error = 0.0 if estimate is None else estimate.standard_error
-        return Promise(math.nan, (left - cost) / cases, first.fixed_cost, error / cases)
-    tp, fp = first.counts
-    pos, neg, hit, alarm, _ = first.terms.columns(np.arange(first.names.size))
-    unit = float(first.terms.largest) * (hit * pos + alarm * neg)
-    variance = np.divide(unit**2 * tp * fp, tp + fp, out=np.zeros(tp.size), where=tp + fp > 0).sum()
-    error = math.hypot(math.sqrt(FOLD_VARIANCE * variance), (cost - plan.cost) / 2)
-    return Promise(positives / cases, (left - cost) / cases, first.fixed_cost, error / cases)
-
-
-def expected_cost(plan: Any) -> ChosenEstimate:
-    """Return the expected cost on new cases; for many rows with fixed thresholds, to save time."""
-    rows = None if plan.source is None else _separate_rows(plan.source.segments)
-    if rows is not None and len(rows) > _MOST_ROWS_TO_PROMISE:
-        return cost_interval(plan.cost, plan.allocations, 0.95, None)
-    return plan.interval()
-
-
-def sentence_of(plan: Any, actions: str, currency: str) -> str:
-    """Return an allocation in one sentence; `actions` lists the cases of each action, if there are several."""
-    first = plan.allocations[0]
-    cases = first.cases.tolist()
-    where = f"{len(cases)} segments"
-    if len(cases) <= _MOST_SEGMENTS_NAMED:
-        where = ", ".join(f"{about(round(n, 9))} in {name}" for name, n in zip(first.keys, cases, strict=True))
-    text = f"Act on {counted(round(sum(cases), 9), 'case')} ({actions}{where}): "
-    idle = float(first.total(UnitCosts.cost_of_leaving, first.totals))
-    if idle:
-        against = f"against {in_currency(about(idle), currency)} for acting on nobody"
-        text += f"{plan._expected('a cost', plan.cost, currency)}, {against}"
-    elif plan.on_new_cases is None:
-        text += plan._expected("a profit", plan.profit, currency)
-    else:
-        text += plan.on_new_cases.as_profit(first.fixed_cost).sentence("a profit", currency)
-    if plan.left_out:
-        text += f"; {check.listing(list(plan.left_out))} not run, because the fixed cost exceeds the gain"
-    # The probability that acting pays does not include fixed costs.
-    return text + plan._certainty(pays=not first.fixed_cost)
 
 
 # Expected cost on new cases
@@ -748,7 +766,7 @@ def held_out_outcomes(
         return None
     index = {name: i for i, name in enumerate(first.keys)}
     segment = np.array([index[name] for name in listed(np.asarray(rows.segment))], np.intp)
-    repeats = 1 if len(rows) > _ROWS_FOR_ONE_REPEAT else REPEATS
+    repeats = 1 if len(rows) >= generalization.ROWS_FOR_ONE_REPEAT else REPEATS
     counts = np.zeros((len(places), 2, first.names.size))
     acted = np.zeros(len(rows))
     doubt, more_fixed = "", 0.0
@@ -769,9 +787,7 @@ def held_out_outcomes(
                 acted[held] += share / repeats
                 for j, of_class in enumerate((rest.y_true, ~rest.y_true)):
                     counts[i, j] += np.bincount(rest_segment, share * of_class, first.names.size) / repeats
-    smallest = min(float(total.sum()) for total in first.totals)
-    if not doubt and smallest < _FEWEST_OF_A_CLASS:
-        doubt = f"a class has {smallest:g} rows only, fewer than {_FEWEST_OF_A_CLASS}"
+    doubt = doubt or generalization.few_of_a_class(min(float(total.sum()) for total in first.totals))
     marginal = 0.0 if limit is None else source.marginal
     # If folds run other campaigns, their fixed costs differ, and so does the budget after fixed costs.
     limit_cost = marginal * (float(limit or 0) - more_fixed * first.in_money) - more_fixed
@@ -800,19 +816,11 @@ def _with_row_costs(
     gain = cases * gain / PARTS
     idle = np.zeros(len(rows)) if amounts.is_campaign else cases * idle / PARTS
     costs = idle - acted * gain
-    unseen, doubt = np.zeros(2), held_out.doubt
-    for of_class in (rows.y_true, ~rows.y_true):
-        cost, size = costs[of_class], np.abs(gain[of_class])
-        tail = ParetoTail.of(size)
-        if tail is None:
-            continue
-        # Only rows whose cost is at least half of their amount can have a large cost in the tail.
-        bears = (np.abs(cost) >= size / 2) & (size > 0)
-        sign = np.sign(cost[bears].sum())
-        unseen += tail.unseen(cost, bears.sum() / np.count_nonzero(size)) * [1, sign]
-        doubt = doubt or tail.doubt or few(float(bears.sum()), FEW_EVENTS, "rows bear amounts")
+    unseen = UnseenAmounts.of(costs[:, None], np.abs(gain), [(rows.y_true, 1.0), (~rows.y_true, 1.0)])
+    doubt = held_out.doubt or unseen.doubt or few(float(unseen.bearing[0]), FEW_EVENTS, "rows bear amounts")
     by_row = acted, idle - gain + marginal * cases * float(unit.use), idle
-    return replace(held_out, counts=[plan.counts], costs=[plan.terms], doubt=doubt, by_row=by_row, unseen=unseen)
+    facts = {"doubt": doubt, "by_row": by_row, "unseen": unseen.moments[0]}
+    return replace(held_out, counts=[plan.counts], costs=[plan.terms], **facts)
 
 
 def _share_acted_on(plan: Allocation, rows: Predictions, segment: Array, names: Sequence[Hashable]) -> Array:
@@ -918,8 +926,8 @@ def cost_interval(
     error = math.sqrt(max(variance, 0.0))
     skew = third / second**1.5 if second > 0 else 0.0
     z = normal_quantile(level)
-    low = value - error * float(skewed(z, skew))
-    high = value - error * float(skewed(-z, skew))
+    low = value - error * float(generalization.skewed(z, skew))
+    high = value - error * float(generalization.skewed(-z, skew))
     return ChosenEstimate(
         value,
         low,
@@ -1056,6 +1064,11 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
 def read_number(fields: Fields, name: str) -> Fraction:
     """Return a number that is stored as a fraction in text."""
     return fields.make(name, Fraction, fields.text(name))
+
+
+def optional_fraction(fields: Fields, name: str) -> Fraction | None:
+    """Return a number stored as the text of a fraction, or None for null or a missing field."""
+    return None if fields.content.get(name) is None else read_number(fields, name)
 
 
 def segment_name(segment: Fields, key: str) -> Any:

@@ -43,6 +43,7 @@ from rocscope.decisions import model_hull
 from rocscope.decisions import sampling_model as sampling
 from rocscope.decisions.constraints import Constraint, Criterion, Function, at_mix, constraints_of, criterion_of
 from rocscope.decisions.decision import Decision, Question
+from rocscope.decisions.generalization import MIN_COST, TIE
 from rocscope.decisions.model_hull import Envelope, Hull, UncertainContext, hull_of
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import RandomizedRule, Review, Reviewing, third_action
@@ -55,12 +56,8 @@ from rocscope.sample import Labels, Models, Samples, Scores, samples_of, with_co
 DEFAULT_THRESHOLD = 0.5
 RANGE_ENDS_COMPARED = Note("range_ends_compared", "only ends of score ranges were compared")
 
-MIN_COST = criterion_of("min_cost")
 ACCURACY = criterion_of("accuracy")
 
-# Smaller relative differences of a criterion are rounding errors: a few float64 operations, each with an error of
-# 1e-16.
-TIE = 1e-13
 # A randomised rule is reported if it saves more than this share of the cost; smaller savings are rounding errors.
 ROUNDING = 1e-12
 # Most ties listed for each model, to keep the text short.
@@ -241,7 +238,10 @@ def _priced_rows(samples: Samples | None, context: Context, asked: dict[str, boo
     """Return the rows with their costs; raise for options that need the same costs in all rows."""
     for name, is_asked in asked.items():
         if is_asked:
-            raise InputError(name, expected="costs that are the same in every row", got=repr(context))
+            hint = ""
+            if name == "review":
+                hint = "rocscope.decisions.act_by_row(probability, context, columns, review=…) decides on each row"
+            raise InputError(name, expected="costs that are the same in every row", got=repr(context), hint=hint)
     rows = None if samples is None else samples.shared_rows
     if rows is None:
         expected = "costs that are the same in every row, or Predictions with the columns of costs"
@@ -316,7 +316,10 @@ class ChoiceProblem:
             if not isinstance(review, Review):
                 raise InputError("review", expected="a Review", got=check.shown(review))
             if self.constraints or self.randomized or self.question.criterion not in (None, "min_cost"):
-                raise InputError("review", expected="no criterion, constraint or randomisation", got="one")
+                population = f"{float(self.mix[1]):g}"
+                call = f"rocscope.allocate(data, actions=review.actions(context, {population}), subject_to=…)"
+                expected, hint = "no criterion, constraint or randomisation", f"{call} takes constraints and capacities"
+                raise InputError("review", expected=expected, got="one", hint=hint)
             return self.decision(self.best_with_review(review), self.notes)
         choice = self.best_randomized() if self.randomized else self.best_threshold()
         decision = self.decision(choice, (*self.notes, *self.notes_on_bins()))

@@ -250,6 +250,9 @@ class Constraint(Condition):
     therefore tested together (learn then test), so that a threshold that breaks the bound is
     admitted in at most 1 − α of samples. For rows in groups this test is not available and raises an error.
 
+    Weights other than whole numbers are refused: a valid limit needs the largest weight possible, which a sample does
+    not show. If it is known, rows that are kept with probability weight / largest weight are a sample without weights.
+
     "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Among n cases of the
     sample, the number above the (b + 1)th highest score of the new cases is beta-binomial (n; b + 1, N − b). A
     threshold that k cases of the sample reach is admitted if the probability that this number is at most k is at most
@@ -399,7 +402,11 @@ class Constraint(Condition):
             expected = "no target prevalence, because the limit is for the sample's prevalence"
             raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target_prevalence:g}")
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
-            hint = "weighted cases are not binomial trials; omit the level"
+            hint = (
+                "weighted cases are not binomial trials, and any limit needs the largest weight possible. Omit the "
+                "level, or keep each row with probability weight / largest possible weight and pass the kept rows "
+                "without weights"
+            )
             raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractions", hint=hint)
         return proportions.share_of(rate or ("depth" if self.predicts else self.quantity), *cells)
 

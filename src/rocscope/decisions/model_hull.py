@@ -32,7 +32,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract, held_to_contract
 from rocscope.core import Campaign, Context, CumulativeCounts, Result, jsonable
 from rocscope.curves.curve import Curve
-from rocscope.decisions.randomized import RandomizedRule, Review, mixture_on
+from rocscope.decisions.randomized import SAME_PREVALENCE, RandomizedRule, Review, mixture_on
 from rocscope.errors import InexactCountsError, InputError, PairingError
 from rocscope.geometry import hull as geometry
 from rocscope.geometry.hull import Choices, HullVertex, SlopeRanges, TangentPoint
@@ -48,9 +48,6 @@ DRAWS_OF_CONTEXTS = 20_000
 # The map of contexts shows cost ratios and odds from 1/1000 to 1000, at 20 steps a decade.
 MAP_DECADES = 3
 MAP_STEPS = 121
-
-# Prevalences of samples of the same rows differ by less than this, because only rounding differs.
-SAME_PREVALENCE = 1e-9
 
 
 # Distributions of a cost ratio or a prevalence.

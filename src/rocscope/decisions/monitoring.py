@@ -35,13 +35,13 @@ from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.public_names import reach
 from rocscope.core import Context, Predictions, Result, jsonable
-from rocscope.decisions import confidence_sequence as sequence
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.loading import load_plan
 from rocscope.decisions.plan import Plan
 from rocscope.errors import InputError, warn
 from rocscope.figures.conditions import Condition
+from rocscope.inference import confidence_sequence as sequence
 from rocscope.inference.estimate import Estimate
 
 # Looks
@@ -249,17 +249,10 @@ def alarm_of_fields(fields: Fields) -> "Alarm | None":
     if fields.content.get("alarm", ...) is None:
         return None
     alarm = fields.inner("alarm", "an alarm or null")
-    value, wealth = alarm.optional_number("value"), alarm.optional_number("wealth")
-    return Alarm(
-        limit=alarm.text("limit"),
-        n=alarm.whole("n"),
-        when=when_of(alarm, "when"),
-        since_n=alarm.whole("since_n"),
-        since=when_of(alarm, "since"),
-        value=math.nan if value is None else value,
-        wealth=math.nan if wealth is None else wealth,
-        cause=alarm.text("cause"),
-    )
+    read = {"n": alarm.whole, "since_n": alarm.whole, "value": alarm.number_or_nan, "wealth": alarm.number_or_nan}
+    read |= {"limit": alarm.text, "cause": alarm.text}
+    facts: dict[str, Any] = {name: reader(name) for name, reader in read.items()}
+    return Alarm(**facts, when=when_of(alarm, "when"), since=when_of(alarm, "since"))
 
 
 def check_when(when: Any) -> Any:

@@ -614,12 +614,12 @@ class Plan(Result):
             optional[""] = ("on_new_cases", "promise")
         if "on_new_cases" in content:
             inner = fields.inner("on_new_cases", "an estimate")
-            facts: dict[str, Any] = {name: _number_or_nan(inner, name) for name in _ESTIMATE_NUMBERS}
+            facts: dict[str, Any] = {name: inner.number_or_nan(name) for name in _ESTIMATE_NUMBERS}
             facts |= {name: inner.text(name) for name in ("method", "reason")}
             vars(self)["on_new_cases"] = ChosenEstimate(**facts)
             if content.get("promise") is not None:
                 inner = fields.inner("promise", "a rate and a gain")
-                vars(self)["promise"] = Promise(*(_number_or_nan(inner, name) for name in Promise._fields))
+                vars(self)["promise"] = Promise(*map(inner.number_or_nan, Promise._fields))
         if "read_with" in content:
             vars(self)["read_with"] = fields.take("read_with", dict, "options by name")
         made = fields.make("", self.stored) | self._expectations() | self._options()
@@ -630,11 +630,6 @@ class Plan(Result):
 
 
 _ESTIMATE_NUMBERS = ("value", "low", "high", "level", "n", "standard_error", "apparent", "acting")
-
-
-def _number_or_nan(fields: Fields, name: str) -> float:
-    number = fields.optional_number(name)
-    return math.nan if number is None else number
 
 
 # The decision file
@@ -658,8 +653,13 @@ _COSTS = ("expected_cost", "default_cost", "hull_cost", "treat_all_cost", "treat
 
 def arguments(fields: Fields) -> dict[str, Any]:
     """Return the arguments of a Decision from a file, checked for type and range."""
+    best_costs = None
+    if "best_cost_interval" in fields.content:
+        best_costs = _ends(fields, "best_cost_interval", "two costs")
+    slopes = None
+    if not _is_null(fields, "slope_interval"):
+        slopes = _ends(fields, "slope_interval", "two slopes of at least 0", 0, math.inf)
     negated = fields.take("negated", bool, "true or false")
-    value = fields.optional_number("criterion_value")
     model = fields.text("model")
     point = replace(_point(fields, "point", _threshold(fields, negated)), next_score=_next_score(fields))
     return {
@@ -669,14 +669,14 @@ def arguments(fields: Fields) -> dict[str, Any]:
         "default_point": _point(fields, "default_point", _default_threshold(fields)),
         **{name: fields.number(name) for name in _COSTS},
         "criterion": fields.text("criterion"),
-        "criterion_value": math.nan if value is None else value,
-        "slope_interval": _slopes(fields, "slope_interval"),
+        "criterion_value": fields.number_or_nan("criterion_value"),
+        "slope_interval": slopes,
         "negated": negated,
         "subject_to": fields.texts("subject_to"),
         "population": _population(fields),
         "tied": fields.texts("tied"),
         "notes": fields.texts("notes"),
-        "best_cost_interval": _costs(fields, "best_cost_interval"),
+        "best_cost_interval": best_costs,
         "lot": None if _is_null(fields, "lot") else _randomized_rule(fields, "lot", point, model, negated),
         "lot_cost": fields.optional_number("lot_cost"),
         "review": None if _is_null(fields, "review") else _review(fields, model, negated),
@@ -760,27 +760,17 @@ def _population(fields: Fields) -> float | None:
     return population
 
 
-def _slopes(fields: Fields, name: str) -> tuple[float, float] | None:
-    if _is_null(fields, name):
-        return None
+def _ends(
+    fields: Fields, name: str, what: str, least: float = -math.inf, end: float | None = None
+) -> tuple[float, float]:
+    """Return two numbers in order; `end` is what null as the second one stands for."""
     value = fields.content.get(name)
-    if not (isinstance(value, list) and len(value) == 2 and is_number(value[0])):
-        return fields.refuse(name, "a list of two slopes")
-    low, high = value
-    if high is None:
-        high = math.inf
-    if not ((is_number(high) or high == math.inf) and 0 <= low <= high):
-        return fields.refuse(name, "two slopes of at least 0, the second not below the first")
-    return low, high
-
-
-def _costs(fields: Fields, name: str) -> tuple[float, float] | None:
-    if name not in fields.content:
-        return None
-    value = fields.content[name]
-    if isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and value[0] <= value[1]:
-        return value[0], value[1]
-    return fields.refuse(name, "two costs, the second not below the first")
+    if isinstance(value, list) and len(value) == 2:
+        low = value[0]
+        high: Any = end if value[1] is None else value[1]
+        if is_number(low) and (is_number(high) or high == end) and least <= low <= high:
+            return low, high
+    return fields.refuse(name, f"{what}, the second not below the first")
 
 
 # Parts that the files of several plans have

@@ -34,7 +34,7 @@ from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.formatting import threshold_text
 from rocscope._base.grouping import deal
-from rocscope.core import Context, OperatingPoint, Result, decimal
+from rocscope.core import Campaign, Context, OperatingPoint, Result, decimal
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.errors import InputError, PairingError
 from rocscope.geometry.bounded import ConvexCombination, settled
@@ -782,6 +782,48 @@ class Review(Result):
         caught, cleared = self.sensitivity, self.specificity
         positive = caught * cost["tp"] + (1 - caught) * cost["fn"]
         return self.cost + positive, self.cost + cleared * cost["tn"] + (1 - cleared) * cost["fp"]
+
+    def actions(self, context: Context, population: float, capacity: float | None = None) -> dict[str, Campaign]:
+        """Return reviewing and acting as the `actions` of `rocscope.allocate`, which takes constraints and limits.
+
+        Parameters
+        ----------
+        context : Context
+            Costs without a review.
+        population : float
+            Number of cases, among which capacities are counted.
+        capacity : float, optional
+            Largest number of cases to act on without a review.
+
+        Returns
+        -------
+        dict from "review" and "act" to Campaign
+
+        Notes
+        -----
+        An action that costs a on a negative and gains h on a positive, relative to leaving it, is a campaign with the
+        unit cost a and the unit benefit h + a. Constraints such as ``"tpr >= .9"`` count all cases that are acted on or
+        reviewed: with a reader who finds a share s of the positives, the sensitivity of both is lower by up to 1 − s.
+
+        Examples
+        --------
+        At least three of four positives are to be found, with two reviews at most:
+
+        >>> from rocscope import Context, ThresholdCounts, allocate
+        >>> counts = ThresholdCounts([3, 2, 1], [2, 1, 1], [0, 2, 4])
+        >>> actions = Review(cost=1, capacity=2).actions(Context(cost_fp=3, cost_fn=2), population=10)
+        >>> allocate(counts, actions=actions, subject_to="tpr >= .75")
+        ActionAllocation(1 segment, 3 × act, 2 × review, cost=-2, price of bounds=2)
+        """
+        cost = {cell: decimal(amount) for cell, amount in context.costs.items()}
+        reviewed = [decimal(self.cost) + part for part in replace(self, cost=0).costs(cost)]
+        acted = [cost["tp"], cost["fp"]]
+        campaigns = {}
+        for name, (positive, negative), most in (("review", reviewed, self.capacity), ("act", acted, capacity)):
+            alarm, hit = negative - cost["tn"], cost["fn"] - positive
+            share = context.target_prevalence
+            campaigns[name] = Campaign(population, float(alarm), float(hit + alarm), 0, share, most)
+        return campaigns
 
 
 @dataclass(frozen=True, repr=False)

@@ -32,12 +32,12 @@ from rocscope.decisions.constraints import Constraint, Criterion, criterion_of, 
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, CostOrCriterion, FixedRule
 from rocscope.decisions.model_hull import Hull, UncertainContext
 from rocscope.decisions.plan import Note
-from rocscope.decisions.randomized import Reviewing
+from rocscope.decisions.randomized import Review, Reviewing
 from rocscope.errors import InputError, RocscopeError
 from rocscope.geometry import hull as geometry
 from rocscope.geometry.hull import Choices, TangentPoint
 from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few
-from rocscope.inference.expected_costs import ParetoTail, compare_costs, sample_of_means
+from rocscope.inference.expected_costs import UnseenAmounts, compare_costs, sample_of_means
 from rocscope.inference.resampling import BootstrapEstimate, Design
 from rocscope.sample import Samples, rows_of, samples_of
 
@@ -182,7 +182,13 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
 
 
 @contract
-def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[str, Any] | None = None) -> Booleans:
+def act_by_row(
+    probability: Any,
+    context: Context | Campaign,
+    columns: Mapping[str, Any] | None = None,
+    *,
+    review: Review | None = None,
+) -> Array:
     """Return the cases on which acting has a positive expected gain, with costs that differ by case.
 
     Parameters
@@ -193,11 +199,12 @@ def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[s
         Costs, some of them columns.
     columns : mapping from name to array of n numbers, optional
         The columns that the context names.
+    review : Review, optional
+        A third action, for at most its capacity of these cases.
 
     Returns
     -------
-    bool array of shape (n,)
-        True for cases to act on.
+    bool array of shape (n,), or with a review "act", "review" or "leave" for each case
 
     Raises
     ------
@@ -213,13 +220,17 @@ def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[s
 
     Notes
     -----
-    The rule acts iff p·(cost_fn − cost_tp) > (1 − p)·(cost_fp − cost_tn). If the probabilities are correct, no
-    threshold on the score is better. If they are not, use `compare_row_rule` to measure the cost of the rule.
+    The rule acts iff p·(cost_fn − cost_tp) > (1 − p)·(cost_fp − cost_tn). A case is reviewed if a review has a lower
+    expected cost than both; with a capacity, the cases for which a review saves most are reviewed. If the probabilities
+    are correct, no threshold on the score is better. If they are not, use `compare_row_rule` to measure the cost of the
+    rule.
 
     Examples
     --------
     >>> act_by_row([0.1, 0.1], Context(cost_fn="amount", cost_tp=5, cost_fp=5), {"amount": [40, 60]})
     array([False,  True])
+    >>> act_by_row([0.1, 0.5, 0.9], Context(cost_fn="loss", cost_fp=9), {"loss": [9, 9, 9]}, review=Review(cost=2))
+    array(['leave', 'review', 'act'], dtype='<U6')
     """
     context = Context.given(context)
     p = check.check_probabilities(check.check_scores(probability, name="probability"), "probability")
@@ -228,7 +239,16 @@ def act_by_row(probability: Any, context: Context | Campaign, columns: Mapping[s
         raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
     known = Predictions(np.zeros(p.size, bool), p, columns=columns).columns
     cost = {cell: np.asarray(cost_of(cell, context, known)) for cell in CELLS}
-    return np.asarray(p * (cost["fn"] - cost["tp"]) > (1 - p) * (cost["fp"] - cost["tn"]))
+    acts = np.asarray(p * (cost["fn"] - cost["tp"]) > (1 - p) * (cost["fp"] - cost["tn"]))
+    if review is None:
+        return acts
+    positive, negative = review.costs(cost)
+    unreviewed = np.where(acts, p * cost["tp"] + (1 - p) * cost["fp"], p * cost["fn"] + (1 - p) * cost["tn"])
+    saved = unreviewed - (p * positive + (1 - p) * negative)
+    reviewed = saved > 0
+    if review.capacity is not None:
+        reviewed[np.argsort(-saved, kind="stable")[int(review.capacity) :]] = False
+    return np.where(reviewed, "review", np.where(acts, "act", "leave"))
 
 
 @contract
@@ -539,29 +559,17 @@ class RowCostModel:
         means = sample_of_means(rows, values, share, None)
         weight = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
 
-        # For large amounts that the sample may lack: a Pareto tail is fitted to the amounts of each class. It adds
-        # second and third moments to each mean, in proportion to the share of the large amounts that the rule pays.
-        amounts = np.abs(added)
-        unseen, doubt = np.zeros((values.shape[1], 2)), means.doubt
-        negative_share = None if share is None else 1 - share
-        for in_class, share_of_class in ((rows.y_true, share), (~rows.y_true, negative_share)):
-            tail = ParetoTail.of(amounts[in_class])
-            if tail is None:
-                continue
+        # Large amounts that the sample happens not to hold add to the moments of each mean.
+        classes = []
+        for in_class, share_of_class in ((rows.y_true, share), (~rows.y_true, None if share is None else 1 - share)):
             if share_of_class is None:
                 share_of_class = weight[in_class].sum() / weight.sum()
-            weight_of_row = share_of_class / in_class.sum()
-            at_stake = amounts[in_class, None]
-            bears = (np.abs(values[in_class]) >= at_stake / 2) & (at_stake > 0)
-            for i, column in enumerate(values[in_class].T):
-                sign = np.sign(column[bears[:, i]].sum())
-                moments = tail.unseen(column, bears[:, i].sum() / np.count_nonzero(at_stake))
-                unseen[i] += moments * [weight_of_row**2, sign * weight_of_row**3]
-            few_bear = ""
-            if chosen[number].min() < chosen[number].max():  # else the rule is "nobody" or "everybody"
-                few_bear = few(float(bears[:, number].sum()), FEW_EVENTS, "rows bear amounts")
-            doubt = doubt or tail.doubt or few_bear
-        return generalization.DrawsOfRows(self.candidates, means, self.least, number, unseen, doubt)
+            classes.append((in_class, share_of_class / max(in_class.sum(), 1)))
+        unseen = UnseenAmounts.of(values, np.abs(added), classes)
+        doubt = means.doubt or unseen.doubt
+        if not doubt and chosen[number].min() < chosen[number].max():  # else nobody or everybody, whatever comes
+            doubt = few(float(unseen.bearing[number]), FEW_EVENTS, "rows bear amounts")
+        return generalization.DrawsOfRows(self.candidates, means, self.least, number, unseen.moments, doubt)
 
     def given(self, acts: Array, reason: str) -> FixedRule:
         """Return a fixed rule with a probability of acting on each row; `reason` states why it is not chosen again."""

@@ -9,7 +9,7 @@ the comparison adds the variance of that (`FOLD_VARIANCE`, `_OPTIMISM_ERROR`). A
 that the sample may lack the largest; `ParetoTail` estimates from the largest amounts what is missing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import sqrt
@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
 from rocscope.core import Campaign, Context, Predictions, independent_units
@@ -351,3 +351,58 @@ class ParetoTail:
             missing = number * index * integral - float((seen**power).sum())
             lacking[place] = max(missing, 0.0) * self.start**power
         return lacking
+
+
+@dataclass(frozen=True)
+class UnseenAmounts:
+    """What large amounts that a sample lacks would add to the moments of mean costs.
+
+    Attributes
+    ----------
+    moments : array of m × 2
+        Additions to the second and third moment of each mean.
+    bearing : array of m
+        Rows that bear amounts in each mean, in the class where they are fewest.
+    doubt : str
+        That amounts may have no mean; empty where they have.
+
+    Examples
+    --------
+    >>> amounts = 1 / np.linspace(1, 0.01, 100) ** 0.5
+    >>> unseen = UnseenAmounts.of(amounts[:, None], amounts, [(np.ones(100, bool), 0.01)])
+    >>> unseen.bearing, unseen.moments.round(5)
+    (array([100.]), array([[0.00584, 0.00106]]))
+    """
+
+    moments: Array
+    bearing: Array
+    doubt: str = ""
+
+    @classmethod
+    def of(cls, values: Array, amounts: Array, classes: Sequence[tuple[Booleans, float]]) -> "UnseenAmounts":
+        """Return the additions from a Pareto tail that is fitted to the amounts of each class.
+
+        Parameters
+        ----------
+        values : array of n × m
+            Costs of each row in each mean.
+        amounts : array of n
+            The amount at stake in each row.
+        classes : sequence of (rows, weight of each of them in a mean)
+        """
+        moments, bearing, doubt = np.zeros((values.shape[1], 2)), np.full(values.shape[1], np.inf), ""
+        for rows, weight in classes:
+            tail = ParetoTail.of(amounts[rows])
+            if tail is None:
+                continue
+            at_stake = amounts[rows, None]
+            # Only rows whose cost is at least half of their amount would have a large cost in the tail.
+            bears = (np.abs(values[rows]) >= at_stake / 2) & (at_stake > 0)
+            number = bears.sum(axis=0)
+            for i, column in enumerate(values[rows].T):
+                sign = np.sign(column[bears[:, i]].sum())
+                lacking = tail.unseen(column, number[i] / np.count_nonzero(at_stake))
+                moments[i] += lacking * [weight**2, sign * weight**3]
+            bearing = np.minimum(bearing, number)
+            doubt = doubt or tail.doubt
+        return cls(moments, bearing, doubt)

@@ -1,6 +1,6 @@
 """Monitor class weights in use: confusion matrices of batches of rows, with limits that are tested at every update.
 
-Tests and intervals are those of a decision between two classes (`rocscope.decisions.confidence_sequence`). There, they
+Tests and intervals are those of a decision between two classes (`rocscope.inference.confidence_sequence`). There, they
 apply to a mean over the four cells tp, fp, fn and tn; here, to a mean over the k² cells of the confusion matrix. The
 cost per case is the mean of the cost matrix over all cells. A share of one class counts the cells of this class against
 all others: its recall is a mean over the cells of its row.
@@ -16,12 +16,12 @@ from rocscope._base.arrays import Array
 from rocscope._base.class_names import position
 from rocscope._base.contract import held_to_contract
 from rocscope._base.json_format import Fields
-from rocscope.decisions import confidence_sequence as sequence
 from rocscope.decisions.monitoring import LARGEST_COST, CellMonitor
 from rocscope.errors import InputError
 from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
 from rocscope.figures.registry import figure_named, known
+from rocscope.inference import confidence_sequence as sequence
 from rocscope.multiclass.class_weighting import ClassWeights
 from rocscope.multiclass.predictions import predictions_of
 

@@ -1,7 +1,7 @@
 """Monitor plans in use: campaign plans, allocations with one or several actions, reviews and randomised rules.
 
 A plan has a few treatments (`Treatment`): act, do not act, or review. Their costs may differ between segments and
-actions. Rows are counted by treatment and class. `rocscope.decisions.confidence_sequence` computes means over these
+actions. Rows are counted by treatment and class. `rocscope.inference.confidence_sequence` computes means over these
 cells, in the same way as means over tp, fp, fn and tn of a decision.
 
 The treatment of a case depends only on the case: on the plan's thresholds and, within a tie or between two thresholds,
@@ -21,7 +21,6 @@ from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import held_to_contract
 from rocscope._base.json_format import Fields, StoredText
 from rocscope.core import Context, Predictions
-from rocscope.decisions import confidence_sequence as sequence
 from rocscope.decisions.allocating import ActionAllocation
 from rocscope.decisions.allocation import Allocation
 from rocscope.decisions.campaign import CampaignPlan
@@ -31,6 +30,7 @@ from rocscope.decisions.loading import load_plan
 from rocscope.decisions.monitoring import CellMonitor, Monitor
 from rocscope.errors import InputError
 from rocscope.figures.registry import known
+from rocscope.inference import confidence_sequence as sequence
 
 # Index of a positive and of a negative among tp, fp, fn and tn. A reviewed case counts as treated correctly.
 _ACTED, _LEFT, _REVIEWED = (0, 1), (2, 3), (0, 3)

@@ -120,7 +120,7 @@ def test_a_condition_limits_the_cases(folder):
 def test_the_interval_of_an_allocation_without_its_data_is_that_of_independent_cells():
     rng, plan = np.random.default_rng(3), replace(PLANS["allocation"], source=None)
     found = plan.interval()
-    (tp, fp), (n_pos, n_neg) = plan.counts, (plan._points.n_pos, plan._points.n_neg)
+    (tp, fp), (n_pos, n_neg) = plan.counts, (plan.points.n_pos, plan.points.n_neg)
     drawn = []
     for _ in range(4000):
         cost = 0.0

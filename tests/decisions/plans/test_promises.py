@@ -1,4 +1,10 @@
-"""Simulation of promises: the profit of a verdict against what the plan brings in the population that it came from."""
+"""Simulation of promises: the profit of a verdict against what the plan brings in the population that it came from.
+
+`tests/reference/promises_and_tests.json` lists what plans promise, with the test of each.
+"""
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,14 +27,37 @@ def profit_of(contacted, share, distance, campaign):
     return campaign.unit_benefit * share * stats.norm.sf(threshold - distance) * CASES - contacted
 
 
+def sampled_too_high(score, y, share, distance, campaign):
+    """Return profit in a sample minus true profit of one fixed threshold, which is the best one in the population.
+
+    Where a capacity ends, a case beyond it costs what the last one within it brings.
+    """
+
+    def density(threshold, tail):
+        return share * tail(threshold - distance), (1 - share) * tail(threshold)
+
+    threshold = distance / 2 + np.log((1 - share) / share / (campaign.unit_benefit - 1)) / distance
+    margin = 0.0
+    if campaign.capacity is not None and sum(density(threshold, stats.norm.sf)) > campaign.capacity / CASES:
+        threshold = optimize.brentq(lambda x: sum(density(x, stats.norm.sf)) - campaign.capacity / CASES, -20, 20)
+        positive, negative = density(threshold, stats.norm.pdf)
+        margin = campaign.unit_benefit * positive / (positive + negative) - 1
+    positive, negative = density(threshold, stats.norm.sf)
+    in_sample = ((score >= threshold) * (campaign.unit_benefit * y - 1 - margin)).mean()
+    return CASES * (in_sample - campaign.unit_benefit * positive + (1 + margin) * (positive + negative))
+
+
 def biases(pilot, repeats):
-    """Return stated minus true profit, and whether the interval holds the true one, over samples of a random pilot."""
+    """Return stated minus true profit over samples of a random pilot, and whether the interval holds the true one.
+
+    Also return errors of the samples whose expectation is 0: of the prevalence, and of a fixed threshold's profit.
+    """
     rng = np.random.default_rng([58, pilot])
     n, share = int(rng.integers(400, 1500)), rng.uniform(0.04, 0.3)
     distances = dict(zip("ab"[: 1 + pilot % 2], rng.uniform(0.8, 2, 2), strict=False))
     capacity = None if pilot % 3 else 0.15 * CASES
     campaign = Campaign(CASES, 1, rng.uniform(0.8, 1.5) / share, capacity=capacity)
-    missed, held = [], []
+    missed, held, errors = [], [], []
     for _ in range(repeats):
         y = rng.random(n) < share
         scores = {name: rng.normal(y * distance) for name, distance in distances.items()}
@@ -37,20 +66,32 @@ def biases(pilot, repeats):
         truth = profit_of(contacted, share, distances[plan.best.model], campaign) if contacted else 0.0
         missed.append(plan.on_new_cases.value - truth)
         held.append(truth in plan.on_new_cases)
+        of_models = [sampled_too_high(scores[name], y, share, own, campaign) for name, own in distances.items()]
+        errors.append([y.mean() - share, *of_models])
         assert plan.best.best.profit >= plan.on_new_cases.value - 1e-6 * CASES
-    return np.array(missed), np.array(held)
+    return np.array(missed), np.array(held), np.array(errors)
 
 
 @pytest.mark.parametrize("pilot", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 12))])
 def test_the_profit_of_a_verdict_is_not_biased(pilot, request):
-    """Two pilots of 10 samples; slowly, 12 of 200: with -s the bias in standard errors and the coverage are printed."""
+    """Two pilots of 10 samples; slowly, 12 of 200: with -s the bias in standard errors and the coverage are printed.
+
+    The mean of 200 errors is known to .07 of their standard deviation. Most of that is luck that a sample's profit at a
+    fixed threshold shares; without this part, by regression, it is known to .02 to .03. So measured, the bias of 12
+    pilots averages 0 (± .007 standard deviations). It is up to .15 too high where two models are nearly equal, and up
+    to .10 too low where one is clearly better.
+    """
     repeats = 200 if request.config.getoption("--slow", default=False) else 10
-    missed, held = biases(pilot, repeats)
+    missed, held, errors = biases(pilot, repeats)
     error = missed.std(ddof=1) / repeats**0.5
     print(f"pilot {pilot}: bias {missed.mean() / error:+.2f} standard errors, covered {held.mean():.3f}")
     # One of twelve true promises is off by more than two standard errors in 46 of 100 runs; by three in 3 of 100.
     assert abs(missed.mean()) < 3 * error
     assert held.mean() > 0.95 - 3 * (0.05 * 0.95 / repeats) ** 0.5
+    if repeats > 100:
+        bias = np.linalg.lstsq(np.column_stack([np.ones(repeats), errors]), missed)[0][0]
+        print(f"pilot {pilot}: without shared luck {bias / missed.std():+.3f} standard deviations")
+        assert abs(bias) < 0.2 * missed.std()
 
 
 def test_the_error_at_a_capacity_is_that_of_a_share_of_cases_not_of_a_threshold():
@@ -68,3 +109,11 @@ def test_the_error_at_a_capacity_is_that_of_a_share_of_cases_not_of_a_threshold(
     by_threshold = (acts * (benefit * y - 1)).std() * n**0.5
     assert by_threshold > 1.15 * by_rank
     assert plan.on_new_cases.standard_error == pytest.approx(by_rank, rel=0.08)
+
+
+def test_each_promise_on_the_list_has_its_test():
+    root = Path(__file__).parents[3]
+    listed = json.loads((root / "tests/reference/promises_and_tests.json").read_text(encoding="utf-8"))
+    for entry in listed["promises"]:
+        path, _, name = entry["test"].partition("::")
+        assert f"\ndef {name}(" in (root / path).read_text(encoding="utf-8"), entry["test"]
