@@ -44,7 +44,6 @@ def reach(what: Above) -> Any:
 
 
 _ROOT = "rocscope"
-_NO_LIBRARY = "Other names"
 _ALIKE = 0.75  # difflib's ratio: "rocc" finds "roc", and "gamma" does not find "gain"
 _VERY_ALIKE = 0.88  # of the many names of other libraries
 
@@ -165,16 +164,16 @@ def by_spelling(known: Iterable[str]) -> dict[str, str]:
 
 
 @cache
-def _calls_by_spelling() -> dict[str, tuple[str, str]]:
-    """Return the call for each name of another library and each of ours, and what the other library calls it."""
-    calls: dict[str, tuple[str, str]] = {}
-    for library, names in answers()["names"].items():
+def _calls_by_spelling() -> dict[str, str]:
+    """Return the call for each name of another library and each of ours, by the spelling of the name."""
+    calls: dict[str, str] = {}
+    for names in answers()["names"].values():
         for theirs, ours in names.items():
-            calls.setdefault(spelling(theirs), (ours, "" if library == _NO_LIBRARY else f" for {library}'s {theirs}"))
+            calls.setdefault(spelling(theirs), ours)
     for line in text_of("public_names.txt").splitlines():
         home, module, *names = line.split()
         for name in names if module != "." else []:
-            calls.setdefault(spelling(name), (f"{home.replace(_ROOT, 'rs', 1)}.{name}", ""))
+            calls.setdefault(spelling(name), f"{home.replace(_ROOT, 'rs', 1)}.{name}")
     return calls
 
 
@@ -184,18 +183,18 @@ def call_for(name: str) -> str:
     Examples
     --------
     >>> call_for("plotRocCurve"), call_for("compute_auc"), call_for("nothing")
-    ("rs.roc(y, s).plot() for scikit-plot's plot_roc_curve", 'rs.auc(y, s)', '')
+    ('rs.roc(y, s).plot()', 'rs.auc(y, s)', '')
     """
     calls = _calls_by_spelling()
     is_plot = any(answers()["fillers"].get(word.casefold()) == "plot" for word in _WORD.findall(name))
     for index, word in enumerate(spellings(name)):
         if index and is_plot and f"plot{word}" in calls:
-            return calls[f"plot{word}"][0]
+            return calls[f"plot{word}"]
         if word in calls:
-            call, theirs = calls[word]
+            call = calls[word]
             if index and is_plot and re.fullmatch(rf"rs\.(?:{_CURVES})\(y, [sp]\)", call):
                 call += ".plot()"
-            return call + (theirs if index == 0 else "")
+            return call
     return ""
 
 
@@ -221,7 +220,7 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
         short = package.replace(_ROOT, "rs", 1)
         return f"; did you mean {' or '.join(f'{short}.{by_case[word]}' for word in close)}?"
     close = get_close_matches(spelling(name), of_one_kind(name, _calls_by_spelling()), n=1, cutoff=_VERY_ALIKE)
-    return f"; did you mean {_calls_by_spelling()[close[0]][0]}?" if close else ""
+    return f"; did you mean {_calls_by_spelling()[close[0]]}?" if close else ""
 
 
 def of_one_kind(name: str, known: Iterable[str]) -> list[str]:
