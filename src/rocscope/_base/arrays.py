@@ -1,8 +1,8 @@
-"""Arrays: tensors of other libraries as NumPy, work in threads, and checks of whole columns on all cores.
+"""Conversion of tensors to NumPy arrays, work in threads, and checks of whole columns on all cores.
 
-PyTorch and CuPy are recognised without importing them. Columns are read a stretch at a time, so that memory is read
-once by all cores; distinct texts are found by hashing, which is ten times as fast as sorting. Whole numbers stay whole,
-and are refused where float64 would round them.
+PyTorch and CuPy are recognised without importing them. Columns are read in slices by all cores, so that memory is read
+once. Distinct texts are found by hashing, which is ten times as fast as sorting. Whole numbers are kept as integers; if
+float64 would round them, an error is raised.
 """
 
 import os
@@ -59,9 +59,9 @@ def widened(tensor: Any) -> Any:
 
 
 def as_array(values: Any) -> Array:
-    """Convert anything array-like to a NumPy array, without rounding any number.
+    """Convert an array-like object to a NumPy array without rounding numbers.
 
-    Those of a device are copied, all others are shared where NumPy can.
+    Data on a device are copied; other data are shared if NumPy can share them.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def as_array(values: Any) -> Array:
 
 
 def _require_within_memory(values: Any) -> None:
-    """Refuse a sequence that states a length which no memory holds: NumPy would begin to read it."""
+    """Raise for a sequence whose stated length exceeds any memory, because NumPy would start to read it."""
     try:
         too_long = len(values) >= _MOST_ENTRIES
     except (TypeError, OverflowError) as error:
@@ -98,7 +98,7 @@ RANK_ANYWHERE = False
 
 
 def ranks_there(values: Any) -> Any:
-    """Return the library that ranks scores on their device, for a tensor on a device; otherwise None."""
+    """Return the library of a tensor on a device, which ranks scores there; None for other data."""
     library = library_of(values)
     if RANK_ANYWHERE:
         return np if isinstance(values, np.ndarray) else library
@@ -120,7 +120,7 @@ def cores() -> int:
 def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threads: int | None = None) -> list[_Result]:
     """Apply a function to each item in threads and return the results in order; a single item runs in this thread.
 
-    Threads, this one included, help themselves to the next item: to hand over each takes longer than a small one.
+    Each thread, including this one, takes the next item itself, because handing over small items would take longer.
     """
     items = list(items)
     others = min(threads or cores(), len(items)) - 1
@@ -138,7 +138,7 @@ def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threa
             raise
 
     with ThreadPoolExecutor(others, "rocscope") as pool:
-        # What is set for this context, such as who listens to warnings, holds in the threads too.
+        # Run in a copy of this context, so that settings such as listeners of warnings apply in the threads.
         helpers = [pool.submit(copy_context().run, work) for _ in range(others)]
         work()
     for helper in helpers:
@@ -147,7 +147,7 @@ def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threa
 
 
 def _next_of(left: deque[int]) -> int | None:
-    """Return the next number, or None at the end; a separate check beforehand would be a race."""
+    """Return the next number, or None at the end; a separate check before would be a race condition."""
     try:
         return left.popleft()
     except IndexError:
@@ -170,10 +170,10 @@ _BLAS = threading.Lock()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Have products of matrices keep to this core: of many small ones, other threads would wait longer than they work.
+    """Limit products of matrices to this core, because for many small products other threads mostly wait.
 
-    They wait in a loop, which takes as much processor time again. The number of threads belongs to the process. While
-    one thread has set it, others compute with what they find: each would restore what the first has set.
+    They wait in a loop, which takes processor time. The number of threads is a setting of the process. While one thread
+    has changed it, other threads leave it unchanged, because each would restore the changed value.
     """
     if not _BLAS.acquire(blocking=False):
         yield
@@ -187,14 +187,14 @@ def one_blas_thread() -> Iterator[None]:
 
 @cache
 def _linear_algebra() -> Any:
-    """Return the libraries of linear algebra, which takes 3 ms to find; kept, because short calls are frequent."""
+    """Return the libraries of linear algebra; cached, because the search takes 3 ms and calls are frequent."""
     from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
     return ThreadpoolController()
 
 
-_STRETCH = 1 << 16  # rows that one thread looks at in turn: some hundred kB, which a cache holds
-_MANY = 1 << 20  # fewer are looked at sooner than threads are started
+_STRETCH = 1 << 16  # rows of a slice for one thread: some hundred kB, which fit the cache
+_MANY = 1 << 20  # with fewer rows, starting threads takes longer than the work
 
 
 def zeros_and_ones(labels: Array) -> Booleans | None:
@@ -217,15 +217,15 @@ def zeros_and_ones(labels: Array) -> Booleans | None:
 
 
 def all_finite(values: Array) -> bool:
-    """Return whether all values are finite."""
+    """Return True if all values are finite."""
     if values.size <= _STRETCH:
-        # Counting takes half the time of `all`, which shows for 1,000 values.
+        # Counting takes half the time of `all`, which is noticeable for 1,000 values.
         return int(np.count_nonzero(np.isfinite(values))) == values.size
     return all(_each_stretch(lambda rows: np.isfinite(values[rows]).all(), values))
 
 
 def ends_and_sum(values: Array) -> tuple[float, float, float]:
-    """Return minimum, maximum and sum (as a float) of a column; NaN if a float is missing.
+    """Return the minimum, maximum and sum (as a float) of a column; NaN if a value is NaN.
 
     Examples
     --------
@@ -251,13 +251,13 @@ def _each_stretch(look: Callable[[slice], _Result], column: Array) -> list[_Resu
 
 
 MOST_SORTED = 50_000
-"""Up to this many rows NumPy sorts; beyond, Arrow is loaded."""
+"""Up to this number of rows NumPy sorts the texts; for more rows Arrow is loaded."""
 
 
 def told_apart(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
     """Return the distinct texts of a column in sorted order, and the index of each row's text.
 
-    None where the column is a short one, or holds anything else, also here and there.
+    None if the column is short, or contains a value that is not a text.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def told_apart(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
 
 
 def _by_bytes(column: Array) -> tuple[Array, Array]:
-    """Return fixed-width texts as bytes in memory; as Arrow strings they would end at the first zero byte."""
+    """Encode fixed-width texts by their bytes in memory, because Arrow strings would end at the first zero byte."""
     import pyarrow as pa
 
     flat = np.ascontiguousarray(column)
@@ -306,7 +306,7 @@ def _by_text(column: Array) -> tuple[Array, Array] | None:
 
 
 FIRST_ROUNDED = 2.0**53
-"""The largest magnitude up to which float64 holds every whole number."""
+"""Largest magnitude up to which float64 represents every whole number."""
 WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too"
 NUMBER_TYPES = (int, float, np.number, Decimal)
 DECIMAL_DIGITS = 15
@@ -314,7 +314,7 @@ DECIMAL_DIGITS = 15
 
 
 def as_written(values: Sequence[Any], array: Array, name: str, error: type[InputError] = InputError) -> Array:
-    """Return Python numbers as a NumPy array, without rounding whole ones; Decimals as from a file of them.
+    """Return Python numbers as a NumPy array without rounding whole numbers; Decimals are converted as from a file.
 
     Examples
     --------
@@ -380,20 +380,20 @@ _LEAST_TOTAL = 1e-100  # products of two such totals, and of their inverses, sta
 
 
 def is_moderate(total: float) -> bool:
-    """Return whether products of sums up to a total stay within the range of floats."""
+    """Return True if products of sums up to a total are within the range of floats."""
     return total == 0 or _LEAST_TOTAL < total < 1 / _LEAST_TOTAL
 
 
 def dot(a: Array, b: Array, most: float) -> float:
-    """Return the sum of products of counts, at most `most`; uses Python integers if 64 bits might overflow."""
+    """Return the sum of products of counts, which is at most `most`; use Python integers if 64 bits might overflow."""
     if a.dtype.kind == "i":
         return sum(map(mul, a.tolist(), b.tolist())) if most > 2**63 - 1 else a.dot(b).item()
-    # Unlike a dot product of floats, the same on every machine.
+    # Unlike a dot product of floats, the result is the same on every machine.
     return (a * b).sum().item()
 
 
 def after_infinity(scores: Array) -> Array:
-    """Return infinity followed by the decreasing scores; as Python integers if float64 would round them."""
+    """Return infinity followed by the decreasing scores, as Python integers if float64 would round the scores."""
     exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
     dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
     return np.concatenate([np.array([np.inf], dtype), scores], dtype=dtype)

@@ -1,7 +1,7 @@
-"""Class names and labels of several classes: one door for labels, data frames, matrices and priors.
+"""Class names of several classes, and their matching with labels, data frames, matrices and priors.
 
-Whatever names its classes (labels, the columns of a frame, the rows and columns of a matrix, the keys of a mapping) is
-matched to them by name, and anything else is in their order.
+Data that name their classes (labels, columns of a frame, rows and columns of a matrix, keys of a mapping) are matched
+by name. Other data, such as arrays, must be in the order of the classes.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from rocscope.errors import LabelError, ShapeError
 
 
 def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
-    """Return at least two distinct class names, distinct also as text."""
+    """Return the class names; raise unless there are at least two, which differ also as text."""
     column = check.check_column(classes if hasattr(classes, "__array__") else list(classes), name)
     check.check_present(column, name, LabelError)
     names = tuple(classes.tolist() if isinstance(classes, np.ndarray) else classes)
@@ -30,7 +30,7 @@ def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
 
 
 def label_column(values: Any, name: str, n: int | None = None) -> Array:
-    """Return a column of labels without missing ones."""
+    """Return a column of labels; raise for missing labels."""
     if getattr(values, "ndim", 1) == 2 and min(values.shape) > 1:
         got = f"shape {tuple(values.shape)}"
         hint = "one-hot labels: y.argmax(axis=1); several labels a row: rocscope.Predictions for each column"
@@ -41,7 +41,7 @@ def label_column(values: Any, name: str, n: int | None = None) -> Array:
 
 
 def ordered_categories(*columns: Any) -> list[Any] | None:
-    """Return the categories of the first column that has an order of them (pandas, Polars Enum), in that order."""
+    """Return the categories, in order, of the first column with ordered categories (pandas, Polars Enum)."""
     for values in columns:
         kind: Any = getattr(values, "dtype", None)
         if getattr(kind, "ordered", False) or type(kind).__name__ == "Enum":
@@ -59,7 +59,7 @@ def distinct_labels(*columns: Array) -> list[Any]:
 
 
 def classes_of(classes: Any, given: Iterable[Any], columns: Iterable[Array]) -> tuple[Hashable, ...]:
-    """Return the classes if there are any, or the ordered categories of given columns, or else all labels, sorted."""
+    """Return the classes if given, else the ordered categories of the given columns, else all labels in order."""
     if classes is None:
         classes = ordered_categories(*given) or distinct_labels(*columns)
     return check_classes(classes)
@@ -80,7 +80,7 @@ def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indice
 
 
 def class_order(names: Iterable[Any], classes: Sequence[Hashable], subject: str) -> Indices:
-    """Return the order that sorts names as the classes are; a name is a class, or its text.
+    """Return the indices that put names in the order of the classes; a name is a class or its text.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def square_by_class(matrix: Any, classes: Any, subject: str) -> tuple[Any, tuple
         got, hint = "a data frame without an index", "pass an array in the order of classes="
         raise LabelError(subject, expected="a name for each row and column", got=got, hint=hint)
     table = matrix.fillna(0)
-    if classes is None:  # a class that is never predicted, or does not occur, lacks a column or row of a crosstab
+    if classes is None:  # a crosstab has no column or row for a class that is never predicted or does not occur
         classes = ordered_categories(table.index, table.columns) or distinct_labels(
             np.array([*table.index, *table.columns])
         )

@@ -1,8 +1,8 @@
-"""When a call fails, name the argument that does not fit its annotation, and what to use in place of unknown names.
+"""When a call fails, name the argument that does not match its annotation, and alternatives to unknown names.
 
-Checks that need the data stand at the door of each function. The remaining errors are arguments of a wrong kind, such
-as a text instead of a number. They are looked for only after a call has failed, so a call that succeeds costs nothing.
-An error with arguments that all fit their annotations passes unchanged: it is one of the library.
+Each function checks its data itself. The remaining errors are arguments of a wrong type, such as a text instead of a
+number. Types are checked only after a call has failed, so successful calls take no extra time. If all arguments match
+their annotations, the original error is raised.
 """
 
 import inspect
@@ -20,14 +20,14 @@ from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
-_MOST_WHOLE = 2**31  # numbers of things: more are a mistake
-_MOST_SHOWN = 120  # characters of a value in a message: a choice, as in `validation`
+_MOST_WHOLE = 2**31  # largest whole number of an argument such as a number of bins; more is a mistake
+_MOST_SHOWN = 120  # characters of a value shown in a message, as in `validation`
 
 
 def contract(call: _Call) -> _Call:
-    """Have a function name the argument that breaks its signature, where it fails with an error that is not ours.
+    """Decorate a function: if it fails with an error of another library, name the argument of a wrong type.
 
-    The TypeError for wrong arguments states what to call instead.
+    For unknown or missing arguments the TypeError is extended by a hint on what to call instead.
 
     Examples
     --------
@@ -48,13 +48,13 @@ def contract(call: _Call) -> _Call:
 
 
 def made_by_contract(cls: _Class) -> _Class:
-    """Have the making of a dataclass state what to pass instead of an unknown argument; stands above ``@dataclass``."""
+    """Decorate a dataclass (above ``@dataclass``): for unknown arguments, state what to pass instead."""
     cls.__init__ = _explained(cls.__init__, lambda *_: None, _instead)
     return cls
 
 
 def held_to_contract(cls: _Class) -> _Class:
-    """Have the public methods of a class, and its making, name the argument that breaks their signature."""
+    """Decorate a class: apply `contract` to its public methods and its constructor."""
     is_estimator = hasattr(cls, "get_params")  # scikit-learn looks for attributes that are not there
     if not is_estimator and not hasattr(cls, "__getattr__"):
         cls.__getattr__ = _refuse_attribute
@@ -73,7 +73,7 @@ def _refuse_attribute(result: Any, name: str) -> Any:
 
 
 def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Hold what a dataclass checks to the annotations of its fields."""
+    """Return the `__post_init__` of a dataclass, extended by a check of field types if it fails."""
     return _explained(check, lambda args, _: _refusal(vars(args[0]), _hints(cls)))
 
 
@@ -82,9 +82,9 @@ def _explained(
     refusal: Callable[[Sequence[Any], Mapping[str, Any]], InputError | None],
     instead: Callable[[Callable[..., Any], Sequence[Any], Iterable[str]], str] | None = None,
 ) -> Callable[..., Any]:
-    """Return a function that replaces an error that is not ours by the refusal of its arguments, if there is one.
+    """Wrap a function so that an error of another library is replaced by an error about a wrong argument, if any.
 
-    If Python refuses the call, for unknown or missing arguments, the advice of `instead` is added to its message.
+    If Python rejects the call, for unknown or missing arguments, the hint of `instead` is added to its message.
     """
 
     @wraps(call)
@@ -112,7 +112,7 @@ def _broken(call: Callable[..., Any], args: Sequence[Any], options: Mapping[str,
     try:
         declared = inspect.signature(call)
         given = declared.bind(*args, **options).arguments
-    except TypeError:  # too many arguments or too few, as Python says of itself
+    except TypeError:  # too many or too few arguments, which Python reports itself
         return None
     left_out = {name for name, value in given.items() if value is None and declared.parameters[name].default is None}
     return _refusal({name: value for name, value in given.items() if name not in left_out}, _hints(call))
@@ -143,7 +143,7 @@ def _refusal(given: Mapping[str, Any], hints: Mapping[str, Any]) -> InputError |
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Return whether a value is what an annotation says, as far as it can be told without reading it.
+    """Return True if a value matches an annotation, as far as this can be checked without reading all its entries.
 
     Examples
     --------
@@ -167,12 +167,12 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, float | int | np.floating | np.integer) and _is_float(value)
     try:
         return isinstance(value, hint)
-    except TypeError:  # a protocol that cannot be asked for
+    except TypeError:  # a protocol that cannot be checked at run time
         return True
 
 
 def _origin_and_parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return what an annotation is made of, seen through aliases, as NDArray is one from Python 3.12 on."""
+    """Return the origin and the arguments of an annotation; aliases, such as NDArray, are resolved."""
     origin, parts = get_origin(hint), get_args(hint)
     return _origin_and_parts(origin.__value__[parts]) if hasattr(origin, "__value__") else (origin, parts)
 
@@ -180,7 +180,7 @@ def _origin_and_parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
 def _fits_origin(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
     if origin is np.ndarray:
         return hasattr(value, "__array__") and _dimensions(value) is not None
-    if origin is Callable:  # a class is one too, but as an argument it is a mistake for an instance
+    if origin is Callable:  # a class is also callable, but passing it instead of an instance is a mistake
         return callable(value) and not isinstance(value, type)
     try:
         if not isinstance(value, origin) or (isinstance(value, str) and origin in (Sequence, Iterable)):
@@ -203,7 +203,7 @@ def _is_float(value: Any) -> bool:
 
 
 def _length(value: Any) -> int:
-    """Return how many entries a value says that it has; -1 where it has no length."""
+    """Return the length of a value; -1 if it has no length."""
     try:
         return len(value)
     except OverflowError:
@@ -213,7 +213,7 @@ def _length(value: Any) -> int:
 
 
 def _array(value: Any) -> np.ndarray | None:
-    """Return what NumPy makes of a value; None where it makes nothing of it."""
+    """Return a value as a NumPy array; None if NumPy cannot convert it."""
     try:
         return None if _length(value) >= _MOST_WHOLE else np.asarray(value)
     except Exception:  # noqa: BLE001 (of another library, whatever it says)
@@ -221,13 +221,13 @@ def _array(value: Any) -> np.ndarray | None:
 
 
 def _dimensions(value: Any) -> int | None:
-    """Return how many dimensions an array of numbers has; None for anything else."""
+    """Return the number of dimensions of an array of numbers; None for other values."""
     array = _array(value)
     return array.ndim if array is not None and array.dtype.kind in "biuf" else None
 
 
 def _is_array(value: Any) -> bool:
-    """Return whether a value, or each of a mapping, is a column or a table."""
+    """Return True if a value, or each value of a mapping, is a column or a table."""
     if isinstance(value, Mapping):
         return all(map(_is_array, cast(Mapping[Any, Any], value).values()))
     array = _array(value)
@@ -238,7 +238,7 @@ _ARRAY = ("an array, all rows of one length", _is_array)
 
 
 def _is_number_or_array(value: Any) -> bool:
-    """Return whether arithmetic gives a number for each entry, which it does not for lists and frames."""
+    """Return True if arithmetic with a value gives a number for each entry; False for lists and frames."""
     return fits(value, float) or (hasattr(value, "__array__") and _dimensions(value) in (0, 1))
 
 
@@ -257,7 +257,7 @@ _OF_ANY: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("horizon", "horizons", "inclusion", "share"), _ONE_OR_MORE),
     **dict.fromkeys(("x", "size", "responders", "tpr", "fpr", "threshold", "cost"), _NUMBERS),
 }
-"""What parameters of one name are that several types fit, or one of another library."""
+"""Description and check of parameters, by name, whose values have several types or types of other libraries."""
 
 
 _WORDS = {
@@ -273,7 +273,7 @@ _OF_ORIGINS = {np.ndarray: "an array of numbers", Callable: "a function", Mappin
 
 
 def in_words(hint: Any) -> str:
-    """Return what an annotation asks for.
+    """Return the description of an annotation for an error.
 
     Examples
     --------
@@ -303,7 +303,7 @@ _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Iterable[str]) -> str:
-    """Return what to call instead, for arguments that a signature does not have."""
+    """Return a hint on what to call instead, for arguments that do not match a signature."""
     known = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = next((name for name in options if name not in known), None)
     name = function.__qualname__.removesuffix(".__init__")
@@ -334,7 +334,7 @@ def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
         theirs = by_spelling(table)
         for word in spellings(unknown):
             answer = table[theirs[word]] if word in theirs else ()
-            # Advice for any function may name one of its arguments, which this function then needs to have.
+            # A general hint may name an argument; use it only if this function has the argument.
             suiting = [use for use in ([answer] if isinstance(answer, str) else answer) if _suits(use, known)]
             if suiting:
                 return suiting[0]
@@ -342,13 +342,13 @@ def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
 
 
 def _suits(advice: str, known: Sequence[str]) -> bool:
-    """Return whether a function has the argument that advice begins with, such as ``level=``."""
+    """Return True if a function has the argument with which a hint begins, such as ``level=``."""
     argument, sign, _ = advice.partition("=")
     return not sign or not argument.isidentifier() or argument in known
 
 
 class MissingAttributeError(AttributeError):
-    """An attribute that a result does not have; its words are only looked for where they are read."""
+    """Error for an attribute that a result does not have; the message is made only when it is read."""
 
     def __str__(self) -> str:
         owner, name = self.args

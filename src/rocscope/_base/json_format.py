@@ -1,8 +1,8 @@
 """Strict JSON of a known format and version: write it, and check every field when it is read.
 
-A reader trusts nothing and executes nothing. The first thing that is wrong is named by its path, in one line and by one
-kind of error. The checksum detects damage only: anyone who changes a file on purpose can recompute it. Therefore the
-meaning of every field is checked as well.
+Reading a file executes no code. The first invalid field is named by its path in a StoredError of one line. The checksum
+detects only accidental damage, because it can be recomputed after a deliberate change. Therefore the value of every
+field is checked as well.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ from rocscope.errors import InputError, StoredError
 T = TypeVar("T")
 
 _HEADER = ("format", "version", "checksum")
-_RELATIVE_ERROR = 1e-9  # what a sum may differ by between machines; a digit that someone changed differs by more
-_ABSOLUTE_ERROR = 1e-12  # the same for sums near 0
-_ROUNDING = 1e-12  # what numbers that are "not falling" may fall by, from rounding of shares
-_DEEPEST = 16  # objects within objects: twice what our own files have, and far from the recursion limit
-_LONGEST_PLACE = 100  # characters of a field's name in a message: a choice
+_RELATIVE_ERROR = 1e-9  # tolerance for sums on different machines; a changed digit differs by more
+_ABSOLUTE_ERROR = 1e-12  # tolerance for sums near 0
+_ROUNDING = 1e-12  # largest decrease, by rounding of shares, of numbers that are "not falling"
+_DEEPEST = 16  # largest depth of nested objects: twice that of our own files, and far from the recursion limit
+_LONGEST_PLACE = 100  # characters of a field's name shown in a message, set by hand
 
-MOST_BYTES = 1 << 28  # of a file, which is parsed in memory: a choice
-MOST_WHOLE = 2**62  # of a count: the sum of two fits into 64 bits
+MOST_BYTES = 1 << 28  # largest size of a file, which is parsed in memory, set by hand
+MOST_WHOLE = 2**62  # largest count: the sum of two fits 64 bits
 
 _brief = reprlib.Repr()
 _brief.maxstring = _brief.maxlong = _brief.maxother = 80
@@ -43,19 +43,19 @@ _NOTHING: Mapping[str, Collection[str]] = {}
 
 @dataclass(frozen=True)
 class FormatUpgrade:
-    """Difference between a version of a format and the next one: renamed and added fields.
+    """Difference between a version of a format and the next version: renamed and added fields.
 
     Attributes
     ----------
-    renamed : mapping from the name in this version to the next one's
-    added : mapping from name to the value that a file of this version stands for
+    renamed : mapping from the name in this version to the name in the next one
+    added : mapping from the name of a new field to its value for files of this version
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)
     added: Mapping[str, Any] = field(default_factory=dict)
 
     def apply(self, fields: "Fields") -> dict[str, Any]:
-        """Return the content of the next version; raise StoredError for fields that this version does not have."""
+        """Return the content in the next version; raise StoredError for fields that this version does not have."""
         for name in (*self.renamed.values(), *self.added):
             if name in fields.content:
                 fields.refuse(name, "no such field in this version", "one")
@@ -67,15 +67,15 @@ class FormatUpgrade:
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of stored object.
+    """Format of a kind of stored object.
 
     Attributes
     ----------
-    name : what stands under "format"
-    version : the one that is known
-    what : what it holds, with its article
-    anew : how to go on with one that cannot be read
-    upgrades : for each earlier version that is read, its differences from the next one
+    name : value of the field "format"
+    version : current version
+    what : description of the object, with its article
+    anew : hint on what to do if a file cannot be read
+    upgrades : for each earlier version that can be read, its differences from the next version
     """
 
     name: str
@@ -107,7 +107,7 @@ class Format:
             raise StoredError(str(path), expected="a checksum", got="none", hint=self.anew)
         if version == self.version:
             return fields
-        # An earlier version: its checksum is that of the file; the upgraded content gets one of its own.
+        # For an earlier version, check the checksum of the file, and compute a new one for the upgraded content.
         fields.require_checksum()
         while version in self.upgrades:
             fields = Fields(self.upgrades[version].apply(fields), fields.source, fields.anew)
@@ -118,7 +118,7 @@ class Format:
 
 @dataclass(frozen=True)
 class StoredText(os.PathLike[str]):
-    """The text of a file that another file contains; it is read where a path is."""
+    """The text of a file contained in another file; accepted in place of a path."""
 
     text: str
     name: str
@@ -131,7 +131,7 @@ class StoredText(os.PathLike[str]):
 
 
 def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
-    """Return the content of a file, up to the largest size that a stored object can have."""
+    """Return the content of a file; raise StoredError if it is larger than any stored object."""
     if isinstance(path, StoredText):
         return path.text.encode()
     try:
@@ -151,7 +151,7 @@ def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
 
 
 def require_version(version: int, known: int, source: str, what: str, anew: str) -> None:
-    """Raise unless the version is the known one."""
+    """Raise unless the version is the current one."""
     if version != known:
         age, hint = ("a newer", "update rocscope") if version > known else ("an older", anew)
         got = f"version {version}, made by {age} rocscope"
@@ -184,7 +184,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _require_plain(content: Any) -> None:
-    """Raise for content that no saved file has: deep nesting, infinite numbers, unpaired surrogates."""
+    """Raise for content that saved files never have: deep nesting, infinite numbers, unpaired surrogates."""
     level = [content]
     for _ in range(_DEEPEST):
         inner: list[Any] = []
@@ -205,7 +205,7 @@ def _require_plain(content: Any) -> None:
 
 
 def _is_text(text: str) -> bool:
-    """Return whether a text has no unpaired surrogates, which JSON can express."""
+    """Return True if a text has no unpaired surrogates, which JSON can contain."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -223,7 +223,7 @@ def _checksum(content: dict[str, Any]) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a JSON value is a number within the range of floats."""
+    """Return True if a JSON value is a number within the range of floats."""
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
@@ -290,7 +290,7 @@ class Fields:
     def column(
         self, name: str, low: float = -math.inf, high: float = math.inf, *, size: int = -1, order: str = ""
     ) -> Array:
-        """Return a list of numbers from `low` to `high`, of a given length and order: "rising" or "not falling"."""
+        """Return a list of numbers from `low` to `high`, with a given length and order ("rising" or "not falling")."""
         values = self.array(name) if self.content.get(name) != [] else np.empty(0)
         if values.ndim != 1 or size not in (-1, values.size):
             self.refuse(name, "a list of numbers" if size < 0 else f"a list of {size} numbers")
@@ -316,10 +316,10 @@ class Fields:
     def make(self, name: str, factory: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Construct an object from a field; errors of its constructor are raised as StoredError."""
         try:
-            with np.errstate(all="ignore"):  # what numbers of any size come to is judged by who asked for it
+            with np.errstate(all="ignore"):  # the caller checks results of very large numbers
                 return factory(*args, **kwargs)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            # Advice on arguments is for who writes a call, and not for a file.
+            # Omit hints on arguments, which do not apply to a file.
             got = " ".join(str(error).split()).partition("; it takes ")[0] or type(error).__name__
             # Shortened, without the quotes of the repr.
             raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.anew) from error
@@ -327,8 +327,8 @@ class Fields:
     def require_same(self, made: dict[str, Any], optional: Mapping[str, Collection[str]] = _NOTHING) -> None:
         """Raise unless all derived fields equal their recomputed values, and the checksum matches.
 
-        The fields listed for an object in `optional` may be missing: they are computed from the others, and earlier
-        versions did not write all of them.
+        The fields listed for an object in `optional` may be missing, because they are computed from other fields and
+        earlier versions did not write all of them.
         """
         difference = _differing(made, _without_header(self.content), "", optional)
         if difference is not None:
@@ -350,7 +350,7 @@ def _in_range(low: float, high: float) -> str:
 
 
 def _differing(made: Any, kept: Any, path: str, optional: Mapping[str, Collection[str]]) -> tuple[str, str, str] | None:
-    """Return the place of the first difference, the expected value and the value of the file."""
+    """Return the path of the first difference, the expected value, and the value in the file."""
     if isinstance(made, dict) and isinstance(kept, dict):
         for name in dict.fromkeys([*made, *kept]):
             place = f"{path}.{name}".lstrip(".")

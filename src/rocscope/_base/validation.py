@@ -1,8 +1,8 @@
-"""Validate input: turn anything array-like into one canonical array, or raise an error that says how to fix it.
+"""Validate input: convert array-like input to one canonical array, or raise an error with a hint on how to fix it.
 
-Nothing behind this module checks its input again. rocscope compares rows by position: two series of the same rows in
-another order would give a wrong figure without warning, so columns with an index have to carry the same one.
-`frame_of` goes the other way: it returns named columns as a data frame of the caller's library.
+Input is checked only here. rocscope matches rows by position, so two series of the same rows in different orders would
+give a wrong figure without a warning. Columns with an index must therefore have the same index. `frame_of` does the
+reverse: it returns named columns as a data frame of the caller's library.
 """
 
 import math
@@ -22,10 +22,10 @@ from rocscope._base import arrays
 from rocscope._base.arrays import Array, Booleans, Indices, as_array, unpacked, zeros_and_ones
 from rocscope.errors import listing, one_of
 
-_MOST_WHOLE = 2**62  # sums of two such fit 64 bits
-_SEED_BITS = 32  # as many as NumPy's RandomState takes
-_MOST_TIMES = 2**31  # repetitions, bins or rows of a table: more are a mistake
-_MOST_SHOWN = 120  # characters of a value in a message: a choice, about a line of a terminal
+_MOST_WHOLE = 2**62  # the sum of two such numbers fits 64 bits
+_SEED_BITS = 32  # bits of a seed of NumPy's RandomState
+_MOST_TIMES = 2**31  # largest number of repetitions, bins or rows of a table; more are a mistake
+_MOST_SHOWN = 120  # characters of a value shown in a message, set by hand: about a line of a terminal
 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
@@ -57,20 +57,20 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
 
 
 def _as_array(values: Any, name: str) -> Array:
-    """Return a column of any library as an array; a ShapeError states why it is not one."""
+    """Return a column of any library as an array; raise a ShapeError if it is not a column."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         masked = int(np.ma.getmaskarray(values).sum())
         raise errors.ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
     try:
         array = as_array(values)
-    except errors.InputError:  # results by segment are not arrays; their `__array__` says what to do
+    except errors.InputError:  # results by segment are not arrays; their `__array__` raises an error with advice
         raise
     except ValueError as error:  # rows of different lengths
         raise errors.ShapeError(name, expected="a one-dimensional array", got="rows of different lengths") from error
     except Exception as error:  # what an array of another library says of itself
         got = f"{type(values).__name__}: {error}"
         raise errors.ShapeError(name, expected="a one-dimensional array", got=got) from error
-    # NumPy takes large whole numbers in a list for float64, rounded. Those among objects are seen to by `unpacked`.
+    # NumPy rounds large whole numbers in a list to float64. `unpacked` checks whole numbers among objects.
     if isinstance(values, list | tuple) and array.dtype != object:
         array = arrays.as_written(values, array, name)
     return array
@@ -92,9 +92,9 @@ def check_labels(
 ) -> Booleans:
     """Return a boolean array that is True for the positive label.
 
-    Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are understood. `rows` are the numbers of the rows, where
-    they are not from 0 on. `scores` are what was passed with the labels: of several classes, the error names the call
-    for scores of their shape.
+    Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are accepted. `rows` are row numbers for errors, if they
+    do not start at 0. `scores` are the scores passed with the labels; if there are several classes, the error names the
+    function for scores of this shape.
     """
     labels = check_column(y_true, name)
     check_present(labels, name, errors.LabelError)
@@ -113,20 +113,20 @@ def check_labels(
 
 
 def equal_to(labels: Array, pos_label: Any) -> Booleans:
-    """Return True where a label equals the positive one, which is a scalar: a text, a number or a date."""
+    """Return True for labels that equal the positive label, a scalar: a text, a number or a date."""
     pos_label = check_label(pos_label, "pos_label")
     try:
         positive = np.asarray(labels == pos_label, dtype=np.bool_)
-    except OverflowError:  # of a number beyond the labels' type: no label equals it
+    except OverflowError:  # the number is beyond the labels' type, so no label equals it
         return np.zeros(labels.shape, dtype=np.bool_)
     except Exception as error:  # of an array of another library
         raise errors.LabelError("pos_label", expected="one label", got=shown(pos_label)) from error
-    # NumPy answers with a single False where types cannot be compared.
+    # NumPy returns a single False if types cannot be compared.
     return positive if positive.shape == labels.shape else np.zeros(labels.shape, dtype=np.bool_)
 
 
 def check_label(value: Any, name: str) -> Any:
-    """Return the name of one class: a text, a number, a date, but nothing that is not equal to itself."""
+    """Return the name of one class: a text, a number or a date; raise for values such as NaN, unequal to themselves."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     try:
@@ -160,7 +160,7 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None, scores:
 
 
 def _for_classes(seen: Sequence[Any], label: Any, scores: Any) -> str:
-    """Return what to call for several classes, by what was passed with the labels."""
+    """Return a hint with the function for several classes that fits the scores passed with the labels."""
     given = next(iter(scores.values()), None) if isinstance(scores, Mapping) else scores
     if given is None:
         return "keep the rows of two classes first"
@@ -188,7 +188,7 @@ def _third(labels: Array, rows: Sequence[int] | None) -> str:
 
 
 def check_present(column: Array, subject: str, error: type[errors.InputError]) -> None:
-    """Refuse a column with missing entries."""
+    """Raise for a column with missing entries."""
     if column.dtype.kind in "biu":
         return
     absent = missing(column)
@@ -198,7 +198,7 @@ def check_present(column: Array, subject: str, error: type[errors.InputError]) -
 
 
 def missing(column: Array) -> Booleans:
-    """Return where an entry is None, NaN, NaT or NA."""
+    """Return True for entries that are None, NaN, NaT or NA."""
     if column.dtype.kind in "fmM":
         return np.isnan(column)
     if column.dtype.kind != "O":
@@ -207,7 +207,7 @@ def missing(column: Array) -> Booleans:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT or NA."""
+    """Return True if a value is None, NaN, NaT or NA."""
     if isinstance(value, Decimal):
         return value.is_nan()  # a signalling one cannot be compared
     return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value
@@ -230,12 +230,12 @@ def count_and_first(bad: Booleans, what: str) -> str:
 
 
 def count_and_place(bad: Booleans) -> tuple[int, int]:
-    """Return the number of bad rows and the index of the first."""
+    """Return the number of bad rows and the index of the first bad row."""
     return int(bad.sum()), int(bad.argmax())
 
 
 def so_many(count: int, what: str, first: int) -> str:
-    """Return an error's "got" text for a number of bad rows, with the first of them."""
+    """Return an error's "got" text: the number of bad rows and the number of the first bad row."""
     return f"{count} {what}, the first in row {first}"
 
 
@@ -256,7 +256,7 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
 
 
 def check_weights(sample_weight: Any, n: int) -> Array | None:
-    """Return weights as int64 (exact counts) or float64, or None where none are given."""
+    """Return weights as int64 (exact counts) or float64; None without weights."""
     if sample_weight is None:
         return None
     weight = check_column(sample_weight, "sample_weight", n)
@@ -274,14 +274,14 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
 
 
 def require_whole_weights(weight: Array | None) -> None:
-    """Refuse weights that are not counts of rows."""
+    """Raise for weights that are not whole numbers of rows."""
     if weight is not None and weight.dtype.kind == "f":
         hint = "scale them to whole numbers"
         raise errors.WeightError("sample_weight", expected="whole numbers", got="fractions", hint=hint)
 
 
 def weights_error(count: int, first: int) -> errors.WeightError:
-    """Return the error for a number of unusable weights, with the first row."""
+    """Return the error for invalid weights, with their number and the first row."""
     got = so_many(count, "negative, missing or infinite", first)
     return errors.WeightError("sample_weight", expected="finite weights of at least 0", got=got)
 
@@ -351,7 +351,7 @@ def check_whole_total(subject: str, total: float) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a real number and not NaN."""
+    """Return True if a value is a real number and not NaN."""
     return isinstance(value, (float, int, Real)) and value == value  # plain ones first: asking an ABC takes longer
 
 

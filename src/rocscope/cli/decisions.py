@@ -67,11 +67,9 @@ def choose(
     cost_matrix
         For more than two classes: CSV file of costs with class names in its first row and first column.
     criterion
-        Criterion to maximise instead of minimising cost: f1, youden, mcc, lift@0.1, …; for more than two classes
-        accuracy, macro_f1, ….
+        Criterion to maximise instead of minimising cost: f1, youden, mcc, lift@0.1, …; for more classes macro_f1, ….
     subject_to
-        Constraint such as 'tpr >= 0.9', 'tpr >= 0.9 at 95%' or, for more than two classes, 'recall(cat) >= 0.8'; may be
-        repeated.
+        Constraint such as 'tpr >= 0.9' or 'tpr >= 0.9 at 95%'; for more classes 'recall(cat) >= 0.8'; may be repeated.
     capacity
         Largest number of positive predictions among --population cases.
     population
@@ -361,8 +359,7 @@ def campaign(
     budget
         Largest total of fixed and unit costs.
     max_difference
-        With --segment: largest difference of a rate between segments, as in tpr=0.05, fpr=0 or depth=0.1; may be
-        repeated.
+        With --segment: largest difference of a rate between segments, such as tpr=0.05 or depth=0.1; may be repeated.
     subject_to
         With --segment: constraint on each segment, such as 'tpr >= 0.2' or 'cases >= 50'; may be repeated.
     steps

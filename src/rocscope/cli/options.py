@@ -182,8 +182,7 @@ class LayoutOptions:
     skip_footer: int | None = None
     """Number of rows to skip below the table of a CSV or Excel file, such as totals."""
     header: bool | None = None
-    """With --no-header the first row contains values, and the columns are named column1, column2, ….; by default
-    the first row contains the names."""
+    """With --no-header the first row contains values; the columns are then named column1, column2 and so on."""
 
     @property
     def file_layout(self) -> formats.FileLayout:
@@ -231,13 +230,11 @@ class SampleOptions:
     weight: str | None = None
     """Column of row weights."""
     weights: Literal["auto", "frequency", "sampling", "money"] = "auto"
-    """Meaning of a weight: number of equal rows (frequency), number of cases in the population that the row represents
-    (sampling), or an amount of money."""
+    """Meaning of a weight: number of equal rows (frequency), cases of a population (sampling), or money."""
     pos_label: str | None = None
     """The positive label; needed unless labels are 0/1, -1/1 or true/false."""
     missing: Literal["error", "drop", "segment"] = "error"
-    """Treatment of rows with a missing value: stop with an error, or drop the rows. With "segment", rows in which only
-    the segment is missing form a segment; other missing values are an error."""
+    """Rows with a missing value: error, drop, or (segment) put rows that lack only their segment into a segment."""
     time: str | None = None
     """For censored outcomes, in place of --label: column with the time to the event or to the end of observation."""
     event: str | None = None
@@ -518,8 +515,7 @@ class ReviewOptions:
     """Human review of cases with scores between two thresholds, as a third action."""
 
     review_cost: float | None = None
-    """Cost of reviewing one case. If given, review by a person is a third action, for scores between two
-    thresholds."""
+    """Cost of reviewing one case; offers review by a person as a third action, for scores between two thresholds."""
     review_capacity: float | None = None
     """With --review-cost: largest number of reviews; no limit by default."""
     review_sensitivity: float = 1.0

@@ -8,15 +8,16 @@ on tp positives and fp negatives of the sample gains
 where hit = cost_fn − cost_tp and alarm = cost_fp − cost_tn are the stakes of a case. One positive and one negative of
 the sample represent pos and neg cases of the population. Each is N/n for a population of N; at a target prevalence π
 they are πN/n_pos and (1 − π)N/n_neg. Each case acted on uses one unit of a capacity, or its unit cost
-of a budget. `GivenCosts` makes these `UnitCosts` from a Context or Campaign for all segments or for each.
+of a budget. `GivenCosts` computes these `UnitCosts` from one Context or Campaign, or from one for each segment.
 
-Costs by row (`RowAmounts`): acting on a row gains g, which lies between −a and h in all rows. Counted as a share
-(g + a)/(h + a) of a positive that gains h, and for the rest as a negative that costs a, the row gains the same and is
-still one case. So rows are used twice, with weights g + a and h − g, and everything else works with counts.
+Costs by row (`RowAmounts`): acting on a row gains g, which lies between −a and h in all rows. The row is counted as the
+share (g + a)/(h + a) of a positive that gains h, plus the remaining share of a negative that loses a. Its gain is then
+unchanged, and it is still one case. Each row is therefore used twice, with weights g + a and h − g, and all further
+computations use counts.
 
-Several actions: in each segment they are ordered by their stakes, hit + alarm. The higher the share of positives, the
-more an action with large stakes gains, so the best cases get the last action. `incremental_costs` describes each action
-by its changes relative to the one before.
+Several actions: in each segment, actions are ordered by their stakes, hit + alarm. The higher the share of positives,
+the larger the gain of an action with large stakes, so the cases with the highest scores get the last action.
+`incremental_costs` returns the differences of each action from the previous one.
 """
 
 import itertools
@@ -50,9 +51,9 @@ class UnitCosts:
     hit, alarm : Fraction
         Gain of a true positive, and loss of a false positive, relative to leaving the case.
     miss, rest : Fraction
-        Cost of a positive, and of a negative, that is left.
+        Cost of not acting on a positive, and of not acting on a negative.
     use : Fraction
-        Amount of the capacity or budget that acting on a case uses.
+        Amount of the capacity or budget used by acting on one case.
     """
 
     pos: Fraction
@@ -64,20 +65,20 @@ class UnitCosts:
     use: Fraction = ONE
 
     def gain(self, tp: Any, fp: Any) -> Fraction:
-        """Return the saving of some positive predictions relative to predicting none."""
+        """Return the saving from positive predictions with these counts, relative to no positive prediction."""
         return self.hit * self.pos * tp - self.alarm * self.neg * fp
 
     def plus(self, change: "UnitCosts") -> "UnitCosts":
-        """Return the costs after a change by another action; see `incremental_costs`."""
+        """Return these costs plus the changes due to another action; see `incremental_costs`."""
         hit, alarm, use = self.hit + change.hit, self.alarm + change.alarm, self.use + change.use
         return replace(self, hit=hit, alarm=alarm, use=use)
 
     def used(self, tp: Any, fp: Any) -> Fraction:
-        """Return the amount of the limit that some positive predictions use."""
+        """Return the amount of the limit used by positive predictions with these counts."""
         return self.use * self.cases(tp, fp)
 
     def cases(self, tp: Any, fp: Any) -> Fraction:
-        """Return the number of cases that some counts represent."""
+        """Return the number of cases of the population that counts of the sample represent."""
         return self.pos * tp + self.neg * fp
 
     def cost_of_leaving(self, n_pos: Any, n_neg: Any) -> Fraction:
@@ -96,7 +97,7 @@ class SegmentUnitCosts:
     fixed_costs : sequence of Fraction
         Fixed cost of each campaign, in the order of `distinct`; empty by default.
     runs : tuple of bool
-        Whether each campaign is run, so that its fixed cost is paid; empty if that is not to be chosen.
+        True for each campaign that is run, so that its fixed cost is paid; empty if campaigns are not selected.
     """
 
     distinct: Sequence[UnitCosts]
@@ -106,12 +107,12 @@ class SegmentUnitCosts:
 
     @property
     def fixed(self) -> Fraction:
-        """Fixed costs of the campaigns that are run."""
+        """Total fixed cost of the campaigns that are run."""
         return sum(itertools.compress(self.fixed_costs, self.runs or [True] * len(self.fixed_costs)), ZERO)
 
     @property
     def may_act(self) -> Booleans:
-        """True if the campaign of each segment is run."""
+        """True for each segment whose campaign is run."""
         return np.array(self.runs or [True] * len(self.distinct), bool)[self.index]
 
     @cached_property
@@ -120,13 +121,13 @@ class SegmentUnitCosts:
         return max(max(abs(costs.hit), abs(costs.alarm)) for costs in self.distinct) or ONE
 
     def column(self, name: str, segment: Array) -> Array:
-        """Return a field of the unit costs of some segments, as floats; gains and losses in units of `largest`."""
+        """Return a field of the unit costs of segments as floats; gains and losses are in units of `largest`."""
         unit = self.largest if name in ("hit", "alarm") else ONE
         values = [float(getattr(costs, name) / unit) for costs in self.distinct]
         return np.array(values)[self.index[segment]]
 
     def columns(self, segment: Array) -> list[Array]:
-        """Return pos, neg, hit, alarm and use of some segments; see `column`."""
+        """Return pos, neg, hit, alarm and use of segments; see `column`."""
         return [self.column(name, segment) for name in ("pos", "neg", "hit", "alarm", "use")]
 
     def of(self, segment: int) -> UnitCosts:
@@ -136,19 +137,19 @@ class SegmentUnitCosts:
     def total(
         self, amount: Callable[[UnitCosts, Any, Any], Fraction], segment: Array, tp: Array, fp: Array
     ) -> Fraction:
-        """Return the exact sum over segments of an amount, such as `UnitCosts.gain`, of their counts."""
+        """Return the exact sum over segments of an amount, such as `UnitCosts.gain`, for counts by segment."""
         index = self.index[segment]
         positives = _exact_sums(tp, index, len(self.distinct))
         negatives = _exact_sums(fp, index, len(self.distinct))
         terms = [amount(*counts) for counts in zip(self.distinct, positives, negatives, strict=True)]
-        # Terms are added in pairs: a running sum of many fractions would soon have an enormous denominator.
+        # Terms are added in pairs, because a running sum of many fractions gets a very large denominator.
         while len(terms) > 1:
             terms = [sum(terms[i : i + 2], ZERO) for i in range(0, len(terms), 2)]
         return terms[0]
 
 
 def _exact_sums(counts: Array, index: Array, size: int) -> list[Any]:
-    """Return sums of counts by index: of weights, whose float sums are rounded, as fractions."""
+    """Return exact sums of counts by index; weights are summed as fractions, because float sums are rounded."""
     if counts.dtype.kind == "f":
         return [Fraction(total) for total in np.bincount(index, counts, size).tolist()]
     sums = np.zeros(size, np.int64)
@@ -158,7 +159,7 @@ def _exact_sums(counts: Array, index: Array, size: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class GivenCosts:
-    """Costs as passed by the user: one context for all segments, or one for each.
+    """Costs as passed by the user: one context for all segments, or one for each segment.
 
     Attributes
     ----------
@@ -177,12 +178,12 @@ class GivenCosts:
         return [context for context in contexts if isinstance(context, Campaign)]
 
     def by_segment(self, levels: SegmentLevels, *, budget: bool) -> SegmentUnitCosts:
-        """Return the unit costs of segments; with a budget, cases use their campaign's unit cost of it."""
+        """Return the unit costs of segments; a case uses 1 of a capacity, or its campaign's unit cost of a budget."""
         if budget and not (self.campaigns and all(campaign.unit_cost > 0 for campaign in self.campaigns)):
-            hint = "without unit costs pass capacity="
+            hint = "pass capacity= if there are no unit costs"
             raise InputError("budget", expected="campaigns with a unit cost above 0", got="none", hint=hint)
         if self.population is not None and self.campaigns:
-            raise InputError("population", expected="none with a Campaign, which names its own", got="one")
+            raise InputError("population", expected="none with a Campaign, which has a population", got="one")
         n_pos, n_neg = _exact_total(levels.n_pos), _exact_total(levels.n_neg)
         cases_per_row = ONE if self.population is None else decimal(self.population) / (n_pos + n_neg)
         if not isinstance(self.context, Mapping):
@@ -191,7 +192,7 @@ class GivenCosts:
         distinct, all_fixed = [], []
         for name, segment in levels.keys.items():
             if name not in self.context:
-                expected = f"one for each segment, also {name!r}"
+                expected = f"one for each segment, including {name!r}"
                 raise InputError("context", expected=expected, got=f"{len(self.context)}")
             n_pos, n_neg = _exact_total(levels.n_pos[segment]), _exact_total(levels.n_neg[segment])
             costs, fixed = _unit_costs(self.context[name], n_pos, n_neg, cases_per_row, budget=budget)
@@ -206,7 +207,7 @@ class GivenCosts:
                 raise InputError("capacity", expected="one for all segments", got="one of a campaign too")
             capacity = self.context.capacity if capacity is None else capacity
         if capacity is not None and budget is not None:
-            raise InputError("budget", expected="none beside a capacity", got="both")
+            raise InputError("budget", expected="none with a capacity", got="both")
         if capacity is not None:
             return decimal(check.check_number(capacity, "capacity", "a number of cases of at least 0", least=0))
         if budget is None:
@@ -215,14 +216,14 @@ class GivenCosts:
 
     @property
     def capacities(self) -> dict[Hashable, float]:
-        """The capacity of each segment with a campaign that has one of its own."""
+        """The capacity of each segment whose own campaign has a capacity."""
         contexts = self.context if isinstance(self.context, Mapping) else {}
         own = {name: getattr(context, "capacity", None) for name, context in contexts.items()}
         return {name: capacity for name, capacity in own.items() if capacity is not None}
 
 
 def _choosable(fixed_costs: list[Fraction]) -> tuple[list[Fraction], tuple[bool, ...]]:
-    """Return fixed costs, and for each that the campaign is run as long as nothing else is chosen."""
+    """Return the fixed costs, and True for each campaign: all are run until campaigns are selected."""
     return (fixed_costs, (True,) * len(fixed_costs)) if any(fixed_costs) else ([], ())
 
 
@@ -245,8 +246,8 @@ def _unit_costs(
     else:
         raise OneClassError("allocation at a target prevalence", expected="both classes", got="one")
     hit, alarm = context.miss_cost, context.false_alarm_cost
-    # A step with a share p of positives gains (hit + alarm) · p − alarm per case. Along a hull p falls, and so does the
-    # gain if hit + alarm ≥ 0: the greedy order relies on it.
+    # A step with a share p of positives gains (hit + alarm) · p − alarm per case. Along a hull p decreases. The greedy
+    # order needs a decreasing gain, so hit + alarm must be at least 0.
     if alarm < 0 or hit + alarm < 0:
         hint = "check the signs of the costs (gains are negative)"
         raise InputError("context", expected="false alarms that cost something", got=repr(context), hint=hint)
@@ -259,7 +260,7 @@ def _exact_total(counts: Any) -> Fraction:
 
 
 def context_of(given: Any) -> Context:
-    """Return the costs of a context or campaign."""
+    """Return the Context of a context or campaign."""
     return given.context if isinstance(given, Campaign) else Context.given(given)
 
 
@@ -275,12 +276,12 @@ def columns_of(given: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class RowAmounts:
-    """Gains of acting on rows, where these differ from row to row.
+    """Gains of acting on rows, if they differ between rows.
 
     Attributes
     ----------
     given : Context or Campaign
-        With the names of columns as costs, or as benefit.
+        Costs or benefit, some of them names of columns.
     hit, alarm : float
         Largest gain of acting on a row, and largest loss, in ten-thousandths.
     left : float
@@ -308,12 +309,12 @@ class RowAmounts:
         if not any(columns_of(context) for context in contexts):
             return None
         if isinstance(given, dict):
-            expected = "one for all segments, where costs are columns"
+            expected = "one for all segments, because costs are columns"
             raise InputError("context", expected=expected, got=f"{len(contexts)}")
         if not isinstance(data, Predictions):
-            raise InputError("segments", expected="Predictions with segments, where costs are columns", got="counts")
+            raise InputError("segments", expected="Predictions with segments, because costs are columns", got="counts")
         if context_of(given).target_prevalence is not None:
-            raise InputError("context", expected="no target prevalence, where costs are columns", got=repr(given))
+            raise InputError("context", expected="no target prevalence, because costs are columns", got=repr(given))
         weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
         rows = float(weight.sum())
         gain, idle = cls(given, 0.0, 0.0, 0.0, rows).gain_and_idle(data.y_true, data.columns)
@@ -323,7 +324,7 @@ class RowAmounts:
             left = 0.0
         else:
             left = float(weight @ idle / rows / PARTS)
-        # All rows lose the same amount, so that the range of gains is empty. Any wider range describes them as well.
+        # If all rows lose the same amount, the range of gains is a single value, which is replaced by a wider range.
         if hit + alarm <= 0:
             hit += PARTS
             if not isinstance(given, Campaign):
@@ -337,12 +338,12 @@ class RowAmounts:
 
     @property
     def is_campaign(self) -> bool:
-        """True if leaving a case costs nothing, whatever its response would have brought."""
+        """True for a campaign, in which not contacting a customer costs nothing."""
         return isinstance(self.given, Campaign)
 
     @cached_property
     def uniform_costs(self) -> Context | Campaign:
-        """Costs that are the same in every row of `doubled`."""
+        """The costs for the rows of `doubled`, which are the same in every row."""
         hit, alarm = self.hit / PARTS, self.alarm / PARTS
         if isinstance(self.given, Campaign):
             return replace(self.given, unit_benefit=(self.hit + self.alarm) / PARTS)
@@ -350,7 +351,7 @@ class RowAmounts:
         return Context(cost_fp=left + alarm, cost_fn=left, cost_tp=left - hit, cost_tn=left)
 
     def doubled(self, rows: Predictions) -> Predictions:
-        """Return each row as a positive and a negative, which share its weight."""
+        """Return each row twice, as a positive and as a negative, with its weight divided between them."""
         gain, _ = self.gain_and_idle(rows.y_true, rows.columns)
         weight = 1.0 if rows.sample_weight is None else rows.sample_weight
         weights = np.concatenate([weight * (gain + self.alarm), weight * (self.hit - gain)])
@@ -360,7 +361,7 @@ class RowAmounts:
         return Predictions(label, scores, sample_weight=weights, segment=segment)
 
     def stored(self) -> dict[str, Any]:
-        """Return the content of a file."""
+        """Return the amounts as content of a file."""
         kind = "campaign" if self.is_campaign else "context"
         return {kind: asdict(self.given), "hit": self.hit, "alarm": self.alarm, "left": self.left, "rows": self.rows}
 
@@ -380,17 +381,17 @@ class RowAmounts:
 
 @dataclass(frozen=True)
 class ActionCampaign:
-    """A campaign of one action, with a fixed cost or a capacity of its own.
+    """A campaign of one action, with its own fixed cost or capacity.
 
     Attributes
     ----------
     action : str
     segment : Hashable
-        Its segment; None for all.
+        The segment of the campaign; None for all segments.
     fixed_cost : Fraction
     capacity : Fraction or None
     runs : bool
-        Whether it is run, so that its fixed cost is paid.
+        True if the campaign is run, so that its fixed cost is paid.
     """
 
     action: str
@@ -405,7 +406,7 @@ class ActionCampaign:
         return self.action if self.segment is None else f"{self.action} in {self.segment}"
 
     def places(self, actions: Mapping[Hashable, Iterable[str]]) -> Indices:
-        """Return the place of its action in the order of each segment; −1 in segments that it does not cover."""
+        """Return the position of the action in the order of each segment; −1 in segments without this campaign."""
         places = np.full(len(actions), -1)
         for i, (segment, order) in enumerate(actions.items()):
             if self.segment is None or self.segment == segment:
@@ -416,9 +417,9 @@ class ActionCampaign:
 def costs_by_action(
     actions: Any, levels: SegmentLevels, population: float | None, *, budget: bool
 ) -> tuple[list[dict[str, UnitCosts]], tuple[ActionCampaign, ...]]:
-    """Return the unit costs of each action in each segment, in rising order of stakes, and the campaigns.
+    """Return the unit costs of each action in each segment, in increasing order of stakes, and the campaigns.
 
-    Campaigns without a fixed cost and a capacity of their own are omitted: nothing about them is to be decided.
+    Only campaigns with a fixed cost or a capacity are returned, because the others are always run.
 
     Raises
     ------
@@ -441,7 +442,7 @@ def costs_by_action(
     for segment in range(levels.n_pos.size):
         in_segment = [(name, of_segments.of(segment)) for name, of_segments in costs.items()]
         if len({(unit.pos, unit.neg, unit.miss, unit.rest) for _, unit in in_segment}) > 1:
-            expected = "one population, class mix and cost of leaving a case, whatever the action"
+            expected = "the same population, prevalence and cost of not acting for all actions"
             raise InputError("actions", expected=expected, got="different ones")
         in_segment.sort(key=lambda action: action[1].hit + action[1].alarm)
         ordered.append(dict(in_segment))
@@ -449,7 +450,7 @@ def costs_by_action(
 
 
 def incremental_costs(costs: list[dict[str, UnitCosts]]) -> list[SegmentUnitCosts]:
-    """Return, for each place in the order of actions, the changes of costs relative to the action before it."""
+    """Return, for each position in the order of actions, the costs of its action minus those of the previous one."""
     increments = []
     for place in range(len(costs[0])):
         by_segment = []
@@ -468,7 +469,7 @@ def incremental_costs(costs: list[dict[str, UnitCosts]]) -> list[SegmentUnitCost
 def cumulative_costs(
     increments: Sequence[SegmentUnitCosts], actions: Iterable[Sequence[str]]
 ) -> list[dict[str, UnitCosts]]:
-    """Return the unit costs of the actions of each segment by name: the inverse of `incremental_costs`."""
+    """Return the unit costs of the actions of each segment by name; the inverse of `incremental_costs`."""
     by_segment = []
     for segment, names in enumerate(actions):
         costs = itertools.accumulate((increment.of(segment) for increment in increments), UnitCosts.plus)

@@ -1,28 +1,28 @@
-"""Confidence sequences: intervals and tests of monitored quantities that hold at every look, however often one looks.
+"""Confidence sequences: intervals and tests of monitored quantities that are valid at all looks together.
 
-Bets. Someone who believes that bounded values x >= a have the mean m offers bets at fair odds. A gambler who bets a
-share t of the wealth that the mean is larger holds, after some values,
+Bets. Assume that bounded values x >= a have the mean m, and bet at fair odds that the mean is larger. A gambler who
+bets the share t of the current wealth on each value has, after several values, the wealth
 
     W = Π (1 − t + t·(x − a)/(m − a))
 
-If m is right, W is a martingale that starts at 1, and reaches 1/α at any time with probability α at most (Ville's
-inequality). So the means against which no mixture of such bets has reached 1/α are a confidence sequence: an interval
-at every look, all of which hold together. A cost takes few values, and W depends on how often each occurred, not on
-their order. So counts are all that a monitor has to remember, and counts of several machines are added.
+If the mean is m, W is a martingale that starts at 1. The probability that it ever reaches 1/α is at most α (Ville's
+inequality). The means against which a mixture of such bets has not reached 1/α are therefore a confidence sequence: the
+intervals at all looks are valid together. A cost takes few values, and W depends only on the number of times that each
+value occurred. A monitor therefore stores only counts, and counts of several machines can be added.
 
-Change points. A change need not have been there from the first row. The stake is therefore spread over beginnings: a
-part is bet from the first row on, a part from each later block of rows on, and the rest stays cash. The total is a
-martingale too. The block from which most of the wealth grew is where the change began.
+Change points. A change may start at any row. The stake is therefore divided among starting points: a part is bet from
+the first row on, a part from each later block of rows on, and a part is kept as cash. The total is also a martingale.
+The estimated start of the change is the block from which most of the wealth grew.
 
-Fixed class mix. A cost per case depends on the prevalence of the cases that come. If the class mix fluctuates, bets on
-the cost are not at fair odds, but bets on positives alone are, and bets on negatives alone. A limit on a mean at
-prevalence π is a limit on π·μ₁ + (1 − π)·μ₀, of the means of both classes. The evidence against it is the least
-product, over all pairs of means with π·μ₁ + (1 − π)·μ₀ = 0, of the wealth of bets against μ₁ and against μ₀.
+Fixed class mix. The cost per case depends on the prevalence of the new cases. If the class mix fluctuates, bets on the
+cost are not at fair odds, but bets within each class are. A limit on a mean at prevalence π is a limit on π·μ₁ +
+(1 − π)·μ₀, where μ₁ and μ₀ are the means of the two classes. Consider all pairs of means with π·μ₁ + (1 − π)·μ₀ = 0.
+The evidence against the limit is the least product, over these pairs, of the wealth of bets against μ₁ and against μ₀.
 
 Ranks. AUCs are estimated from counts in ranges of the score (`RankCounts`), with asymptotic confidence sequences.
 
-The file has this order: monitored means and limits on them; intervals by bets; blocks of rows and the evidence since
-each of them; causes of an alarm; a fixed class mix; counts by score.
+The file has this order: monitored means and their limits; intervals by bets; blocks of rows and the evidence from each
+block on; causes of an alarm; a fixed class mix; counts by score.
 
 References: Ville 1939; Robbins 1970, Ann. Math. Stat. 41:1397-1409; Waudby-Smith & Ramdas 2024, J. R. Stat. Soc. B
 86:1-27; Shin, Ramdas & Rinaldo 2023, "E-detectors".
@@ -52,7 +52,7 @@ from rocscope.inference.planning.sample_size import auc_variance
 CELLS = ("tp", "fp", "fn", "tn")
 POSITIVES, NEGATIVES = (0, 2), (1, 3)
 SHOWN = ("tpr", "fpr", "precision", "depth", "error")
-"""Shares that are always monitored; others only if a limit names them."""
+"""Rates that are always monitored; other rates are monitored only if a limit names them."""
 
 Shares = Sequence[tuple[str, Sequence[int], Sequence[int]]]
 
@@ -64,7 +64,7 @@ RANKED = {"auc": "auc", "excess_events": "calibration"}
 class CellMean:
     """A mean over some of the cells tp, fp, fn, tn, such as the cost per case or the precision.
 
-    With a `prevalence` it is the mean at that class mix, whatever the mix of the cases.
+    With a `prevalence` it is the mean at this prevalence instead of that of the cases.
 
     Examples
     --------
@@ -82,18 +82,18 @@ class CellMean:
 
     @classmethod
     def over(cls, name: str, values: Any, counted: Any, prevalence: float | None = None) -> "CellMean":
-        """Return the mean of the values of the cells that are counted."""
+        """Return the mean of values over the cells with `counted` = 1."""
         used = np.flatnonzero(counted).tolist()
         return cls(name, tuple(used), tuple(float(values[cell]) for cell in used), prevalence)
 
     @property
     def mixed(self) -> bool:
-        """True if it depends on a class mix that is fixed."""
+        """True if the mean is at a fixed prevalence and depends on it."""
         within_a_class = set(self.used) <= {*POSITIVES} or set(self.used) <= {*NEGATIVES}
         return self.prevalence is not None and not within_a_class
 
     def counts(self, cells: Array) -> Array:
-        """Return the cells in the denominator."""
+        """Return the counts of the cells in the denominator."""
         return cells[..., list(self.used)]
 
     def of(self, cells: Array) -> tuple[float, float]:
@@ -127,7 +127,7 @@ def cell_means(context: Context, names: Iterable[str] = SHOWN, prevalence: float
 
 
 def limit_of(text: str, *, of_decision: bool) -> Condition:
-    """Parse a limit such as ``cost > .35``, which a monitored figure should not exceed.
+    """Parse a limit such as ``cost > .35``, the condition that raises an alarm.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def limit_of(text: str, *, of_decision: bool) -> Condition:
     limit, *more = Condition.read(text, "fail_if", "cost > .35")
     if more or limit.level is not None or limit.model is not None:
         expected = "one condition without a level and a model, such as 'cost > .35'"
-        raise InputError("fail_if", expected=expected, got=repr(text), hint="pass each limit by itself")
+        raise InputError("fail_if", expected=expected, got=repr(text), hint="pass a list of limits")
 
     def suits(figure: Figure) -> bool:
         share = figure.unit == "share" and figure.parts is not None and set(figure.parts[0]) == {0, 1}
@@ -150,12 +150,12 @@ def limit_of(text: str, *, of_decision: bool) -> Condition:
 
 # Intervals by bets
 
-# Shares of the wealth that are bet, for an interval: small ones are best against means near the observed one, large
-# ones against means far from it.
+# Shares of the wealth to bet, for an interval. Small shares are best against means near the observed mean, large shares
+# against distant means.
 SHARES = np.geomspace(1e-3, 0.9, 24)
-# The odds are infinite at the smallest value: roots are looked for above it by this share of the range.
+# The odds are infinite at the smallest value, so roots are searched from this share of the range above it.
 MARGIN = 1e-9
-# Smallest level in place of 0, whose logarithm is finite.
+# Smallest level, used instead of 0, whose logarithm is infinite.
 LEAST_LEVEL = 1e-300
 
 
@@ -176,7 +176,7 @@ def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares:
 
     Examples
     --------
-    Nine of ten are 1 where half of them should be, with one bet of half the wealth: 1.5⁹·0.5.
+    Nine of ten values are 1, and the tested mean is 0.5. Betting half of the wealth each time gives 1.5⁹·0.5:
 
     >>> float(np.exp(_log_wealth(np.array([0, 1]), np.array([1, 9]), 0.5, 0, np.array([0.5]))))
     19.22...
@@ -188,12 +188,12 @@ def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares:
 
 
 def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, float]:
-    """Return the confidence sequence of a mean: all values that no bet has refuted.
+    """Return the confidence sequence of a mean: the interval of all means that the bets have not rejected.
 
     Notes
     -----
-    Bets on either side get half of the wealth. Each side's wealth falls as the mean that it bets against nears what was
-    found, so that the ends are roots.
+    Half of the stake is bet that the mean is larger, half that it is smaller. The wealth of each half decreases as the
+    tested mean approaches the observed mean, so each end of the interval is the root of an equation.
 
     References
     ----------
@@ -211,7 +211,7 @@ def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, fl
 
 
 def _lower_end(values: Array, counts: Array, level: float) -> float:
-    """Return the smallest mean against which the bets have not reached 2/(1 − level), the half for this side."""
+    """Return the smallest mean for which the wealth is below 2/(1 − level); half of the stake is bet on each side."""
     least, total = float(values.min()), counts.sum()
     if not total or values.max() == least:
         return least
@@ -221,7 +221,7 @@ def _lower_end(values: Array, counts: Array, level: float) -> float:
     def excess(mean: float) -> float:
         return float(_log_wealth(values, counts, mean, least)) - needed
 
-    # The wealth falls from the smallest value to the observed mean, where it is at most 1: one root lies between them.
+    # The wealth decreases from the smallest value to the observed mean, where it is at most 1, so there is one root.
     first = least + MARGIN * (values.max() - least)
     if observed <= first or excess(first) <= 0:
         return least
@@ -235,16 +235,16 @@ def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
     Parameters
     ----------
     n : float
-        Rows so far.
+        Number of rows so far.
     level : float
     best_at : float
-        Rows at which it is shortest.
+        Number of rows for which the interval is shortest.
 
     Notes
     -----
-    √((nρ² + 1)/(nρ²)·2·log(√(nρ² + 1)/α)), with ρ² such that it is shortest at `best_at` rows. At a tenth and at ten
-    times this number it is 5% wider than the shortest possible. Valid in the limit of a late first look, as the normal
-    interval of one look does for large n.
+    The half-width is √((nρ² + 1)/(nρ²)·2·log(√(nρ² + 1)/α)), with ρ² chosen so that it is shortest at `best_at` rows.
+    At a tenth of this number and at ten times this number it is 5% wider than the shortest possible one. The sequence
+    is valid in the limit of a late first look, as a normal interval is valid for large n.
 
     References
     ----------
@@ -255,36 +255,36 @@ def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
     >>> round(asymptotic_reach(500, 0.95), 2)
     3.0...
     """
-    twice = -2 * log1p(-max(level, LEAST_LEVEL))  # −2 log α, also where α is 1 in floats
+    twice = -2 * log1p(-max(level, LEAST_LEVEL))  # −2 log α, also if α is rounded to 1
     spread = n * (twice + log1p(twice)) / best_at
     return sqrt((spread + 1) / spread * (log1p(spread) + twice))
 
 
-# Blocks of rows, and the evidence since each of them
+# Blocks of rows, and the evidence from each block on
 
-# Shares of the wealth that are bet against a limit. Found by simulation, as the stakes below, so that changes after 0
-# to 5,000 quiet rows are detected within twice the rows of a fixed test.
+# Shares of the wealth to bet against a limit. These and the stakes below were found by simulation, so that changes
+# after 0 to 5,000 rows without a change are detected with at most twice the rows of a fixed test.
 BETS = np.geomspace(0.015, 0.6, 6)
 # Share of the stake that is bet from the first row on. Later blocks k = 1, 2, … share .9 in proportion to (k + 3)^−1.3,
 # whose sum over all k is 2.2861.
 STAKE_OF_FIRST, STAKE_OF_LATER = 0.1, 0.9 / 2.2861
 STAKE_OFFSET, STAKE_POWER = 3.0, 1.3
-# A block has at least 50 rows, and a 48th of all rows: so their number grows like the logarithm of the rows.
+# A block has at least 50 rows and 1/48 of all rows, so the number of blocks grows like the logarithm of the rows.
 LEAST_BLOCK_ROWS, BLOCKS_BEFORE_GROWTH = 50, 48
-# Prior probability that a stream is bad from its first row. By benchmarks/simulations/monitors.py: with less, changes
-# from the start are dated too late.
+# Prior probability that the limit is broken from the first row on. With a smaller value, changes from the start are
+# dated too late (benchmarks/simulations/monitors.py).
 BAD_FROM_FIRST = 0.2
-# How far beyond its limit an AUC is expected to be: with four effects from .02 to .2 changes were detected later.
+# Expected distance of an AUC from its limit after a change; with four values from .02 to .2 detection took longer.
 AUC_EFFECTS = (0.04, 0.12)
 
 
 @dataclass
 class LookBlock:
-    """Rows between two candidate change points: cells at the threshold, and sums for calibration.
+    """Rows between two possible change points: counts in cells at the threshold, and sums for calibration.
 
-    The cells are tp, fp, fn and tn; or those of the confusion matrix of several classes, row by row. `residuals` are
-    n, Σ(y − p) and Σ(y − p)²; `bets` the log wealth that these rows multiply by, for each limit of the calibration and
-    each bet.
+    The cells are tp, fp, fn and tn or, for several classes, the cells of the confusion matrix row by row. `residuals`
+    are n, Σ(y − p) and Σ(y − p)². `bets` are, for each limit on the calibration and each bet, the logarithms of the
+    factors by which these rows multiply the wealth.
     """
 
     when: Any
@@ -299,11 +299,11 @@ class LookBlock:
 
     @property
     def n(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return int(self.cells.sum())
 
     def plus(self, other: "LookBlock") -> "LookBlock":
-        """Return it with the counts of another block."""
+        """Return the block with the counts of another block added."""
         bets = self.bets.copy()
         for name, wealth in other.bets.items():
             bets[name] = bets.get(name, np.zeros(BETS.size)) + wealth
@@ -316,7 +316,7 @@ class LookBlock:
 
 
 def begins(blocks: list[LookBlock]) -> bool:
-    """Return whether to begin a new block: if the last one holds 50 rows, and a forty-eighth of all."""
+    """Return True if a new block should start: the last block has at least 50 rows, and 1/48 of all rows."""
     return not blocks or blocks[-1].n >= max(LEAST_BLOCK_ROWS, sum(block.n for block in blocks) / BLOCKS_BEFORE_GROWTH)
 
 
@@ -353,30 +353,30 @@ def evidence(blocks: list[LookBlock], limit: Condition, mean: CellMean | None) -
 
 
 def spread(grown: Array, rows: Array) -> Betting:
-    """Return what a stake becomes that is spread over beginnings, given the log wealth that each of them grew to.
+    """Return the wealth of a stake that is divided among starting blocks, given the log wealth from each block on.
 
     Parameters
     ----------
-    grown : array of so many blocks
-    rows : array of the rows of each block
+    grown : array, log wealth of bets from each block on
+    rows : array, number of rows in each block
 
     References
     ----------
     Ville 1939; Waudby-Smith & Ramdas 2024, J. R. Stat. Soc. B 86:1–27; Shin, Ramdas & Rinaldo 2023, "E-detectors"
-    (beginnings; there for a run length, here with a stake that bounds the chance of any false alarm).
+    (starting points; there for a run length, here with a stake that bounds the probability of any false alarm).
     """
     stakes = _stakes(grown.size)
     log_wealth = np.logaddexp.reduce(np.log(stakes) + grown)
-    # Above e^700 a float would overflow; the alarm is far below it.
+    # Above e^700 a float overflows; alarms are raised far below.
     wealth = float(np.exp(np.minimum(log_wealth, 700.0)) + 1 - stakes.sum())
     return Betting(wealth, int(_began(grown, rows)))
 
 
 def _began(grown: Array, rows: Array) -> Array:
-    """Return the block in which a change began: the median of the evidence for each, along the last axis.
+    """Return the block in which a change started: the median of the evidence for each block, along the last axis.
 
-    A change is as likely to begin at any row as at any other, but for the first one, with which a stream is bad from
-    the beginning. The wealth that grew from a block on is its likelihood ratio.
+    A priori, a change starts at each row with equal probability, except at the first row, which has a larger one. The
+    wealth of bets from a block on is the likelihood ratio for a start in this block.
 
     Examples
     --------
@@ -391,12 +391,13 @@ def _began(grown: Array, rows: Array) -> Array:
 
 
 def mixture_evidence(excess: Array, variance: Array) -> Array:
-    """Return the log evidence that a normal estimate breaks its limit: bets mixed over half-normal effects.
+    """Return the log evidence that a normal estimate breaks its limit, by bets mixed over half-normal effects.
 
     Notes
     -----
-    ∫ exp(λz√I − λ²I/2) dλ over λ > 0 with the density of |N(0, τ²)|, where I = 1/variance and z = excess·√I, is
-    2·Φ(z·√(r/(1 + r)))·exp(z²r/(2(1 + r)))/√(1 + r) with r = τ²I.
+    The evidence is the integral of exp(λz√I − λ²I/2) over λ > 0 with the density of a half-normal distribution of scale
+    τ, where I = 1/variance and z = excess·√I. With r = τ²I it equals
+    2·Φ(z·√(r/(1 + r)))·exp(z²r/(2(1 + r)))/√(1 + r).
 
     References
     ----------
@@ -412,7 +413,7 @@ def mixture_evidence(excess: Array, variance: Array) -> Array:
 
 
 def from_each_on(values: Array) -> Array:
-    """Return the sums of the rows from each block on."""
+    """Return, for each block, the sums over this block and all later ones."""
     return values[::-1].cumsum(axis=0)[::-1]
 
 
@@ -420,34 +421,34 @@ def bets_on_residuals(residual: Array, weight: Array, limit: Condition) -> Array
     """Return the log wealth of bets that observed − expected exceeds a limit."""
     sign = 1.0 if limit.upwards else -1.0
     excess = sign * (residual - limit.bound)
-    # A residual lies within ±1: stakes are relative to the largest loss, 1 + |bound|, so that wealth stays above 0.
+    # Residuals lie within ±1. Stakes are relative to the largest loss, 1 + |bound|, so that the wealth stays above 0.
     share = BETS[:, None] / (1 + abs(limit.bound))
     return np.log1p(share * excess) @ weight
 
 
 # Causes of an alarm
 
-# Error of the comparison before and after a change, shared among the four quantities that are compared.
+# Error probability of the comparison before and after a change, divided among the four quantities compared.
 CAUSE_ERROR = 0.05
-# Shares by name: the cells that are counted, and all cells of the share.
+# Rates by name: the cells of the numerator and of the denominator.
 SHARES_OF_CELLS = (("class mix", (0, 2), (0, 1, 2, 3)), ("tpr", (0,), (0, 2)), ("fpr", (1,), (1, 3)))
-# With fewer rows before the change, the rows that the decision was chosen on are compared.
+# With fewer rows before the change, the rows on which the decision was chosen are used for comparison.
 LEAST_ROWS_BEFORE = 50
-# A χ² test over fewer blocks has little power, and a note that is made at every look needs a small error: choices.
+# Set by hand: a χ² test over fewer blocks has little power, and a note made at every look needs a small error.
 LEAST_BLOCKS, VARYING_ERROR = 10, 0.001
 
 
 def causes_of(blocks: list[LookBlock], since: int, cells: Array | None, shares: Shares = SHARES_OF_CELLS) -> str:
-    """Return which shares, and the calibration, differ between the rows before and since a block.
+    """Return, as text, the rates (and the calibration) that differ significantly before and after a change.
 
     Parameters
     ----------
     blocks : list of LookBlock
     since : int
-        The first block after the change.
+        Index of the first block after the change.
     cells : array, optional
-        The cells of the rows that the decision was chosen on, for a change from the first rows on.
-    shares : sequence of (name, cells that are counted, all cells of the share)
+        Counts of the rows on which the decision was chosen, to compare with if the change is at the first rows.
+    shares : sequence of (name, cells of the numerator, cells of the denominator)
     """
     size = blocks[0].cells.size
     before, after = total(blocks[:since], size), total(blocks[since:], size)
@@ -472,7 +473,7 @@ def total(blocks: list[LookBlock], size: int) -> LookBlock:
 
 
 def _compare_shares(before: tuple[Any, Any], after: tuple[Any, Any]) -> tuple[float, float, float]:
-    """Return two shares, given hits and cases of each, and z of the pooled test of their difference."""
+    """Return two rates, given numerators and denominators, and the z statistic of a pooled test of equality."""
     (first_hits, first_n), (second_hits, second_n) = before, after
     if not (first_n and second_n):
         return 0.0, 0.0, 0.0
@@ -483,7 +484,7 @@ def _compare_shares(before: tuple[Any, Any], after: tuple[Any, Any]) -> tuple[fl
 
 
 def _compare_residuals(before: Array, after: Array) -> tuple[float, float, float]:
-    """Return two mean residuals and z of their difference, given n, sum and sum of squares of each."""
+    """Return two mean residuals and the z statistic of their difference, given n, sum and sum of squares of each."""
     if min(before[0], after[0]) < 2:
         return 0.0, 0.0, 0.0
     means, variance = [], 0.0
@@ -495,19 +496,19 @@ def _compare_residuals(before: Array, after: Array) -> tuple[float, float, float
 
 
 def varying_prevalence(by_class: Array, steady: str = "tpr, fpr and auc") -> str:
-    """Return a note where the class mix varies between blocks by more than chance; empty where it does not.
+    """Return a note if the class mix varies between blocks by more than chance, else an empty text.
 
     Parameters
     ----------
     by_class : array of blocks × classes
-        Rows of each class in each block.
+        Number of rows of each class in each block.
     steady : str
-        What does not depend on the class mix.
+        Figures that do not depend on the class mix, for the note.
     """
     present = by_class[:, by_class.sum(axis=0) > 0]
     if len(by_class) < LEAST_BLOCKS or present.shape[1] < 2:
         return ""
-    # Pearson's statistic of homogeneity: over its degrees of freedom it is the ratio of the variance to that of chance.
+    # Pearson's statistic of homogeneity; divided by its degrees of freedom, it is the variance relative to chance.
     expected = np.outer(present.sum(axis=1), present.sum(axis=0)) / present.sum()
     chi2 = float(((present - expected) ** 2 / expected).sum())
     freedom = (len(present) - 1) * (present.shape[1] - 1)
@@ -516,15 +517,15 @@ def varying_prevalence(by_class: Array, steady: str = "tpr, fpr and auc") -> str
     return (
         f"Prevalence varies {sqrt(chi2 / freedom):.2g} times as much between periods as by chance. "
         "If that is usual, a limit on the cost near its long-run mean raises more false alarms than stated; "
-        f"limits on {steady} hold all the same."
+        f"limits on {steady} remain valid."
     )
 
 
 # A fixed class mix
 
-# With a share of 0 some is kept as cash, so that a loss in one class cannot ruin the wealth in the other.
+# The share 0 keeps some cash, so that losses of bets on one class do not destroy the wealth of the other.
 BETS_OF_CLASS = np.append(0.0, BETS)
-# The least wealth on the line of means is searched on grids: each stage narrows the line 16-fold about its least point.
+# The least wealth on the line of means is searched on grids; each stage narrows the range 16-fold around its minimum.
 GRID_POINTS, GRID_STAGES = 33, 3
 
 
@@ -533,8 +534,8 @@ def interval_of(mean: CellMean, cells: Array, level: float) -> tuple[float, floa
 
     Notes
     -----
-    At a fixed class mix both rates have a sequence at level 1 − (1 − level)/2. A mean over cells is a quotient that is
-    linear in both, so that its extremes lie at their ends.
+    At a fixed prevalence, tpr and fpr each have a sequence at level 1 − (1 − level)/2. A mean over cells is a quotient
+    of linear functions of both, so its extremes are at the ends of these sequences.
     """
     if not mean.mixed:
         return mean_interval(np.array(mean.values), mean.counts(cells), level)
@@ -542,7 +543,7 @@ def interval_of(mean: CellMean, cells: Array, level: float) -> tuple[float, floa
     rates_pos = mean_interval(hit_or_not, cells[list(POSITIVES)], one_sided)
     rates_neg = mean_interval(hit_or_not, cells[list(NEGATIVES)], one_sided)
     ends = [mean.at_rates(tpr, fpr) for tpr in rates_pos for fpr in rates_neg]
-    # Where the denominator may be 0, as that of precision, the corner is undefined; without any, nothing is known.
+    # If the denominator may be 0, as for precision, this corner is undefined; without defined corners nothing is known.
     defined = [end for end in ends if not np.isnan(end)] or [min(mean.values), max(mean.values)]
     return min(defined), max(defined)
 
@@ -552,7 +553,7 @@ def evidence_of(blocks: list[LookBlock], limit: Condition, mean: CellMean | None
     if mean is None or not mean.mixed:
         return evidence(blocks, limit, mean)
     assert mean.prevalence is not None
-    # Gain of a bet on each cell: how far its value lies beyond the bound, 0 for cells that the mean does not count.
+    # Gain of a bet on each cell: the value minus the bound; 0 for cells outside the mean.
     sign, gain = (1.0 if limit.upwards else -1.0), np.zeros(4)
     gain[list(mean.used)] = sign * (np.array(mean.values) - limit.bound)
     counts = from_each_on(np.array([block.cells for block in blocks]))
@@ -563,27 +564,27 @@ def evidence_of(blocks: list[LookBlock], limit: Condition, mean: CellMean | None
 
 
 def _least_on_line(of_pos: tuple[Array, Array], of_neg: tuple[Array, Array], odds: float) -> Array:
-    """Return the least log wealth over all pairs of mean gains μ₁ and μ₀ that keep the limit, for each row of counts.
+    """Return, for each row of counts, the least log wealth over all pairs of mean gains μ₁ and μ₀ within the limit.
 
     Parameters
     ----------
     of_pos, of_neg : (gains of the two cells of a class, their counts)
     odds : float
-        π/(1 − π). The limit is kept where π·μ₁ + (1 − π)·μ₀ ≤ 0, so μ₀ ≤ −odds·μ₁.
+        Odds π/(1 − π). The limit is kept if π·μ₁ + (1 − π)·μ₀ ≤ 0, which means μ₀ ≤ −odds·μ₁.
 
     Notes
     -----
-    Wealth falls as a mean rises, so it is least at the border, with the largest μ₀ for each μ₁. The search narrows the
-    range of μ₁ by grids, each around the least point of the one before.
+    The wealth decreases with the tested mean, so it is least at the border, with the largest μ₀ for each μ₁. The search
+    narrows the range of μ₁ by grids, each around the minimum of the previous grid.
     """
     pos, neg = of_pos[0], of_neg[0]
-    # μ₁ is at most the value at which μ₀ is the smallest gain of a negative; a larger one leaves no μ₀ in the limit.
+    # At the largest μ₁, μ₀ is the smallest gain of a negative; for a larger μ₁ no μ₀ is within the limit.
     low = np.full(len(of_pos[1]), pos.min())
     high = np.full(low.size, min(pos.max(), -neg.min() / odds))
     first, last, least = low, high, low
     for _ in range(GRID_STAGES):
         means = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, GRID_POINTS)
-        # No mean of negatives exceeds their largest gain; such pairs lie inside the limit.
+        # The mean of negatives is at most their largest gain; such pairs lie inside the limit.
         means_neg = np.minimum(-odds * means, neg.max())
         log_wealth = _log_wealth_in_class(*of_pos, means) + _log_wealth_in_class(*of_neg, means_neg)
         place = log_wealth.argmin(axis=1)[:, None]
@@ -595,7 +596,7 @@ def _least_on_line(of_pos: tuple[Array, Array], of_neg: tuple[Array, Array], odd
 
 
 def _log_wealth_in_class(values: Array, counts: Array, means: Array) -> Array:
-    """Return the log wealth of bets against means, mixed over stakes; of values that are all equal nothing is won."""
+    """Return the log wealth of bets against means, mixed over stakes; 0 if all values are equal."""
     least, width = values.min(), np.ptp(values)
     if not width:
         return np.zeros(means.shape)
@@ -606,36 +607,36 @@ def _log_wealth_in_class(values: Array, counts: Array, means: Array) -> Array:
 
 # Counts by score
 
-# Ranges of scores that are kept at most. Half of them suffice to join down to pairs of more than a 512th of the rows.
+# Largest number of ranges of scores. Half of it suffices for ranges that hold more than 1/512 of the rows in pairs.
 MOST_RANGES = 2048
-# Ranges that are joined hold at most this share of the rows: their pairs are ties, so that the AUC is within 1/1024.
+# Largest share of the rows in merged ranges. Their pairs count as ties, which changes the AUC by at most 1/1024.
 LEAST_SHARE = 1 / 512
 SIGN_BIT, WIDEST_BITS = np.uint64(1 << 63), 63
-# Rows of each class that the variance of normal scores at the limit counts for, while few rows show their own.
+# Weight, in rows of each class, of the variance of normal scores at the limit, used while there are few rows.
 PRIOR_ROWS = 20
 # Rows of each class from which on a normal approximation of the AUC is used.
 ENOUGH_ROWS = 20
 
 
 def _keys(score: Array) -> NDArray[np.uint64]:
-    """Return whole numbers that are in the order of the scores.
+    """Return whole numbers in the order of the scores.
 
     Examples
     --------
     >>> np.argsort(_keys(np.array([0.5, -2.0, 0.0, -0.0, 1e300]))).tolist()
     [1, 2, 3, 0, 4]
     """
-    # Floats of one sign are in the order of their bits; negative ones in reverse. Adding 0 makes −0 equal to 0.
+    # Positive floats have the order of their bits, negative floats the reverse order. Adding 0 makes −0 equal to 0.
     bits = (score.astype(np.float64) + 0.0).view(np.uint64)
     return np.where(bits & SIGN_BIT, ~bits, bits | SIGN_BIT)
 
 
 class RankCounts:
-    """Positives and negatives by block of rows and by range of scores, from which a monitor estimates AUCs.
+    """Positives and negatives by block of rows and by range of scores, from which a monitor estimates the AUC.
 
-    Every score is a range of its own until there are many. Then ranges of few rows become one, with ends aligned in the
-    order of the floats: half of all floats, a quarter, and so on. So of two ranges of two monitors one contains the
-    other, or they are disjoint, and both can be added. Crowded scores keep narrow ranges, wherever they lie.
+    As long as there are few distinct scores, each score is a range. Later, ranges with few rows are merged. The ends of
+    ranges are aligned: each is half of all floats, a quarter, and so on. Ranges of two monitors are therefore nested or
+    disjoint, and counts can be added. Ranges with many rows remain narrow.
 
     Attributes
     ----------
@@ -644,7 +645,7 @@ class RankCounts:
     bits : array of r
         Number of low bits in which the keys of a range differ: 0 for a single score.
     low, high : arrays of r
-        The lowest and the highest score seen in each range.
+        The lowest and the highest score in each range.
     pos, neg : arrays of blocks × r
         Counts in each block of rows (`LookBlock`) and range.
     """
@@ -658,13 +659,13 @@ class RankCounts:
     def copied(self) -> "RankCounts":
         """Return a copy, to which counts can be added."""
         other = copy(self)
-        # Other arrays are replaced when counts are added, and never changed.
+        # Other arrays are never changed in place: they are replaced when counts are added.
         other.low, other.high = self.low.copy(), self.high.copy()
         other.pos, other.neg = self.pos.copy(), self.neg.copy()
         return other
 
     def add(self, block: int, score: Array, pos: Array, neg: Array) -> None:
-        """Count numbers of positives and negatives at each score, in a block."""
+        """Add numbers of positives and negatives at each score to a block."""
         self._add(block, score.astype(np.float64) + 0.0, score.astype(np.float64) + 0.0, 0, pos, neg)
 
     def _add(self, block: int, low: Array, high: Array, bits: Any, pos: Array, neg: Array) -> None:
@@ -687,7 +688,7 @@ class RankCounts:
             self._join()
 
     def _place(self, key: Array) -> Indices:
-        """Return the range of each key; −1 where none holds it."""
+        """Return the index of the range of each key; −1 if no range contains the key."""
         if not self.start.size:
             return np.full(key.shape, -1)
         place = np.searchsorted(self.start, key, side="right") - 1
@@ -695,7 +696,7 @@ class RankCounts:
         return np.where(inside, place, -1)
 
     def _insert(self, start: Array, bits: Array, low: Array, high: Array) -> None:
-        """Have further ranges; a wide one contains narrower ones."""
+        """Insert further ranges; existing narrower ranges inside a wide one are merged into it."""
         begun = np.concatenate([self.start, start])
         order = np.argsort(begun, kind="stable")
         begun, width = begun[order], np.concatenate([self.bits, bits])[order]
@@ -703,7 +704,7 @@ class RankCounts:
         low, high = np.concatenate([self.low, low])[order], np.concatenate([self.high, high])[order]
         pos, neg = np.hstack([self.pos, none])[:, order], np.hstack([self.neg, none])[:, order]
 
-        # A range begins where no range before it reaches: those within a wider one are joined to it.
+        # A range starts a new group unless it lies within an earlier, wider range.
         last = begun | ((np.uint64(1) << width) - np.uint64(1))
         first = np.flatnonzero(np.concatenate([[True], begun[1:] > np.maximum.accumulate(last)[:-1]]))
         self.bits = np.maximum.reduceat(width, first)
@@ -715,11 +716,11 @@ class RankCounts:
             self.pos, self.neg = np.zeros((0, first.size), np.int64), np.zeros((0, first.size), np.int64)
 
     def _join(self) -> None:
-        """Join ranges of few rows, the closest first, down to half of the allowed number, so that it is seldom done."""
+        """Merge ranges with few rows, the closest first, to half of the allowed number, so that merges are rare."""
         share, rows = LEAST_SHARE, (self.pos + self.neg).sum(axis=0)
         start, bits = self.start.copy(), self.bits.copy()
-        # Ranges with a common prefix become one, from narrow to wide, as long as it holds few rows. If too many ranges
-        # remain, more rows are allowed. This ends, since the widest prefix is a single bit: two ranges remain at most.
+        # Ranges with a common prefix are merged, from narrow to wide, if the result has few rows. If too many ranges
+        # remain, more rows are allowed. This ends because the widest prefix is a single bit, with at most two ranges.
         while start.size > MOST_RANGES // 2:
             for width in np.arange(1, WIDEST_BITS + 1, dtype=np.uint64):
                 prefix = start >> width
@@ -742,12 +743,12 @@ class RankCounts:
         self.start, self.bits = start, bits
 
     def merge(self, other: "RankCounts") -> None:
-        """Count what another one counted, block by block."""
+        """Add the counts of another RankCounts, block by block."""
         for block, (pos, neg) in enumerate(zip(other.pos, other.neg, strict=True)):
             self._add(block, other.low, other.high, other.bits, pos, neg)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain data: of each block only the ranges that it has rows in."""
+        """Return the counts as plain data; each block has only the ranges in which it has rows."""
         blocks = []
         for pos, neg in zip(self.pos, self.neg, strict=True):
             used = np.flatnonzero(pos + neg)
@@ -756,7 +757,7 @@ class RankCounts:
         return ranges | {"blocks": blocks}
 
     def add_dict(self, content: dict[str, Any]) -> None:
-        """Add the counts of another one, given as plain data."""
+        """Add the counts of another RankCounts, given as plain data."""
         low, high = np.array(content["low"], float), np.array(content["high"], float)
         bits = np.array(content["bits"], np.uint64)
         for block, counts in enumerate(content["blocks"]):
@@ -768,8 +769,8 @@ class RankCounts:
 
         Notes
         -----
-        On the logit scale, with DeLong's variance and the reach of an asymptotic confidence sequence. Rows in one range
-        of several scores count as ties; the interval is wider by what that may change.
+        The sequence is computed on the logit scale with DeLong's variance. Rows in the same range count as ties; the
+        interval is widened by the largest change that this may cause.
         """
         pos, neg = self.pos.sum(axis=0), self.neg.sum(axis=0)
         n_pos, n_neg = int(pos.sum()), int(neg.sum())
@@ -777,14 +778,14 @@ class RankCounts:
             return None
         area, of_pos, of_neg = map(float, _areas(pos, neg))
         method, n = "asymptotic confidence sequence, logit scale", float(n_pos + n_neg)
-        # While few rows are ranked without an error DeLong's variance is too small: at least that of normal scores.
+        # For few rows without ranking errors DeLong's variance is too small; use at least that of normal scores.
         usual = auc_variance(min(max(area, 1 - area), 1 - 1e-9), n_neg / n_pos) / n_pos
         variance = max(of_pos / n_pos + of_neg / n_neg, usual)
         if not (variance > 0 and 0 < area < 1):
             return Estimate(area, 0.0, 1.0, level, method, n, reason="the ranks do not vary yet")
         reach = asymptotic_reach(n, level) * np.sqrt(variance) / (area * (1 - area))
         low, high = special.expit(special.logit(area) + np.array([-reach, reach]))
-        # Half of the pairs within one range of several scores: by so much the true AUC may differ from that with ties.
+        # The AUC with ties differs from the true AUC by at most half of the pairs within ranges of several scores.
         open_pairs = float((pos * neg)[self.low < self.high].sum() / (2 * n_pos * n_neg))
         few = min(n_pos, n_neg)
         reason = f"only {few} rows of one class" if few < ENOUGH_ROWS else ""
@@ -806,20 +807,20 @@ def auc_evidence(pos: Array, neg: Array, bound: float, upwards: bool) -> Array:
     Parameters
     ----------
     pos, neg : array of … × blocks × levels
-        Counts at rising levels of the rows from each block on, all rows first.
+        Counts by increasing score of the rows from each block on, starting with all rows.
     bound : float
     upwards : bool
 
     Notes
     -----
-    Normal, with DeLong's variance of a placement over all rows, because the variance of the rows since a change errs
-    together with their area. With few rows it is shrunk towards the variance for normal scores at the bound (Obuchowski
-    & McClish 1997).
+    The estimate is taken as normal, with DeLong's variance of placements over all rows. The variance of the rows after
+    a change is not used, because its error is correlated with the error of their AUC. With few rows the variance is
+    shrunk towards that of normal scores at the bound (Obuchowski & McClish 1997).
     """
     n_pos, n_neg = pos.sum(axis=-1), neg.sum(axis=-1)
     enough = np.minimum(n_pos, n_neg) >= ENOUGH_ROWS
     area, of_pos, of_neg = _areas(pos[..., :1, :], neg[..., :1, :])
-    # With infinitely many negatives the variance is that of the placements of positives; the rest is of the negatives.
+    # With infinitely many negatives only the placements of positives have variance; the remainder is due to negatives.
     usual_pos = auc_variance(max(bound, 1 - bound), np.inf)
     usual_neg = auc_variance(max(bound, 1 - bound), 1) - usual_pos
     of_pos, of_neg = _shrink(of_pos, usual_pos, n_pos), _shrink(of_neg, usual_neg, n_neg)
@@ -830,14 +831,14 @@ def auc_evidence(pos: Array, neg: Array, bound: float, upwards: bool) -> Array:
 
 
 def _shrink(variance: Array, usual: float, n: Array) -> Array:
-    """Return a variance over all rows, shrunk towards the usual one as if that came from `PRIOR_ROWS` rows."""
+    """Return the mean of a variance and the usual variance, weighted by n and `PRIOR_ROWS` rows."""
     return (n[..., :1] * variance + PRIOR_ROWS * usual) / (n[..., :1] + PRIOR_ROWS)
 
 
 def _areas(pos: Array, neg: Array) -> tuple[Array, Array, Array]:
-    """Return the AUC of counts at rising levels, and the variances of the placements of positives and negatives."""
+    """Return the AUC of counts by increasing score, and the variances of the placements of positives and negatives."""
     n_pos, n_neg = np.maximum(pos.sum(axis=-1, keepdims=True), 1), np.maximum(neg.sum(axis=-1, keepdims=True), 1)
-    # Placement of a positive: share of negatives below it, half of those in its range; of a negative likewise.
+    # The placement of a positive is the share of negatives below it, plus half of those in its range.
     below = (neg.cumsum(axis=-1) - neg / 2) / n_neg
     above = (n_pos - pos.cumsum(axis=-1) + pos / 2) / n_pos
     area = (pos * below).sum(axis=-1, keepdims=True) / n_pos
