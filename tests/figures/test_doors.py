@@ -147,7 +147,8 @@ def refused(call, subject, got, kind=InputError):
     with pytest.raises(kind) as raised:
         call()
     message = str(raised.value)
-    assert message.startswith((f"{subject}: expected a figure", f"{subject}: expected the cost")), message
+    words = ("a figure", "a metric", "the cost")
+    assert message.startswith(tuple(f"{subject}: expected {word}" for word in words)), message
     assert f"got {got!r}, a figure of" in message
     assert "\n" not in message
 
