@@ -265,4 +265,4 @@ def test_rare_cases_must_be_expected_too(mean, reliable):
     score = np.full(300, mean) + np.linspace(-0.005, 0.005, 300)
     report = rs.calibration.calibration_report(np.arange(300) % 20 == 0, score, draws=19)
     assert report["observed_minus_predicted"].reliable == report["ici"].reliable == reliable
-    assert reliable or report["ici"].reason == "only 3 cases of a class, seen or expected, fewer than 10"
+    assert reliable or report["ici"].reason == "only 3 observed or expected cases of a class, fewer than 10"

@@ -18,7 +18,7 @@ RNG = np.random.default_rng(5)
 Y = RNG.random(N) < 0.5
 SCORE = np.round(0.1 + 0.8 * (RNG.random(N) + 0.4 * Y) / 1.4, 2)
 TWICE = np.tile(np.arange(N), 2)
-DOUBTED = "rows of a group or case are taken to be independent"
+DOUBTED = "rows of a group or case are treated as independent"
 
 
 def doubled(**columns):

@@ -87,7 +87,9 @@ def test_counts_of_frequencies_are_rows_and_those_of_sampling_weights_are_refuse
 def test_functions_of_cases_refuse_rows_in_money_and_counts_of_them(of):
     money = trial().in_money()
     for data in (money, money.counts()):
-        with pytest.raises(InputError, match=r"rows that count cases, got rows in money.*trial\.p"):
+        with pytest.raises(
+            InputError, match=r"rows weighted by cases, got rows weighted by amounts of money.*trial\.p"
+        ):
             of(data)
 
 

@@ -151,7 +151,7 @@ def test_the_default_grid_and_columns():
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.2, 0.1]), InputError, "expected increasing"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.1, 1]), InputError, "expected increasing"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], target_prevalence=5), InputError, "write 5% as 0.05"),
-        (lambda: rs.net_benefit([1, 0], [0.2, 0.1]).area(), InputError, "has no area that means anything"),
+        (lambda: rs.net_benefit([1, 0], [0.2, 0.1]).area(), InputError, "has no meaning"),
         (lambda: rs.cost_curve([1, 1], [1, 2]), OneClassError, "cost curve: expected both classes"),
     ],
 )
@@ -202,7 +202,7 @@ def test_harm_and_one_threshold_as_in_dcurves():
     standard = rs.net_benefit(SEVERAL, model="a", threshold=0.5, harm=0.02, standardized=True)
     assert standard.y == pytest.approx(harmed["a"].y / 0.6)
     assert standard.recount(standard.counts).y == standard.y
-    with pytest.raises(InputError, match="harm: expected a number of true positives a case of at least 0, got -1"):
+    with pytest.raises(InputError, match="harm: expected a number of true positives per case of at least 0, got -1"):
         rs.net_benefit(SEVERAL, harm=-1)
 
 

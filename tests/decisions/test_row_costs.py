@@ -298,7 +298,7 @@ def test_a_few_large_amounts_make_an_interval_unreliable():
         (lambda: FRAUD.cost(PREDS.counts("a").at(0.5)), InputError, "in_money"),
         (lambda: in_money(PREDS, Context(cost_fn="amont")), ColumnError, "cost_fn.*'amont'.*got 'amount'"),
         (lambda: in_money(PREDS.counts("a"), FRAUD), InputError, "rows"),
-        (lambda: in_money(PREDS, Context(0.5, cost_fn=0, cost_fp=0)), InputError, "makes a difference"),
+        (lambda: in_money(PREDS, Context(0.5, cost_fn=0, cost_fp=0)), InputError, "depend on the action"),
         (lambda: in_money(PREDS, Context(cost_fn=-1, cost_fp=-1)), InputError, "rewards errors of both kinds"),
         (lambda: in_money(PREDS.select(Y == 1), Context(0.5, cost_fn="amount")), OneClassError, "both classes"),
         (lambda: Context(cost_fn=""), InputError, "a finite number, or the name"),

@@ -273,11 +273,13 @@ def test_what_gives_no_labels_is_cut():
     found = rs.evaluation.compare_folds(preds, metric="accuracy").estimates
     assert found["vague"].value == found["plain"].value
     with pytest.raises(
-        ColumnError, match="decisions of 'vague': expected its own labels, got scores only; ask for a th"
+        ColumnError, match="decisions of 'vague': expected its own labels, got scores only; pass thresh"
     ):
         preds.point("vague")
     assert preds.point("vague", threshold=0.5).accuracy == preds.point("plain").accuracy
-    with pytest.raises(ColumnError, match="got none for \\['vague'\\]; models that bring no decisions need one"):
+    with pytest.raises(
+        ColumnError, match="got none for \\['vague'\\]; pass a threshold for each model without decisions"
+    ):
         rs.inference.mcnemar(preds)
 
 

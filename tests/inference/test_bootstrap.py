@@ -353,12 +353,12 @@ def test_bca_of_a_difference_uses_the_skewness_of_both():
 
 
 def test_replicates_without_a_number_are_counted_and_reported():
-    with pytest.warns(RocscopeWarning, match="of 200 replicates gave no number"):
+    with pytest.warns(RocscopeWarning, match="of 200 replicates are undefined"):
         found = rs.bootstrap(ONE, lambda c: np.nan if c.n_pos < 50 else rs.auc(c), replicates=200)
     assert found.failed == np.isnan(found.replicates).sum()
     assert 0 < found.failed < 200
     assert np.isfinite([found.low, found.high]).all()
-    with pytest.warns(RocscopeWarning, match="gave no number"):
+    with pytest.warns(RocscopeWarning, match="are undefined"):
         lost = rs.bootstrap(rs.Predictions([1, 1, 0, 0, 0], [5, 2, 3, 2, 1]), rs.auc, replicates=500)
     expected = Fraction(2**5 + 3**5, 5**5)  # all five of one class
     assert lost.failed == pytest.approx(500 * float(expected), abs=4 * np.sqrt(500 * 0.088 * 0.912))
@@ -381,7 +381,7 @@ def test_replicates_without_a_number_are_counted_and_reported():
         (lambda: rs.bootstrap(ONE, lambda c: np.nan), InputError, "NaN in all 2000"),
         (lambda: rs.bootstrap(rs.Predictions([1, 1], [1, 2]), rs.auc), OneClassError, "no negatives"),
         (lambda: rs.bootstrap(rs.ThresholdCounts([1, 0], [0.5, 1], [1, 1]), rs.auc), InputError, "whole"),
-        (lambda: rs.compare(PREDS, replicates=10), InputError, "a statistic with them"),
+        (lambda: rs.compare(PREDS, replicates=10), InputError, "a statistic with options of the bootstrap"),
         (lambda: rs.compare(PREDS, statistic=rs.auc, folds="mean"), InputError, "folds"),
     ],
 )

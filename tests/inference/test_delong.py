@@ -259,7 +259,7 @@ def test_pairs_are_adjusted_together():
 )
 @pytest.mark.parametrize("method", ["auto", "delong", "logit"])
 def test_degenerate_cases_warn_and_stay_honest(label, score, value, method):
-    with pytest.warns(RocscopeWarning, match=r"variance is (0|undefined); the interval rests on the numbers"):
+    with pytest.warns(RocscopeWarning, match=r"variance is (0|undefined); the interval uses only the numbers"):
         found = rs.auc_interval(label, score, method=method)
     assert found.value == pytest.approx(value)
     assert 0 <= found.low <= found.value <= found.high <= 1
@@ -291,7 +291,7 @@ def test_hanley_and_mcneil_s_interval_needs_the_area_and_the_numbers_of_rows():
     )
     assert interval.high - interval.value == pytest.approx(stats.norm.ppf(0.975) * interval.standard_error)
     weighted = rs.auc_interval(label, score, method="hanley-mcneil", sample_weight=rng.random(label.size))
-    assert "takes rows for independent and equal" in weighted.reason
+    assert "assumes independent rows of equal weight" in weighted.reason
 
 
 def test_two_perfect_models_are_not_certainly_equal():
@@ -412,7 +412,7 @@ def test_results_are_plain_data_and_one_line():
         ("logit", 15, False, "only 15 rows of a class, fewer than 20"),
         ("delong", 15, False, "only 15 rows of a class, fewer than 20"),
         ("auto", 15, False, ""),
-        ("newcombe", 60, True, "Newcombe's score interval takes rows for independent and equal"),
+        ("newcombe", 60, True, "Newcombe's score interval assumes independent rows of equal weight"),
         ("newcombe", 60, False, ""),
     ],
 )

@@ -229,7 +229,7 @@ def test_counts_and_rows_agree():
 def test_few_rows_are_said_to_be_few():
     found = rs.inference.estimate_of(rs.Predictions([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.4]), smooth.brier())
     assert not found.reliable
-    assert "rows tell" in found.reason
+    assert "rows determine" in found.reason
 
 
 def test_average_precision_is_corrected_for_its_bias():
@@ -322,6 +322,6 @@ def test_no_calibration_slope_where_a_certain_prediction_was_wrong():
     for statistic in (smooth.calibration_slope(), smooth.calibration_intercept()):
         wrong = rs.inference.estimate_of(rs.Predictions(label, probability), statistic)
         assert np.isnan([wrong.value, wrong.low, wrong.high]).all()
-        assert "given the probability 0" in wrong.reason
+        assert "had the probability 0" in wrong.reason
         right = rs.inference.estimate_of(rs.Predictions(label | (probability == 1), probability), statistic)
         assert right.low < right.value < right.high

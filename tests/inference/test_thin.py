@@ -185,7 +185,7 @@ def test_where_no_row_differs_one_is_added_each_way(statistic):
     options = {} if statistic is None else {"statistic": statistic}
     pair = rs.compare(rs.Predictions(preds.y_true, {"a": score, "b": score.copy()}), **options)[0]
     assert (pair.difference.value, pair.p_value) == (0, 1)
-    assert "one row added each way" in pair.method
+    assert "one row added for each model" in pair.method
     assert pair.difference.reliable
     assert pair.difference.low == pytest.approx(-pair.difference.high)
     if statistic is None:

@@ -199,7 +199,7 @@ def test_too_few_responses_are_said_also_where_none_was_seen():
     experiment = from_experiment(response, treated, {"a": score, "b": -score}, share=0.05, benefit=100)
     assert experiment.qini("a").area.reason == "only 4 responses in an arm, fewer than 10"
     found = compare_costs(*experiment.priced(), thresholds=0.5).estimates["a"]
-    assert "rows make up the variance" in found.reason
+    assert "rows determine the variance" in found.reason
     none = from_experiment(response * ~treated, treated, {"a": score, "b": -score}, share=0.05, benefit=100)
     found = compare_costs(*none.priced(), thresholds=0.5).estimates["a"]
     assert found.reason == "only 0 responses in an arm, fewer than 10"

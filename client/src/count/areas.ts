@@ -158,7 +158,7 @@ export function compareAreas(sample: AreaSample, first: number, second: number):
   const found = difference(sample, first, second);
   const above = pValue(found.low, found.value);
   const below = pValue((z) => -found.high(z), -found.value);
-  const method = `${WELCH}${found.caution > 0 ? " and MOVER of Wilson intervals" : ""}${found.added > 0 ? ", one row added each way" : ""}, paired`;
+  const method = `${WELCH}${found.caution > 0 ? " and MOVER of Wilson intervals" : ""}${found.added > 0 ? ", one row added for each model" : ""}, paired`;
   return { difference: found.value, low: found.low(Z), high: found.high(Z), p: Math.min(1, 2 * Math.min(above, below)), method };
 }
 

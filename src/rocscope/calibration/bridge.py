@@ -1,9 +1,9 @@
 """From a calibration plot back to confusion matrices, ROC curve and lift chart (Vuk & Curk 2006, eq. 6.2–6.8).
 
-A calibration function p(o) is the probability of the event at a score o; a density q(o) is how often that score is
-given. With the number of rows they contain the same information as labels and scores: TP at a threshold t is
-n·∫ p·q from t to 1, and FP is n·∫ (1 − p)·q. `CalibrationFunction` holds finitely many scores,
-`ContinuousCalibration` functions of one score.
+A calibration function p(o) is the probability of the event at a score o, and q(o) is the density of the scores.
+Together with the number of rows n, they contain the same information as labels and scores: at a threshold t, TP is
+n·∫ p·q from t to 1, and FP is n·∫ (1 − p)·q. `CalibrationFunction` represents finitely many scores, and
+`ContinuousCalibration` functions of a continuous score.
 """
 
 from collections.abc import Callable
@@ -35,11 +35,11 @@ class CalibrationFunction(Result):
     ----------
     score : array of k scores, decreasing
     chance : array of k
-        p: share of positives among the rows of that score.
+        Share p of positives among the rows with each score.
     share : array of k
-        q: share of all rows that have that score; adds up to 1.
+        Share q of all rows with each score; the sum is 1.
     n_pos, n_neg : float
-        Positives and negatives in all.
+        Total numbers of positives and negatives.
 
     Examples
     --------
@@ -73,13 +73,13 @@ class CalibrationFunction(Result):
     def counts(self) -> ThresholdCounts:
         """Return positives and negatives at each score: p·q·(P + N) and (1 − p)·q·(P + N).
 
-        Whole numbers where P and N are whole and all counts are within a millionth of a row of whole ones, so that
-        what was read off counts gives the same counts again.
+        Counts are rounded to whole numbers if P and N are whole and all counts are within a millionth of whole numbers.
+        So p and q that were computed from counts give the same counts.
 
         Raises
         ------
         InputError
-            If p and q are not shares, or do not give P positives.
+            If p or q are not shares, or if they do not give P positives.
 
         Examples
         --------
@@ -106,27 +106,27 @@ class CalibrationFunction(Result):
 @held_to_contract
 @dataclass(frozen=True)
 class ContinuousCalibration:
-    """A calibration function p and a density q of scores from 0 to 1, as functions of one score.
+    """A calibration function p and a density q, as functions of a continuous score from 0 to 1.
 
     Parameters
     ----------
     chance : function
-        p(o), the chance of the event at score o.
+        p(o), the probability of the event at score o.
     density : function
-        q(o), whose integral from 0 to 1 is 1.
+        q(o), the density of scores, whose integral from 0 to 1 is 1.
     n : float
-        P + N; of these n·∫ p q are positive.
+        Number of rows, P + N; of these n·∫ p q are positive.
 
     Raises
     ------
     InputError
         If the density does not integrate to 1.
     OneClassError
-        If p gives positives only, or none.
+        If there are only positives or no positives.
 
     Notes
     -----
-    Integrals by adaptive quadrature; functions with jumps are integrated to fewer digits.
+    Integrals are computed by adaptive quadrature. They have fewer correct digits for functions with jumps.
 
     References
     ----------
@@ -134,7 +134,7 @@ class ContinuousCalibration:
 
     Examples
     --------
-    Calibrated and uniform scores have the AUC 5/6:
+    If scores are calibrated and uniform, the AUC is 5/6:
 
     >>> model = ContinuousCalibration(lambda o: o, lambda o: 1.0, n=200)
     >>> round(model.auc, 12), model.n_pos
@@ -158,7 +158,7 @@ class ContinuousCalibration:
 
     @property
     def n_pos(self) -> float:
-        """Positives, n·∫ p q."""
+        """Number of positives, n·∫ p q."""
         return self.n * self._positive(0)
 
     @property
@@ -182,13 +182,13 @@ class ContinuousCalibration:
 
     @property
     def lift_area(self) -> float:
-        """Area under the lift chart, in positives: the mean of TP over the rate of positive predictions."""
+        """Area under the lift chart in units of positives: the mean of TP over all rates of positive predictions."""
         return self.n * self._integral(lambda o: self.density(o) * self._positive(o), 0)
 
     def counts(self, levels: int = _LEVELS) -> ThresholdCounts:
         """Return counts in score intervals of equal width, from which any curve can be drawn.
 
-        A level stands at the lower end of its interval, so that TP and FP equal `at` there.
+        The score of a level is the lower end of its interval, where TP and FP equal those of `at`.
         """
         edges = np.linspace(0, 1, levels + 1)
         node, weight = np.polynomial.legendre.leggauss(_NODES)

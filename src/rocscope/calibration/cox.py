@@ -33,8 +33,9 @@ def cox_calibration(
     Returns
     -------
     CoxCalibration
-        NaN where the fit does not exist: all scores equal (slope), or a score of 0 that happened or of 1 that did
-        not. The slope is infinite where the probabilities separate the classes. `reason` is which of these it is.
+        Values are NaN if the fit does not exist: if all scores are equal (slope), if an event with score 0 occurred, or
+        if an event with score 1 did not occur. The slope is infinite if the probabilities separate the classes.
+        `reason` states which case applies.
 
     Raises
     ------
@@ -49,9 +50,10 @@ def cox_calibration(
 
     Notes
     -----
-    logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 with the right label fit any a and b > 0 and are omitted.
-    Standard errors are derived from the likelihood, as in R's glm. With sampling or estimated weights, or groups, they
-    are the larger of these for the effective number of rows and the sandwich, as in `calibration_report`.
+    The model is logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 with the correct label fit any a and b > 0, so they
+    are omitted. Standard errors are derived from the likelihood, as in R's glm. With sampling weights, estimated
+    weights or groups, the standard error is the larger of two: from the likelihood at the effective number of rows, and
+    from the sandwich variance, as in `calibration_report`.
 
     References
     ----------
@@ -60,7 +62,7 @@ def cox_calibration(
 
     Examples
     --------
-    Twice the odds that were predicted, at both probabilities:
+    At both probabilities the observed odds are twice the predicted odds:
 
     >>> from rocscope import ThresholdCounts
     >>> cox = cox_calibration(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20]))
@@ -83,8 +85,8 @@ def p_value_of_calibration(data: Evidence) -> float:
     """Return the p-value of the hypothesis that intercept and slope are 0 and 1, by the score test.
 
     With the score s = Σ w(y − p)·(1, logit p), the statistic is s′V⁻¹s. Its variance V is computed from sums over
-    independent units, so that a factor on all weights cancels. As V is estimated, with ν degrees of freedom, (ν −
-    1)/(2ν) times the statistic is compared with F of 2 and ν − 1 degrees of freedom (Hotelling 1931).
+    independent units, so a factor on all weights cancels. V is estimated with ν degrees of freedom. So the statistic
+    times (ν − 1)/(2ν) is compared with an F distribution with 2 and ν − 1 degrees of freedom (Hotelling 1931).
     """
     sample = data.outcomes
     if np.isnan(sample.recalibration.intercept):

@@ -3,14 +3,14 @@
 `calibration_curve` draws the observed share of positives against the predicted probability, by bins, isotonic
 regression (PAV), LOESS or a logistic spline. There are two kinds of bands.
 
-A *consistency band* contains the curve of a calibrated model: labels are drawn from its probabilities, and each sample
-is drawn as a curve in the same way.
+A *consistency band* contains the curve of a calibrated model. Labels are drawn from its probabilities, and a curve is
+fitted to each sample of labels.
 
-A *confidence band* contains the true curve. If the probability of the event never falls with the score, the number of
-positives in an interval of rows is at most binomial, with the probability at its upper end. So an exact bound from each
-of many intervals is a bound on the curve. The family of intervals depends on the scores alone and shares out the error
-before any label is seen, so these bands hold in samples of any size, for every curve that does not fall, steps
-included. Smooth curves have narrower pointwise limits: LOESS with its estimated bias, and Wald's for splines.
+A *confidence band* contains the true curve. If the probability of the event does not decrease with the score, the
+number of positives in an interval of rows is at most binomial, with the probability at its upper end. So exact bounds
+from many intervals are bounds on the curve. The intervals and their shares of the error probability depend only on the
+scores, not on labels. These bands are therefore valid for samples of any size and for every non-decreasing curve, also
+with steps. Smooth curves have narrower pointwise limits: LOESS with its estimated bias, and Wald's for splines.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ from rocscope.inference.estimate import joined
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 
 Fit = levels.Bins | levels.PavFit | regression.LoessFit | regression.SplineFit
-"""A way to fit a calibration curve: `values` gives it at `x` for any labels at the probabilities of `outcomes`."""
+"""A fit of a calibration curve: `values` returns the curve at `x` for any labels at the probabilities of `outcomes`."""
 
 
 # Consistency bands
@@ -46,7 +46,7 @@ _SMALLEST_SPREAD = 1e-9  # so that nothing is divided by a spread of 0; what dif
 def consistency_band(
     fit: Fit, shift: Shift, x: Array, *, simultaneous: bool, level: float, draws: int, random_state: Any, what: str
 ) -> Band:
-    """Return where the curve that `fit` draws at `x` would lie if the probabilities were true."""
+    """Return a band for the curve of `fit` at `x`, under the hypothesis that the probabilities are true."""
     level = check.check_level(level)
     rng = check.check_random_state(random_state)
     draws = check.check_whole(draws, "draws")
@@ -62,7 +62,7 @@ def consistency_band(
 
 
 def _pointwise_quantiles(drawn: Array, level: float) -> tuple[Array, Array]:
-    """Return quantiles; if they coincide, widen them to the nearest other values that were drawn."""
+    """Return quantiles; if they are equal, extend them to the nearest other drawn values."""
     tail = (1 - level) / 2
     low = np.quantile(drawn, tail, axis=0, method="lower")
     high = np.quantile(drawn, 1 - tail, axis=0, method="higher")
@@ -77,9 +77,9 @@ def envelope(curves: Array, level: float) -> tuple[Array, Array]:
 
     Notes
     -----
-    Half of the curves give the centre at each point and the spread to either side of it, as these are skewed where
-    few rows are; the other half say how many spreads wide the band must be. As that half and a further curve can be
-    exchanged, the probability holds whatever the shape of the curves.
+    Half of the curves give the centre at each point and the spread on each side, because distributions are skewed where
+    rows are few. The other half determine the width of the band in units of the spread. This half and a further curve
+    are exchangeable, so the probability is exact for any shape of the curves.
 
     References
     ----------
@@ -133,7 +133,7 @@ class _RunningSums:
         return cls(pos, total, squares, sample.design_effect)
 
     def mirrored(self) -> "_RunningSums":
-        """Return the sums of the negatives from the highest level down, which turns upper bounds into lower ones."""
+        """Return the sums of the negatives from the highest level down; their lower bounds are upper bounds."""
         pos = self.pos[-1] - self.pos[::-1]
         total = self.total[-1] - self.total[::-1]
         squares = self.squares[-1] - self.squares[::-1]
@@ -141,7 +141,7 @@ class _RunningSums:
 
     @property
     def effective(self) -> Array:
-        """Effective number of rows up to each boundary between levels; intervals are laid out on this scale."""
+        """Effective number of rows up to each boundary between levels; intervals are defined on this scale."""
         return self.total * (self.total[-1] / self.squares[-1] / self.design_effect)
 
     def between(self, first: Array, end: Array) -> tuple[Array, Array]:
@@ -157,14 +157,14 @@ def simultaneous_limits(sample: Outcomes, level: float) -> tuple[Array, Array]:
 
     Notes
     -----
-    Intervals of 8·2^i rows, and of all, begin every quarter of their length; length m has the share 1/(1 +
-    |log₂(m/n^⅔)|)² of the error, an equal part for each of its intervals. Both ends move to the nearest border between
-    levels. With few levels all intervals are taken, with equal shares. O(n).
+    Intervals have 8·2^i rows or all rows, and begin at every quarter of their length. Length m has a share of the error
+    proportional to 1/(1 + abs(log₂(m/n^⅔)))², divided equally among its intervals. Both ends are moved to the nearest
+    border between levels. With few levels, all intervals are used, with equal shares. The time is O(n).
 
     References
     ----------
     Dimitriadis, Dümbgen, Henzi, Puke & Ziegel 2023, "Honest calibration assessment for binary outcome predictions",
-    Biometrika 110:663–680, who take all intervals; with weighted ones the band is narrower by a tenth to a quarter.
+    Biometrika 110:663–680, who use all intervals. With these shares, the band is narrower by a tenth to a quarter.
     """
     sums, tail = _RunningSums.of(sample), (1 - level) / 2
     return _lower_everywhere(sums, tail), 1 - _lower_everywhere(sums.mirrored(), tail)[::-1]
@@ -175,8 +175,8 @@ def pointwise_limits(sample: Outcomes, at: Array, level: float) -> tuple[Array, 
 
     Notes
     -----
-    From the intervals of 8·2^i rows, and of all, that end (for the upper limit: begin) at the level, with the shares of
-    `simultaneous_limits`; never of zero width.
+    The lower limit uses intervals of 8·2^i rows, or all rows, that end at the level; the upper limit uses those that
+    begin there. Their shares of the error are those of `simultaneous_limits`. The width is never 0.
     """
     sums, tail = _RunningSums.of(sample), (1 - level) / 2
     last = sample.score.size - 1
@@ -201,7 +201,7 @@ def _nearest(borders: Array, rows: Array) -> Array:
 
 
 def _intervals(effective: Array) -> Iterator[tuple[Array, Array, float]]:
-    """Yield first and end levels of intervals by length, most informative lengths first, with their error share."""
+    """Yield first and end levels of intervals by length, with their share of the error; informative lengths first."""
     n, size = effective[-1], effective.size - 1
     if size <= _FEW_LEVELS or size * (size + 1) <= n:
         first, last = np.triu_indices(size)
@@ -219,7 +219,7 @@ def _intervals(effective: Array) -> Iterator[tuple[Array, Array, float]]:
 
 
 def _lower_everywhere(sums: _RunningSums, tail: float) -> Array:
-    """Return lower limits at all levels; each interval bounds its last level and all above it."""
+    """Return lower limits at all levels. Each interval bounds its last level and all higher levels."""
     limit = np.zeros(sums.total.size - 1)
     for first, end, share in _intervals(sums.effective):
         successes, trials = sums.between(first, end)
@@ -248,9 +248,9 @@ def _lower_at(sums: _RunningSums, at: Array, tail: float) -> Array:
 
 
 def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> tuple[Array, Array, Array, str]:
-    """Return scores of up to about 2,000 levels, the limits there, and evidence against a curve that never falls.
+    """Return scores of up to about 2,000 levels, the limits there, and evidence against a non-decreasing curve.
 
-    If no non-decreasing curve fits between the limits, they are exchanged and contain the PAV curve too.
+    If no non-decreasing curve lies between the limits, they are exchanged and extended to the PAV curve.
     """
     size = sample.score.size
     at = np.unique(np.linspace(0, size - 1, min(size, _BAND_POINTS)).astype(int))
@@ -262,15 +262,19 @@ def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> tupl
     note, empty, outside = "", low >= high, (fitted < low) | (fitted > high)
     if empty.any():
         if simultaneous:
-            note = f"no curve that never falls fits near {sample.score[at][empty][0]:.3g}: the truth may fall there"
+            note = (
+                f"no non-decreasing curve fits near {sample.score[at][empty][0]:.3g}: the true curve may decrease there"
+            )
         low, high = np.minimum(np.minimum(low, high), fitted), np.maximum(np.maximum(low, high), fitted)
     elif outside.any() and simultaneous:
-        note = f"leaves out the PAV curve near {sample.score[at][outside][0]:.3g}: the truth may fall there"
+        note = (
+            f"does not contain the PAV curve near {sample.score[at][outside][0]:.3g}: the true curve may decrease there"
+        )
     return sample.score[at], low, high, note
 
 
 def _simultaneous_limits_of_many(sample: Outcomes, level: float) -> tuple[Array, Array]:
-    """Return simultaneous limits at all levels; for many levels, neighbours are grouped and share limits."""
+    """Return simultaneous limits at all levels. If there are many levels, neighbours are grouped and share limits."""
     size = sample.score.size
     if size <= _MOST_LEVELS:
         return simultaneous_limits(sample, level)
@@ -333,13 +337,13 @@ class Basis:
     ----------
     data : Evidence
     sample : Outcomes
-        Computed from these data, at the prevalence of the sample.
+        Outcomes of these data, at the prevalence of the sample.
     shift : Shift
-        To the prevalence that the curve is drawn at.
+        Shift to the prevalence of the curve.
     fit : function
-        From outcomes to the way the curve is drawn.
+        Function that fits the curve to outcomes.
     limits : function, optional
-        Pointwise limits at the x of such a fit; without it the limits of a non-decreasing curve.
+        Function that computes pointwise limits at the x of a fit; by default the limits of a non-decreasing curve.
     """
 
     data: levels.Evidence
@@ -349,12 +353,12 @@ class Basis:
     limits: Callable[[Any, float], tuple[Array, Array]] | None = None
 
     def require_rows(self) -> str:
-        """Raise if only counts of weighted rows are known: a band depends on how many rows there are.
+        """Raise if the data are counts of weighted rows, because a band depends on the number of rows.
 
         Returns
         -------
         str
-            Why a band of other counts is not reliable; empty where it is.
+            Reason why a band of other counts is not reliable; empty if it is.
         """
         if self.sample.squares is None:
             require_kinds("a band of calibration", self.data.counts)
@@ -374,14 +378,14 @@ class Basis:
 class CalibrationCurve(Curve):
     """Share of positives (y) against the predicted probability (x).
 
-    Made by `rocscope.calibration_curve`.
+    Computed by `rocscope.calibration_curve`.
 
     Attributes
     ----------
     counts : ThresholdCounts
-        Data of the curve; its levels are the rug (`rocscope.calibration.outcomes.rug`).
+        Data of the curve. Plots show its levels as a rug (`rocscope.calibration.outcomes.rug`).
     method : str
-        Name of the fit in legends.
+        Name of the fit, shown in legends.
     """
 
     _content = ("method",)
@@ -408,17 +412,19 @@ class CalibrationCurve(Curve):
         Parameters
         ----------
         simultaneous : bool
-            True: the whole curve of a calibrated model lies inside with probability `level`. False: each of its
-            points does.
+            If True, the whole curve of a calibrated model lies inside with probability `level`; if False, each point
+            does.
         level : float
+            Level of the band.
         draws : int
-            Number of times that labels are drawn from the probabilities.
+            Number of samples of labels drawn from the probabilities.
         random_state : int, Generator, RandomState or None
+            Seed of the draws.
 
         Notes
         -----
-        Given the probabilities; of no width where these are 0 or 1. Above about 5,000 distinct ones neighbouring rows
-        are gathered first.
+        The band is conditional on the probabilities. Its width is 0 where probabilities are 0 or 1. If there are more
+        than about 5,000 distinct probabilities, neighbouring rows are grouped.
 
         References
         ----------
@@ -434,25 +440,28 @@ class CalibrationCurve(Curve):
         Parameters
         ----------
         simultaneous : bool
-            True: the whole true curve lies inside with at least this confidence, for any curve that never falls.
-            False: each of its points does.
+            If True, the level applies to the whole curve, for any non-decreasing true curve; if False, to each point.
         level : float
+            Confidence level.
 
         Returns
         -------
         Band
-            Never of zero width, and within 0 and 1. Its note states where it does not hold.
+            The band, with limits between 0 and 1 and a width above 0. Its note states where it is not valid.
 
         Notes
         -----
-        PAV: exact binomial bounds on many intervals of rows, which hold in samples of any size wherever the true curve
-        does not fall, at steps too. LOESS: pointwise z standard errors and the smoothing bias of a local quadratic fit
-        whose span shrinks as rows grow, and up to the drawn curve; spline: Wald's, on the scale of log-odds. Both are
-        too narrow at a step, which no smooth curve follows, so where all of a curve is asked for they give the band of
-        PAV. Coverage by simulation is in docs/guide/calibration.md.
+        For "pav", the band is computed from exact binomial bounds on many intervals of rows. It is valid for any sample
+        size and any non-decreasing true curve, also with steps.
 
-        Rows that stand for unequal numbers of others count as fewer (Kish), and so do rows in groups (their design
-        effect); then, and at a target prevalence, whose error is included, the band holds in large samples only.
+        For "loess", pointwise limits are z standard errors plus the smoothing bias of a local quadratic fit, whose span
+        decreases with the number of rows. They include the drawn curve. For "spline", they are Wald's limits on the
+        log-odds scale. Both are too narrow at a step, which no smooth curve follows. Simultaneous bands of both are
+        therefore those of "pav". The guide on calibration has the coverage in simulations.
+
+        Unequal weights (by Kish's formula) and groups (by their design effect) reduce the effective number of rows. In
+        these cases, and with a target prevalence, the band is valid only in large samples. It includes the error of the
+        prevalence.
 
         References
         ----------
@@ -475,7 +484,7 @@ class CalibrationCurve(Curve):
             x, low, high, note = monotone_band(sample, level, simultaneous=simultaneous)
             centre = np.interp(x, sample.score, pav_values(sample))
             low, high = shift.of_limits(centre, low, high, normal_quantile(level))
-            method = "exact for rising curves"
+            method = "exact for non-decreasing curves"
         else:
             x, low, high = self.smooth_limits(level)
             note = self._too_smooth
@@ -484,7 +493,7 @@ class CalibrationCurve(Curve):
         return Band(x, low, high, level, f"confidence, {method}{self._basis.facts}", simultaneous, note, is_steps)
 
     def smooth_limits(self, level: float) -> tuple[Array, Array, Array]:
-        """Return where a smooth curve is fitted, and its limits there; the band has them with a note."""
+        """Return the points of a smooth curve and the limits there. `confidence_band` returns them with a note."""
         if self._basis.limits is None:
             raise InputError("smooth_limits", expected="a smooth curve", got=self.method)
         fit, x = self._fit, self._fit.x
@@ -501,13 +510,13 @@ class CalibrationCurve(Curve):
 
     @cached_property
     def _too_smooth(self) -> str:
-        """A note if the smooth curve leaves the limits for monotone curves, which shows that the truth is steeper."""
+        """Return a note if the smooth curve leaves the limits for monotone curves: the true curve is steeper."""
         x, low, high, note = monotone_band(self._basis.sample, 0.95, simultaneous=True)
         y = np.interp(x, self._fit.x, self._fit.values(self._fit.outcomes.pos).clip(0, 1))
         outside = (y < low) | (y > high)
         if note or not outside.any():
             return ""
-        return f"the truth is steeper than this curve shows near {x[outside][0]:.3g}: see method='pav'"
+        return f"the true curve is steeper than this curve near {x[outside][0]:.3g}: see method='pav'"
 
     def at(self, x: Any) -> Any:
         """Return the share of positives at a score, by linear interpolation."""
@@ -515,7 +524,7 @@ class CalibrationCurve(Curve):
         return interpolate(self.x[known], self.y[known], x)
 
     def area(self) -> float:
-        raise InputError("a calibration plot has no area that means anything")
+        raise InputError("the area under a calibration plot has no meaning")
 
     def columns(self) -> dict[str, Array]:
         """Return the points of the curve."""
@@ -545,10 +554,10 @@ class BinnedCalibrationCurve(CalibrationCurve):
         self.neg = check.read_only(levels.sums_by_bin(counts.neg[::-1], bins.first))
 
     def confidence_band(self, *, simultaneous: bool = False, level: float = 0.95) -> Band:
-        """Return a confidence band for the mean true probability of each bin: Jeffreys intervals, or simultaneous exact
-        ones.
+        """Return a confidence band for the mean true probability of each bin.
 
-        Parameters and what is returned as for other curves (`CalibrationCurve.confidence_band`); NaN for an empty bin.
+        The limits are Jeffreys intervals, or simultaneous exact intervals; NaN for an empty bin. Parameters and result
+        are the same as in `CalibrationCurve.confidence_band`.
         """
         method = "clopper-pearson" if simultaneous else "jeffreys"
         return self.interval(method=method, simultaneous=simultaneous, level=level)
@@ -559,12 +568,14 @@ class BinnedCalibrationCurve(CalibrationCurve):
         Parameters
         ----------
         method : {"jeffreys", "wilson", "clopper-pearson"}
-            The equal-tailed interval of a Beta(1/2, 1/2) prior, which reaches to 0 (or 1) where no (or every) row is
-            positive; the score interval; the exact one, which covers at least as often as stated.
+            "jeffreys" is the equal-tailed interval of a Beta(1/2, 1/2) prior; it extends to 0 (or 1) if no row (or
+            every row) is positive. "wilson" is the score interval. "clopper-pearson" is the exact interval, whose
+            coverage is at least `level`.
         simultaneous : bool
-            Whether to cover all bins simultaneously: each then has the level to the power of 1/bins. Only the exact
-            interval holds so far out.
+            If True, the level applies to all bins simultaneously: each interval has level^(1/bins). Use
+            "clopper-pearson" then, because the others are not accurate at such levels.
         level : float
+            Confidence level.
 
         References
         ----------
@@ -604,7 +615,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
 
 
 class PavCalibrationCurve(CalibrationCurve):
-    """Isotonic regression: constant within a block of scores, a straight line between blocks.
+    """Calibration curve by isotonic regression: constant within a block of scores and linear between blocks.
 
     Attributes
     ----------
@@ -652,38 +663,39 @@ def calibration_curve(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     method : {"bins", "pav", "loess", "spline"}
-        Shares in bins, as in the papers; isotonic regression, the CORP reliability diagram, which has no bins to
-        choose; local linear regression, the papers' choice for small samples; logistic regression on a spline of
-        the logit, which is smooth and stays within 0 and 1.
+        "bins" computes the share of positives in bins. "pav" is isotonic regression, the CORP reliability diagram,
+        which needs no bins. "loess" is local regression, recommended by Vuk & Curk for small samples. "spline" is
+        logistic regression on a spline of the logit; it is smooth and stays between 0 and 1.
     bins : int
-        Number of bins, for the first two strategies.
+        Number of bins, for the strategies "uniform" and "quantile".
     strategy : {"uniform", "quantile", "distinct"}
-        Bins of equal width; of about equally many rows, where a tie is never split (so there may be fewer); or
-        one for each distinct score.
+        "uniform" bins have equal width. "quantile" bins have about the same number of rows; ties are not split, so
+        there may be fewer bins. "distinct" has one bin for each distinct score.
     edges : array, optional
-        Increasing bin edges that cover all scores, in place of a strategy.
+        Increasing bin edges that cover all scores; replaces `bins` and `strategy`.
     span : float, optional
-        Share of the rows in each window of LOESS; by default ⅔ for lines and ¾ for parabolas.
+        Share of the rows in each window of LOESS; by default ⅔ for degree 1 and ¾ for degree 2.
     degree : {1, 2}
-        Lines, as R's lowess and val.prob fit, or parabolas, as R's loess and Austin & Steyerberg (2019).
+        Degree of the local polynomials of LOESS: 1 as in R's lowess and val.prob, 2 as in R's loess and Austin &
+        Steyerberg (2019).
     knots : int
-        Knots of the spline, 3 to 7.
+        Number of knots of the spline, 3 to 7.
     target_prevalence : float, optional
-        Share of positives where the model will be used: classes are weighted to it.
+        Share of positives where the model will be used. Classes are reweighted to it.
     groups : array of n labels, optional
-        Group of each row, such as its patient: bands then do not treat rows of a group as independent.
+        Group of each row, such as its patient. Bands then do not treat rows of a group as independent.
 
     Returns
     -------
     CalibrationCurve
-        With the bands `consistency_band()` and `confidence_band()`; of bins also with `interval()`.
+        The curve, with the methods `consistency_band` and `confidence_band`; for bins also `interval`.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
     InputError
-        If an option makes no sense; see also `ThresholdCounts.from_scores`.
+        If an option or the data are invalid; see also `ThresholdCounts.from_scores`.
 
     See Also
     --------
@@ -691,9 +703,9 @@ def calibration_curve(
 
     Notes
     -----
-    Bins are ``[low, high)``, the last one closed; a point stands at the mean score of its bin, and an empty bin is a
-    gap (NaN). The result depends on the bins; PAV has no such choice. LOESS is not iterated for robustness and may
-    leave [0, 1]. O(k) after ranking.
+    Bins are ``[low, high)``; the last bin includes its upper edge. A point is at the mean score of its bin, and an
+    empty bin is NaN. The curve depends on the choice of bins; "pav" has no such choice. LOESS has no robustness
+    iterations and may leave [0, 1]. The time is O(k) for k distinct scores, after ranking.
 
     References
     ----------

@@ -4,9 +4,9 @@
 intercept and slope). Their variance is the variance of a sum of influence terms, which `Evidence` computes with weights
 and groups. At a target prevalence each class has its own weight, and only the variation within the classes counts.
 
-`invert` serves distances from calibration, which are above 0 by chance alone and not normally distributed. Labels are
-drawn from curves between the probabilities (distance 0) and the fitted curve, and farther. The interval holds the true
-distances of all curves that a test does not reject, given the distance of the sample.
+`invert` computes intervals of distances from calibration, which are above 0 by chance and not normally distributed.
+Labels are drawn from curves between the probabilities (distance 0) and the fitted curve, and beyond. The interval
+contains the true distances of all curves that a test does not reject, given the distance of the sample.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from rocscope.figures.logistic import ONE_CLASS, CoxCalibration
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few, few_groups
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 
-_CERTAIN = "every prediction was certain and right: nothing varies"
+_CERTAIN = "every prediction is 0 or 1 and correct: nothing varies"
 
 
 def _squared(score: Array) -> tuple[Array, Array]:
@@ -47,7 +47,7 @@ class ClosedForms:
     ----------
     evidence : Evidence
     shift : Shift
-        To the prevalence that they are for; each class then has its own weight, and its number of rows is given.
+        Shift to the target prevalence. With a target, each class has its own weight, and its number of rows is fixed.
     level : float
         Confidence level of two-sided intervals.
     """
@@ -86,7 +86,7 @@ class ClosedForms:
             total_neg = np.where(sample.neg > 0, of_negative * sample.neg, 0.0)
         value = float(np.sum(total_pos + total_neg)) / sample.n
         if not isfinite(value):
-            return self.without(value, "infinite: something happened that was given the probability 0")
+            return self.without(value, "infinite: an event occurred that had the probability 0")
         # Terms that are still infinite belong to no row, so that any number replaces them.
         finite_pos = np.where(np.isfinite(of_positive), of_positive, 0.0)
         finite_neg = np.where(np.isfinite(of_negative), of_negative, 0.0)
@@ -100,7 +100,7 @@ class ClosedForms:
             return self.of(value, value * np.exp(-reach), value * np.exp(reach), f"{name}, logarithmic scale", error)
         share = value / most
         if not share * (1 - share) > 0:
-            return self.without(value, "as near to its end as numbers can be")
+            return self.without(value, "at the limit of its range, up to rounding")
         reach = z * error / most / (share * (1 - share))
         low = float(most * expit(logit(share) - reach))
         high = float(most * expit(logit(share) + reach))
@@ -135,7 +135,7 @@ class ClosedForms:
         has_variance = 0 < share < 1 and error**2 > 0
         trials = share * (1 - share) / error**2 if has_variance else self._effective_rows(share)
         low, high = self.share(share, trials)
-        method = "Wilson on the variation in excess of the expected"
+        method = "Wilson at the effective number of rows"
         return self.of(value, low / expected, high / expected, method, error / expected)
 
     def difference(self) -> Estimate:
@@ -203,9 +203,9 @@ class ClosedForms:
         return replace(cox, **errors)
 
     def _robust_errors(self, columns: list[Array], chance: Array, model_based: list[float]) -> list[float]:
-        """Return the larger of model-based and sandwich standard errors; the former assume that the model fits.
+        """Return the larger of model-based and sandwich standard errors; model-based ones assume that the model fits.
 
-        Sandwich: H⁻¹·Cov(score)·H⁻¹ with the factor n/(n − p) of few rows.
+        The sandwich is H⁻¹·Cov(score)·H⁻¹, with the small-sample factor n/(n − p).
         """
         sample, effective = self.sample, self.evidence.outcomes.effective_rows
         weight = sample.total * chance * (1 - chance)
@@ -240,15 +240,15 @@ class ClosedForms:
 
     @cached_property
     def _reason(self) -> str:
-        """Why no interval is reliable: too few groups, or too few cases of the rarer class, observed or expected.
+        """Reason if no interval is reliable: too few groups, or too few observed or expected cases of the rarer class.
 
-        Expected ones count too, as samples that happen to have enough cases have more than usual.
+        The expected number counts too, because a sample may have enough cases only by chance.
         """
         plain = self.evidence.outcomes
         expected = plain.mean(plain.score)
         rarer = min(plain.prevalence, 1 - plain.prevalence, expected, 1 - expected)
         cases = rarer * float(plain.effective.sum())
-        reason = few_groups(self.evidence.groups) or few(cases, FEW_EVENTS, "cases of a class, seen or expected")
+        reason = few_groups(self.evidence.groups) or few(cases, FEW_EVENTS, "observed or expected cases of a class")
         return reason or self.evidence.doubt
 
     def without(self, value: float, reason: str) -> Estimate:
@@ -291,8 +291,8 @@ class Inverted:
 class Direction:
     """A direction of alternatives: a curve, statistics of samples of labels, and their values without noise.
 
-    Statistics named in `reach` have upper limits of at least 1.96 standard errors above the value, with the standard
-    error of samples drawn from the curve. These are the statistics that have the PAV direction alone (see `_REACH`).
+    The upper limits of statistics named in `reach` are at least 1.96 standard errors above the value; the standard
+    error is that of samples drawn from the curve. These statistics have only the PAV direction (see `_REACH`).
     """
 
     curve: Array
@@ -318,17 +318,17 @@ def invert(
     sample : Outcomes
     shift : Shift
     directions : sequence of Direction
-        Curves are chances at the target prevalence.
+        Each curve contains probabilities at the target prevalence.
     draws : int
-        Samples of labels drawn from the probabilities themselves, for the p-value.
+        Number of samples of labels drawn from the probabilities, for the p-value.
     draws_along : int
-        Samples of labels drawn from each other curve.
+        Number of samples of labels drawn from each curve.
 
     Notes
     -----
-    At the distance 0 the whole error is spent on finding more than expected, because no distance is smaller: so 0 is in
-    the interval exactly if the one-sided test does not reject at 1 − level. Half of it goes to either side from a third
-    of the way to the curve on, and the share changes evenly in between.
+    At the distance 0, the test is one-sided with the whole error probability 1 − level, because no distance is smaller.
+    So the interval contains 0 exactly if this test does not reject. From a third of the way to the curve on, each side
+    has half of the error probability; in between, the shares change linearly.
 
     With several directions, the interval contains the limits of each.
     """
@@ -379,7 +379,7 @@ def invert(
 
 
 def _side_by_side(numbers: Mapping[str, Array], names: Mapping[str, Array]) -> Array:
-    """Return the named numbers as columns, a sample a row."""
+    """Return the named numbers as columns, with one row per sample."""
     return np.hstack([numbers[name].reshape(len(numbers[name]), -1) for name in names])
 
 
@@ -396,10 +396,10 @@ def _scores(drawn: Array, value: Array) -> tuple[Array, Array]:
 
 
 def _score(as_far: Array, by_moments: Array) -> Array:
-    """Return the normal score of the share of draws that go as far as the sample.
+    """Return the normal score of the share of draws that are at least as extreme as the sample.
 
-    From ranks. If no draw is as far, or all are, mean and spread of the draws are used, which show how much farther it
-    is.
+    It is computed from ranks. If no draw or all draws are as extreme, it is computed from the mean and the standard
+    deviation of the draws, which show how much more extreme the sample is.
     """
     draws, rank = as_far.shape[-1], _rank(as_far)
     score = ndtri(np.minimum(rank, 1 - 1 / (2 + draws)))
@@ -437,7 +437,7 @@ def _crossing(excess: Array, truth: Array) -> Array:
 
 
 class _Noise:
-    """Common random numbers for labels at any probabilities, so that samples differ by the probabilities alone."""
+    """Common random numbers for labels at any probabilities, so that samples differ only by the probabilities."""
 
     def __init__(self, sample: Outcomes, uniform: Array) -> None:
         self.sample, self.uniform = sample, uniform
@@ -448,7 +448,7 @@ class _Noise:
 
     @cached_property
     def normal(self) -> tuple[Array, Array]:
-        """The same numbers as normal ones z, and the second-order term (z² − 1)/6 of Cornish and Fisher."""
+        """The random numbers as normal deviates z, and the second-order term (z² − 1)/6 of Cornish and Fisher."""
         normal = ndtri(self.uniform)
         return normal, (normal**2 - 1) / 6
 

@@ -1,12 +1,13 @@
 """Outcomes at each predicted probability, with the weights and groups of the rows.
 
-Everything about calibration depends on the data only through `Outcomes`: the distinct probabilities in increasing
-order ("levels"), and the positives and rows at each. They are compact for many rows and hold every tie.
+All calibration measures are computed from `Outcomes`: the distinct probabilities in increasing order ("levels"), and
+the positives and rows at each. They are compact for many rows and contain every tie.
 
-- `Evidence` adds what a variance needs: rows that stand for unequal numbers of others, and rows in groups. Both reduce
-  the effective number of rows. For weights w this is Kish's (Σw)²/Σw²; for groups it is n divided by the design effect,
-  the ratio of the variance with groups to the variance of independent rows.
-- `Shift` moves probabilities from the sample's prevalence to a target: the odds are multiplied by a constant.
+- `Evidence` adds the data for variances: unequal weights and groups of rows. Both reduce the effective number of rows.
+  For weights w it is Kish's (Σw)²/Σw². For groups it is n divided by the design effect, the ratio of the variance with
+  groups to the variance of independent rows.
+- `Shift` converts probabilities from the prevalence of the sample to a target prevalence: the odds are multiplied by a
+  constant.
 - `pav_values`, `pav_blocks`: isotonic regression by pool-adjacent-violators (PAV), the best non-decreasing fit.
 - `Bins`: levels gathered by equal width, equal size, given edges, or not at all.
 - `rug`: the distribution of the scores of both classes, for plots.
@@ -45,11 +46,11 @@ class Outcomes:
     ----------
     score, pos, neg : arrays of k
     dtype : dtype
-        Type of the original scores: their precision decides which scores equal an edge of a bin.
+        Type of the original scores; its precision determines which scores equal an edge of a bin.
     squares : array of k, optional
-        Sum of the squared weights at each level; None where a weight is a number of rows.
+        Sum of the squared weights at each level; None if weights are numbers of rows.
     is_count : bool
-        Whether totals are numbers of rows; if not, only their ratios mean something.
+        True if totals are numbers of rows; if False, only their ratios have a meaning.
     design_effect : float
         Variance of sums over rows, relative to independent rows.
     """
@@ -81,7 +82,7 @@ class Outcomes:
 
     @cached_property
     def expected(self) -> Array:
-        """Expected positives at each level: the sum of the rows' probabilities."""
+        """Expected positives at each level: the sum of the probabilities of its rows."""
         return self.score * self.total
 
     @cached_property
@@ -110,7 +111,7 @@ class Outcomes:
 
     @cached_property
     def effective(self) -> Array:
-        """Effective number of rows at each level, which unequal weights and groups reduce."""
+        """Effective number of rows at each level; unequal weights and groups reduce it."""
         if self.squares is None:
             return self.total / self.design_effect
         kish = np.divide(self.total**2, self.squares, out=np.zeros_like(self.total), where=self.squares > 0)
@@ -143,7 +144,7 @@ class Outcomes:
         return expected + np.sqrt(self.design_effect) * (drawn - expected)
 
     def quantile(self, values: Array, share: Any) -> Array:
-        """Return the smallest of increasing `values` that at most a given share of the rows exceed."""
+        """Return the smallest of increasing `values` such that at most a given share of rows has a larger value."""
         # A share that ends at a level exactly must not miss it by rounding.
         rows = np.asarray(share) * self.cumulative[-1] * (1 - 1e-12)
         return values[np.searchsorted(self.cumulative, rows).clip(max=values.size - 1)]
@@ -225,7 +226,7 @@ def outcomes(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Outcomes:
-    """Return the outcomes of one model's data; outcomes are returned unchanged, and unchecked.
+    """Return the outcomes of the data of one model. Outcomes are returned unchanged.
 
     Raises
     ------
@@ -246,20 +247,20 @@ def outcomes(
 
 
 def are_probabilities(counts: ThresholdCounts) -> bool:
-    """Return whether all scores lie between 0 and 1, up to rounding."""
+    """Return True if all scores are between 0 and 1, up to rounding."""
     return check.are_probabilities(counts.threshold)
 
 
 @dataclass(frozen=True)
 class Shift:
-    """Shift from the sample's prevalence to the target prevalence, which multiplies the odds.
+    """Shift from the prevalence of the sample to a target prevalence, which multiplies the odds by a constant.
 
-    Probabilities are moved to the target by `of_chance`, and back by `in_sample`; counts are reweighted by `of_counts`.
+    `of_chance` converts probabilities to the target, and `in_sample` converts them back. `of_counts` reweights counts.
 
     Attributes
     ----------
     target : float or None
-        Prevalence where the model will be used; None for the sample's own.
+        Prevalence where the model will be used; None for the prevalence of the sample.
     odds : float
         Odds of the target divided by odds of the sample.
     error : float
@@ -302,8 +303,8 @@ class Shift:
     def _of_limit(self, value: Array, limit: Array, side: int, z: float) -> Array:
         """Return a limit on one side of `value`.
 
-        On the log-odds scale the errors of the curve and of the odds are independent, so the distance from the value
-        becomes √(distance² + (z·error)²).
+        The errors of the curve and of the odds are independent on the log-odds scale. So the distance from the value is
+        √(distance² + (z·error)²).
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             end = special.logit(limit)
@@ -313,7 +314,7 @@ class Shift:
             return special.expit(np.where(np.isfinite(end), end + side * wider, end) + np.log(self.odds))
 
     def of_counts(self, pos: Array, total: Array) -> tuple[Array, Array]:
-        """Return positives and rows reweighted to the target with the number of rows kept; matrix rows are samples."""
+        """Return positives and rows reweighted to the target, with the same total; matrix rows are samples."""
         if self.target is None:
             return pos, total
         n, n_pos = total.sum(axis=-1, keepdims=True), pos.sum(axis=-1, keepdims=True)
@@ -374,7 +375,7 @@ def pav_values(sample: Outcomes) -> Array:
 
 
 def pav_rows(pos: Array, total: Array) -> Array:
-    """Return the fitted shares of samples of labels, one a row, given the positives and rows at each level."""
+    """Return the fitted shares, with one row per sample of labels, given positives and rows at each level."""
     fitted = np.empty(pos.shape)
     if kernels.compiled_pays(pos.size):
         kernels.samples.isotonic(pos, total, fitted)
@@ -393,7 +394,7 @@ class PavFit:
 
     @property
     def x(self) -> Array:
-        """Points at which it is evaluated."""
+        """Probabilities at which the fit is evaluated."""
         return self.outcomes.score[self.index]
 
     def values(self, pos: Array) -> Array:
@@ -434,13 +435,13 @@ class Evidence:
     ----------
     counts : ThresholdCounts
     squares : array of 2 × k, optional
-        Sums of squared weights of the positives and the negatives at each level, where weights are not frequencies.
+        Sums of squared weights of positives and of negatives at each level; None if weights are frequencies.
     rows : WeightedOutcomes, optional
-        Single rows, where they are in groups or their weights were estimated.
+        Single rows, if they are in groups or have estimated weights.
     weighting : EstimatedWeights, optional
         Derivation of the weights.
     from_counts : bool
-        Whether there are counts only.
+        True if the data are counts without rows.
     """
 
     counts: ThresholdCounts
@@ -451,7 +452,7 @@ class Evidence:
 
     @cached_property
     def doubt(self) -> str:
-        """Why no interval is reliable; empty where it may be. Warns of counts of dependent rows."""
+        """Reason why no interval is reliable; empty if there is none. Warns if counts are of dependent rows."""
         if self.from_counts:
             return require_kinds("an interval from counts", self.counts)
         return "" if self.weighting is None else self.weighting.doubt
@@ -463,7 +464,7 @@ class Evidence:
 
     @cached_property
     def plain(self) -> Outcomes:
-        """The outcomes, with a weight taken as a number of rows."""
+        """The outcomes, where a weight counts as a number of rows."""
         return Outcomes.of(self.counts)
 
     @cached_property
@@ -499,8 +500,8 @@ class Evidence:
     def variance_of_sum(self, of_positive: Any, of_negative: Any) -> float:
         """Return the variance of a weighted sum of centred terms, given for a positive and a negative at each level.
 
-        Independent rows: Σ w²·term². Groups: the sums of groups are independent, with the factor G/(G − 1) of few
-        groups; NaN for one group.
+        For independent rows it is Σ w²·term². For G groups it is computed from the sums of groups, with the
+        small-sample factor G/(G − 1); NaN for one group.
         """
         size = len(self.counts)
         of_positive = np.broadcast_to(np.asarray(of_positive, dtype=np.float64), size)
@@ -508,9 +509,10 @@ class Evidence:
         return self.covariance_of_sums(of_positive[None], of_negative[None])[0].item()
 
     def covariance_of_sums(self, of_positive: Array, of_negative: Array) -> tuple[Array, float]:
-        """Return the covariance of m weighted sums, given m rows of terms, and the degrees of freedom behind it.
+        """Return the covariance of m weighted sums, given m rows of terms, and its degrees of freedom.
 
-        These are the normal observations that would determine the least certain of the variances as well.
+        The degrees of freedom are the size of a normal sample whose variance is as precise as the least precise of the
+        variances.
         """
         if self.rows is None:
             if self.squares is None:  # w = 1, so that counts are sums of w²
@@ -560,9 +562,9 @@ def evidence(
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`. A
         weight belongs to one row that represents this number of cases; ThresholdCounts count rows.
     groups : array of n labels, optional
-        Group of each row, such as its patient: rows of a group are not treated as independent.
+        Group of each row, such as its patient. Rows of a group are not treated as independent.
     probabilities : bool
-        Whether to refuse scores that are not probabilities.
+        If True, scores must be probabilities.
 
     Raises
     ------
@@ -584,7 +586,7 @@ def evidence(
 
 
 def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts: ThresholdCounts) -> Evidence:
-    """Return the evidence of one model's rows, given the group of each row and the counts of all."""
+    """Return the evidence of the rows of one model, given the group of each row and the counts of all rows."""
     (score,) = rows.scores.values()
     weight, weighting = rows.sample_weight, rows.weighting
     # Rows of weight 0 are no level of the counts.
@@ -669,7 +671,7 @@ class Bins:
         return _ratio(self.pos, self.total)
 
     def of(self, sample: Outcomes) -> "Bins":
-        """Return the same bins for other outcomes at the same levels."""
+        """Return bins with the same edges for other outcomes at the same levels."""
         return Bins(sample, self.edges, self.first)
 
     def filled(self) -> tuple[Array, Array, Array]:
@@ -715,9 +717,9 @@ def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", 
 
 
 def _equal_edges(bins: int, dtype: DTypeLike = np.float64) -> Array:
-    """Return the edges of bins of equal width, as the floats nearest to the fractions: .3 and not .1 + .2.
+    """Return the edges of bins of equal width, as the floats nearest to exact fractions (.3, not .1 + .2).
 
-    They have the precision of the scores, so that the score .3 as float32 lies on the edge .3.
+    Edges have the precision of the scores, so the score .3 as float32 equals the edge .3.
 
     Examples
     --------

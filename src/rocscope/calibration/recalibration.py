@@ -1,12 +1,12 @@
-"""Recalibration: maps from scores to probabilities, fitted on labels and scores, cross-fitted, and saved as JSON.
+"""Recalibration: maps from scores to probabilities, which can be cross-fitted and saved as JSON.
 
 - Logistic maps: Platt's sigmoid; beta calibration, temperature scaling and the shift of the log-odds, which are linear
   in functions of the probability with slopes that are not negative.
 - Shares of positives: isotonic regression, a logistic spline, histogram binning and Venn–Abers prediction.
 
-`Recalibrator` holds what they share: scikit-learn's interface, the adjustment to another prevalence, and the file
-format. A kind of recalibrator names its fitted attributes in `_state` and implements `_fit`, `_map` and `_restore`.
-`recalibrate` fits one per model with cross-fitting.
+`Recalibrator` is the base class, with scikit-learn's interface, the adjustment to another prevalence, and the file
+format. A subclass names its fitted attributes in `_state` and implements `_fit`, `_map` and `_restore`. `recalibrate`
+fits one recalibrator per model with cross-fitting.
 """
 
 import math
@@ -54,12 +54,12 @@ class Recalibrator(BaseEstimator):
     prevalence_ : float
         Share of positives among the rows of the fit.
     shift_ : float
-        Added to the log-odds for another prevalence; 0 until `adjust_to`.
+        Constant added to the log-odds for another prevalence, set by `adjust_to`; otherwise 0.
     """
 
     method: ClassVar[str]
     is_strict: ClassVar[bool] = False
-    """Whether distinct scores get distinct probabilities, so that ROC and lift curves do not change."""
+    """True if distinct scores have distinct probabilities, so that ROC curves and lift charts do not change."""
 
     _state: ClassVar[tuple[str, ...]]
 
@@ -69,7 +69,7 @@ class Recalibrator(BaseEstimator):
         Raises
         ------
         ShapeError, LabelError, ScoreError, WeightError, OneClassError
-            If the columns do not fit each other, or one class is missing.
+            If the columns have different lengths or invalid values, or if one class is missing.
         """
         return self.fit_counts(ThresholdCounts.from_scores(y, X, sample_weight=sample_weight))
 
@@ -85,16 +85,17 @@ class Recalibrator(BaseEstimator):
         return self._shifted(self._map(self._scores(X)))
 
     def predict_proba(self, X: Any) -> Array:  # noqa: N803
-        """Return the probabilities of both classes, the positive one in the second column."""
+        """Return the probabilities of both classes. The second column is the positive class."""
         positive = self.predict(X)
         return np.column_stack([1 - positive, positive])
 
     def adjust_to(self, target_prevalence: float) -> Self:
-        """Return a copy adjusted to another prevalence, if the scores of each class keep their distribution.
+        """Return a copy adjusted to another prevalence.
 
         Notes
         -----
-        The odds are multiplied by the ratio of the odds of the two prevalences (Saerens, Latinne & Decaestecker 2002).
+        The odds are multiplied by the ratio of the odds of both prevalences (Saerens, Latinne & Decaestecker 2002).
+        This is correct if the distribution of scores within each class is unchanged.
 
         Examples
         --------
@@ -112,30 +113,30 @@ class Recalibrator(BaseEstimator):
         return other
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its full state, safe for JSON."""
+        """Return the full state of the recalibrator, safe for JSON."""
         self._require_fit()
         state = {name: np.asarray(getattr(self, name)).tolist() for name in ("prevalence_", "shift_", *self._state)}
         return {"method": self.method, "parameters": self.get_params(), "state": state}
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Save it as JSON; load it with `rocscope.calibration.load_recalibrator`.
+        """Save the recalibrator as JSON; load it with `rocscope.calibration.load_recalibrator`.
 
         Raises
         ------
         InputError
-            If the file exists and `force` is False, or cannot be written.
+            If the file cannot be written, or if it exists and `force` is False.
         """
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
     def restore(self, state: Fields) -> Self:
-        """Restore a fitted state, as `to_dict` returns it under "state"."""
+        """Restore a fitted state, which `to_dict` returns under "state"."""
         self.prevalence_ = state.number("prevalence_", _LEAST_PREVALENCE, _MOST_PREVALENCE)
         self.shift_ = state.number("shift_", -_LARGEST_SHIFT, _LARGEST_SHIFT)
         self._restore(state)
         return self
 
     def _restore(self, state: Fields) -> None:
-        """Restore the attributes named in `_state`, if they give valid probabilities."""
+        """Restore the attributes named in `_state`, after checking that they give valid probabilities."""
         raise NotImplementedError
 
     def _fit(self, counts: ThresholdCounts) -> None:
@@ -187,12 +188,12 @@ class _LogLinearRecalibrator(Recalibrator):
             raise InputError(
                 f"{self.method} recalibration: the scores separate the classes",
                 expected="some overlap",
-                hint="take method='platt', whose targets are smoothed, or 'isotonic'",
+                hint="use method='platt', whose targets are smoothed, or 'isotonic'",
             )
         self.slopes_, self.intercept_ = self._best(sample)
 
     def _best(self, sample: Outcomes) -> tuple[Array, float]:
-        """Fit every subset of slopes that are not fixed at 0, and return the most likely with no negative slope."""
+        """Fit every subset of slopes, the others being 0, and return the most likely fit without negative slopes."""
         columns, offset = self._columns(sample.score), self._offset(sample.score)
         intercept_column = [np.ones_like(sample.score)] if self.has_intercept else []
         best, slopes, intercept = -np.inf, np.zeros(len(columns)), 0.0
@@ -228,8 +229,8 @@ class PlattRecalibrator(Recalibrator):
 
     Notes
     -----
-    Labels become (P + 1)/(P + 2) and 1/(N + 2), Platt's correction for the prior, so that the fit is finite even
-    where scores separate the classes. A slope below 0 says that the scores rank the wrong way; it is kept.
+    Labels are replaced by (P + 1)/(P + 2) and 1/(N + 2), Platt's correction, so the fit is finite even if the scores
+    separate the classes. A slope below 0 means that lower scores are more positive; it is not changed.
 
     References
     ----------
@@ -273,12 +274,12 @@ class PlattRecalibrator(Recalibrator):
 class BetaRecalibrator(_LogLinearRecalibrator):
     """Beta calibration: log-odds a·log p − b·log(1 − p) + c with a, b ≥ 0, for probabilities.
 
-    Right where the scores of each class follow a beta distribution; Platt on log-odds where a = b, and the identity
-    where a = b = 1 and c = 0, so that what is calibrated stays so.
+    This form is exact if the scores of each class have a beta distribution. For a = b it is Platt's sigmoid of the
+    log-odds. For a = b = 1 and c = 0 it is the identity, so calibrated probabilities can remain unchanged.
 
     Notes
     -----
-    `slopes_` are a and b, `intercept_` is c. Probabilities of 0 and 1 are taken 2·10⁻¹⁶ within.
+    `slopes_` contains a and b, and `intercept_` is c. Probabilities of 0 and 1 are moved inside by 2·10⁻¹⁶.
 
     References
     ----------
@@ -300,11 +301,11 @@ class BetaRecalibrator(_LogLinearRecalibrator):
 
 
 class TemperatureRecalibrator(_LogLinearRecalibrator):
-    """Temperature scaling: log-odds divided by one number, for over- or under-confident probabilities.
+    """Temperature scaling: log-odds divided by a temperature T, for over- or under-confident probabilities.
 
     Notes
     -----
-    `slopes_` holds 1/T; at most infinite T, for scores that rank the wrong way. A probability of 1/2 stays.
+    `slopes_` contains 1/T, which is 0 if lower scores are more positive. A probability of 1/2 does not change.
 
     References
     ----------
@@ -325,9 +326,9 @@ class TemperatureRecalibrator(_LogLinearRecalibrator):
 
 
 class ShiftRecalibrator(_LogLinearRecalibrator):
-    """Shift of the log-odds by one number, so that the expected number of events equals the observed one.
+    """Shift of the log-odds by a constant, so that the expected number of events equals the observed number.
 
-    Recalibration in the large; the right correction where only the prevalence has changed.
+    This is recalibration in the large. Use it if only the prevalence has changed.
 
     Examples
     --------
@@ -346,13 +347,13 @@ class ShiftRecalibrator(_LogLinearRecalibrator):
 
 
 def _subsets(size: int) -> Iterator[tuple[int, ...]]:
-    """Yield all subsets of a number of slopes, larger ones first."""
+    """Yield all subsets of a number of slopes, larger subsets first."""
     for free in range(size, -1, -1):
         yield from combinations(range(size), free)
 
 
 def _is_separated(sample: Outcomes) -> bool:
-    """Return whether no negative has a higher score than any positive, and not all scores are equal."""
+    """Return True if no negative has a higher score than any positive, and not all scores are equal."""
     lowest, highest = np.flatnonzero(sample.pos)[0], np.flatnonzero(sample.neg)[-1]
     return bool(lowest >= highest and sample.score.size > 1)
 
@@ -361,12 +362,12 @@ def _is_separated(sample: Outcomes) -> bool:
 
 
 class IsotonicRecalibrator(Recalibrator):
-    """Isotonic regression (PAV): non-decreasing and otherwise unconstrained, for scores of any range.
+    """Isotonic regression (PAV), the best non-decreasing function, for scores of any range.
 
     Notes
     -----
-    Constant within a block of scores, a straight line between blocks, as in scikit-learn. On the rows of the fit the
-    ROC curve of its probabilities is the convex hull of the scores' ROC curve.
+    The function is constant within a block of scores and linear between blocks, as in scikit-learn. On the rows of the
+    fit, the ROC curve of the probabilities is the convex hull of the ROC curve of the scores.
 
     References
     ----------
@@ -403,12 +404,13 @@ class SplineRecalibrator(Recalibrator):
     Parameters
     ----------
     knots : int
-        From 3 to 7, at Harrell's quantiles of the scores; the log-odds are linear outside the outer two.
+        Number of knots, from 3 to 7, placed at Harrell's quantiles of the scores. The log-odds are linear outside the
+        outer knots.
 
     Notes
     -----
-    Sums of its probabilities over other rows are nearly unbiased. With isotonic regression they are not: its
-    probabilities belong to the hull of the ROC curve, which lies above the curve.
+    Sums of the probabilities over other rows are nearly unbiased. Sums of isotonic probabilities are biased, because
+    they correspond to the hull of the ROC curve, which lies above the curve.
 
     References
     ----------
@@ -471,11 +473,11 @@ class HistogramRecalibrator(Recalibrator):
     Parameters
     ----------
     bins : int
-        About equally many rows each; a tie is never split, so there may be fewer.
+        Number of bins, with about the same number of rows each. Ties are not split, so there may be fewer bins.
 
     Notes
     -----
-    Neighbouring bins may be out of order, so that the ranking can change.
+    The shares need not increase with the score, so the ranking can change.
 
     References
     ----------
@@ -514,9 +516,10 @@ class VennAbersRecalibrator(Recalibrator):
 
     Notes
     -----
-    p0 and p1 are what isotonic regression gives a row if it is added as a negative and as a positive. `predict` merges
-    them to p1/(1 − p0 + p1), which has the smallest regret in log loss; `predict_interval` returns both. The one that
-    belongs to the true label is perfectly calibrated for exchangeable rows.
+    A new row is added to the isotonic regression once as a negative, which gives the probability p0, and once as a
+    positive, which gives p1. The probability that belongs to the true label is perfectly calibrated for exchangeable
+    rows. `predict_interval` returns both. `predict` returns p1/(1 − p0 + p1), which has the smallest regret in log
+    loss.
 
     References
     ----------
@@ -557,7 +560,7 @@ class VennAbersRecalibrator(Recalibrator):
             state.refuse("low_", "probabilities that are not above those of high_")
 
     def predict_interval(self, X: Any) -> tuple[Array, Array]:  # noqa: N803
-        """Return p0 and p1 of each score: its calibrated probability as a negative, and as a positive."""
+        """Return p0 and p1 of each score: the probability if it is added as a negative, and as a positive."""
         low, high = self._pair(self._scores(X))
         return self._shifted(low), self._shifted(high)
 
@@ -597,12 +600,12 @@ class Recalibrated(Result):
     Attributes
     ----------
     predictions : Predictions
-        The same rows and models, with probabilities in place of scores.
+        Same rows and models as the input, with probabilities in place of scores.
     recalibrators : dict of Recalibrator
-        For each model, fitted to all rows, for use on new rows.
+        Recalibrator of each model, fitted to all rows. Use it for new rows.
     method : str
     out_of_sample : bool
-        True where each row's probability comes from a recalibrator fitted without that row's fold.
+        True if the probability of each row is from a recalibrator fitted to the other folds.
     """
 
     _content = ("method", "note", "recalibrators")
@@ -614,10 +617,10 @@ class Recalibrated(Result):
 
     @property
     def note(self) -> str:
-        """Caveats when these probabilities are evaluated."""
+        """Caveat for an evaluation of these probabilities."""
         if self.out_of_sample:
-            return "each row's probability comes from a fit to the other folds"
-        return "fitted to the rows that it is applied to: their calibration looks better than on new rows"
+            return "the probability of each row is from a fit to the other folds"
+        return "fitted and applied to the same rows: calibration looks better than on new rows"
 
     def __repr__(self) -> str:
         where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
@@ -631,13 +634,14 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     Parameters
     ----------
     method : {"beta", "platt", "isotonic", "temperature", "shift", "spline", "histogram", "venn-abers"}
+        Recalibration method.
     **parameters
-        Of the method, such as ``bins`` of "histogram".
+        Parameters of the method, such as ``bins`` of "histogram".
 
     Returns
     -------
     Recalibrator
-        With the interface of scikit-learn on one-dimensional scores, `adjust_to` and `save`.
+        Has scikit-learn's interface for one-dimensional scores, and the methods `adjust_to` and `save`.
 
     Raises
     ------
@@ -665,20 +669,22 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
 def recalibrate(
     predictions: Predictions, method: Method = "beta", *, cv: Any = 10, random_state: Any = 0, **parameters: Any
 ) -> Recalibrated:
-    """Recalibrate each model out of fold, using only its scores.
+    """Recalibrate the scores of each model by cross-fitting.
 
     Parameters
     ----------
     predictions : Predictions
     method : {"beta", "platt", "isotonic", "temperature", "shift", "spline", "histogram", "venn-abers"}
-        Platt, isotonic, spline, histogram and Venn–Abers take scores of any range, the others probabilities.
-    cv : int, "fold", whatever else `rocscope.evaluate` takes as `cv`, or None
-        So many folds, each with about the same share of positives and whole groups; the fold column; any splits that
-        test each row once; or no folds: fitted and applied to the same rows, which the result says.
+        Recalibration method. "platt", "isotonic", "spline", "histogram" and "venn-abers" accept scores of any range;
+        the others need probabilities.
+    cv : int, "fold", any other `cv` of `rocscope.evaluate`, or None
+        Folds of the cross-fitting. An int is a number of stratified folds, which keep groups together. "fold" uses the
+        fold column. Other splits must test each row once. With None, the recalibrator is fitted and applied to the same
+        rows, and the result is marked.
     random_state : int, Generator, RandomState or None
         Seed of the folds.
     **parameters
-        Of the recalibrator, such as ``bins`` of "histogram".
+        Parameters of the recalibrator, such as ``bins`` of "histogram".
 
     Returns
     -------
@@ -688,8 +694,10 @@ def recalibrate(
     Raises
     ------
     InputError
-        If method or folds are unknown, or a row occurs in several repeats: it would be in both parts of a fold.
-        OneClassError if one class is missing.
+        If the method or the folds are unknown, or if a case occurs in several repeats, because it could then be in the
+        training and test rows of a fold.
+    OneClassError
+        If one class is missing.
 
     See Also
     --------
@@ -697,8 +705,9 @@ def recalibrate(
 
     Notes
     -----
-    Platt (with a slope above 0), beta, temperature and shift keep the order of scores, so within one fit ROC curve,
-    AUC, gain and lift do not change; across folds the fits differ a little. Isotonic turns the ROC curve into its hull.
+    "platt" (with a slope above 0), "beta", "temperature" and "shift" keep the order of scores. Within one fit, the ROC
+    curve, AUC, gain and lift do not change; across folds they change slightly, because the fits differ. With
+    "isotonic", the ROC curve becomes its hull.
 
     Examples
     --------
@@ -731,7 +740,7 @@ def recalibrate(
 def _out_of_fold(
     predictions: Predictions, model: str, splits: Sequence[Split], method: Method, parameters: dict[str, Any]
 ) -> Array:
-    """Return the probability of each row by a fit to the other folds."""
+    """Return the probability of each row from a fit to the other folds."""
     result = np.empty(len(predictions))
     for split in splits:
         training = np.zeros(len(predictions), np.bool_)
@@ -744,11 +753,14 @@ def _out_of_fold(
 
 @contract
 def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
-    """Load a recalibrator saved by its method `save`; JSON, and nothing in it is executed.
+    """Load a recalibrator that was saved by `Recalibrator.save`.
+
+    The file is JSON; no code in it is executed.
 
     Parameters
     ----------
-    path : path of a file
+    path : str or Path
+        Path of the file.
 
     Returns
     -------
@@ -757,7 +769,7 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     Raises
     ------
     StoredError
-        If the file cannot be read, or is not a recalibrator of a version that this one understands.
+        If the file cannot be read, is not a recalibrator, or has an unsupported version.
 
     See Also
     --------
@@ -775,6 +787,6 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     fields = FORMAT.read(path)
     parameters = fields.take("parameters", dict, "the parameters of its method")
     made = fields.make("method", recalibrator, fields.content.get("method"), **parameters)
-    made.restore(fields.inner("state", "what its fit has found"))
+    made.restore(fields.inner("state", "the fitted state of its method"))
     fields.require_same(made.to_dict())
     return made

@@ -1,8 +1,8 @@
-"""Calibration report: all measures with intervals and the tests; and the figures of val.prob.
+"""Calibration report: all measures with intervals, all tests, and the figures of val.prob.
 
-`calibration_report` gathers the measures of `rocscope.calibration.scores` with the intervals of
-`rocscope.calibration.intervals`. `val_prob` gives the figures of Harrell's val.prob in the R package rms, to compare
-with R or with published validations. `plotted_numbers` are the few numbers printed on a calibration plot.
+`calibration_report` computes the measures of `rocscope.calibration.scores` with the intervals of
+`rocscope.calibration.intervals`. `val_prob` computes the figures of Harrell's val.prob in the R package rms, for
+comparison with R or with published validations. `plotted_numbers` returns the numbers printed on a calibration plot.
 """
 
 from collections.abc import Mapping
@@ -82,21 +82,23 @@ def calibration_report(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     bins : int
-        Bins of ECE, MCE and Murphy's decomposition.
+        Number of bins for ECE, MCE and Murphy's decomposition.
     level : float
         Confidence level.
     draws : int
-        Draws of labels, for the test of miscalibration; 0 leaves it out, and the intervals of distances.
+        Number of simulated samples of labels for the test of miscalibration. With 0, the test and the intervals of
+        distances are omitted.
     random_state : int, Generator, RandomState or None
+        Seed of the simulation.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own by default.
+        Share of positives where the model will be used; by default the share in the sample.
     groups : array of n labels, optional
-        Group of each row, such as its patient: rows of a group are not treated as independent.
+        Group of each row, such as its patient. Rows of a group are not treated as independent.
 
     Returns
     -------
     CalibrationReport
-        NaN for what is undefined; what has no interval states why in its method.
+        Undefined measures are NaN. If a measure has no interval, its `method` states why.
 
     Raises
     ------
@@ -109,14 +111,14 @@ def calibration_report(
 
     Notes
     -----
-    Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 by chance alone, so their intervals invert
-    tests: labels are drawn from curves whose distance is known, and 0 is
-    in the interval of miscalibration exactly where its test does not reject. With estimated weights, as for censoring,
-    they are not reliable, and the test is omitted. Others are closed forms: Wilson for
-    observed over expected, Wald with the larger of model-based and sandwich variances for slope and intercepts, and
-    influence functions for scores. Coverage by simulation is in docs/guide/calibration.md.
+    Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 even for calibrated models, by chance. Their
+    intervals therefore invert tests, with labels drawn from curves of known distance. The interval of miscalibration
+    contains 0 exactly if its test does not reject. With estimated weights, such as for censoring, these intervals are
+    not reliable, and the test is omitted. Other measures have closed forms: Wilson's interval for observed over
+    expected, Wald's with the larger of model-based and sandwich variances for slope and intercepts, and influence
+    functions for scores. The guide on calibration has the coverage in simulations.
 
-    ECE less its bias, smooth ECE, and the parts of decompositions other than miscalibration have no interval here.
+    Bias-corrected ECE, smooth ECE, and the parts of decompositions other than miscalibration have no interval.
 
     Examples
     --------
@@ -168,7 +170,7 @@ def _without_interval(
         "smooth_ece": scores.smooth_calibration_error(sample),
         "spiegelhalter_z": spiegelhalter.statistic,
     }
-    return {name: forms.without(value, "shown as it is") for name, value in values.items()}
+    return {name: forms.without(value, "not adjusted") for name, value in values.items()}
 
 
 def _notes(forms: intervals.ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
@@ -178,7 +180,7 @@ def _notes(forms: intervals.ClosedForms, values: Mapping[str, Estimate], bins: i
     elif isnan(values["slope"].low):
         notes.append(f"slope or intercept do not exist: {values['slope'].method.removeprefix('no interval: ')}")
     if np.isinf(values["log_loss"].value):
-        notes.append("log loss is infinite: something happened that was given the probability 0")
+        notes.append("log loss is infinite: an event occurred that had the probability 0")
     return tuple(notes)
 
 
@@ -209,13 +211,13 @@ class ValProb(Result):
     dxy, c : float
         Somers' D and the area under the ROC curve.
     r2 : float
-        Nagelkerke's, of the probabilities unchanged.
+        Nagelkerke's R² of the probabilities, without recalibration.
     d, u, q : float
-        Discrimination of the probabilities unchanged and unreliability per row, in likelihood ratio χ², and their
-        difference, the quality index.
+        Discrimination and unreliability of the probabilities, as likelihood ratio χ² per row, and their difference, the
+        quality index.
     u_p : float
-        p-value of the hypothesis that intercept and slope are 0 and 1: by the likelihood ratio, or with sampling or
-        estimated weights, or groups, by a score test with their variance.
+        p-value of the hypothesis that intercept and slope are 0 and 1, by the likelihood ratio test. With sampling
+        weights, estimated weights or groups, a score test that allows for them.
     brier, intercept, slope : float
     emax, e90, eavg : float
         Distances to the LOESS curve: largest, 90th percentile, mean (the ICI).
@@ -254,7 +256,7 @@ def val_prob(
     Returns
     -------
     ValProb
-        Those of logistic recalibration are NaN where it does not exist (see `cox_calibration`).
+        Statistics of logistic recalibration are NaN if its fit does not exist (see `cox_calibration`).
 
     Raises
     ------
@@ -269,7 +271,7 @@ def val_prob(
 
     Notes
     -----
-    R² and D are as in rms 6.5: computed from the probabilities unchanged, not from recalibrated ones.
+    As in rms 6.5, R² and D are computed from the probabilities, not from recalibrated probabilities.
 
     References
     ----------

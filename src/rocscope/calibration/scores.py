@@ -54,9 +54,9 @@ INDEX: dict[str, Degree] = {"ici": 1, "ici_quadratic": 2}
 
 
 def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outcomes:
-    """Group neighbouring rows above 640 levels: 250 groups, split where bins are, with both ends kept.
+    """Group neighbouring rows if there are more than 640 levels: 250 groups, split at edges of bins, without both ends.
 
-    If `coarse`, a quarter of these numbers.
+    If `coarse`, use a quarter of these numbers.
     """
     size, fewer = sample.score.size, _COARSE if coarse else 1
     if size <= _MOST_LEVELS // fewer:
@@ -70,7 +70,7 @@ def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outco
 def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> Array:
     """Return the Brier score minus the PAV fit's Brier score for each sample of labels.
 
-    Σ (p − y)² − Σ (f − y)² = Σ p² − 2·p·y − f² + 2·f·y for fitted values f: the squared labels cancel.
+    For fitted values f, Σ (p − y)² − Σ (f − y)² = Σ p² − 2·p·y − f² + 2·f·y: the squared labels cancel.
     """
     shift, score, total = shift or Shift(), sample.score, sample.total
     fitted = shift.of_chance(levels.pav_rows(pos, np.broadcast_to(total, pos.shape)))
@@ -82,7 +82,7 @@ def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> 
 def quantiles(distance: Array, rows: Array, shares: tuple[float, ...], *, is_count: bool = True) -> Array:
     """Return weighted quantiles of distances over rows, interpolated as in R and NumPy (type 7).
 
-    For weights that are not numbers of rows: the distance at each share of the total weight.
+    If weights are not numbers of rows, they are the distances at these shares of the total weight.
     """
     if is_count and distance.ndim == 2 and kernels.compiled_pays(distance.size):
         values = np.empty((len(distance), len(shares)))
@@ -129,8 +129,8 @@ class Distances:
     bins : int
         Bins of the expected calibration errors.
     common : bool
-        Whether to omit the less common ones: the index by parabolas, the error in bins of equal mass, the largest of
-        bins and of rows.
+        If True, omit less common distances: the index with parabolas, the error in bins of equal mass, and the largest
+        distance of bins and of rows.
     """
 
     sample: Outcomes
@@ -156,7 +156,7 @@ class Distances:
         return starts
 
     def from_bins(self, excess: Array, rows: Array) -> dict[str, Array]:
-        """Return expected calibration errors, given how many more events than expected there are at each level."""
+        """Return expected calibration errors, given observed minus expected events at each level."""
         errors, n = {}, rows.sum(axis=-1)
         for name, first in self._first_levels.items():
             total = np.abs(np.add.reduceat(excess, first, axis=-1))
@@ -179,7 +179,7 @@ class Distances:
         return values
 
     def of_labels(self, pos: Array) -> dict[str, Array]:
-        """Return all distances except the Brier score's miscalibration, for samples of labels."""
+        """Return all distances except the miscalibration of the Brier score, for samples of labels."""
         weighted, rows = self.shift.of_counts(pos, self.sample.total)
         values = self.from_bins(weighted - self.sample.score * rows, rows)
         for name, fit in self._loess.items():
@@ -192,7 +192,7 @@ class Distances:
         return self.of_labels(pos) | {"miscalibration": miscalibration(self.sample, pos, self.shift)}
 
     def of_chances(self, chance: Array) -> dict[str, Array]:
-        """Return the same distances, and the miscalibration, for curves of true probabilities without noise."""
+        """Return all distances for curves of true probabilities, without noise of labels."""
         sample = self.sample
         rows = self.shift.of_counts(self.shift.in_sample(chance) * sample.total, sample.total)[1]
         values = self.from_bins((chance - sample.score) * rows, rows)
@@ -217,10 +217,10 @@ class Distances:
             return invert(sample, shift, directions, level=level, draws=draws, draws_along=draws_along, rng=rng)
 
     def _bumps(self, smooth: Array) -> Array | None:
-        """Return the probabilities moved to the shares of bins, if these differ significantly from the LOESS curve.
+        """Return the probabilities with some bins moved to their shares, if these differ significantly from LOESS.
 
-        LOESS spreads a narrow bump over rows that are calibrated, and PAV cuts it off. Along either, all bins are a
-        little off, where in truth few are, and much: distances of samples are then larger than along both curves.
+        LOESS spreads a narrow bump over calibrated rows, and PAV cuts it off. In both curves all bins differ a little,
+        although in truth a few differ much. Distances of samples are then larger than along both curves.
         """
         sample = self.sample
         cells = binned(sample, bins=_CELLS_OF_TEST, strategy="quantile")
@@ -276,8 +276,8 @@ def distance_estimates(
 ) -> tuple[dict[str, Estimate], float]:
     """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
 
-    With `common`, the less common ones (see `Distances`) are omitted. With `coarse`, draws are made from a quarter of
-    the groups of neighbouring rows.
+    With `common`, less common distances are omitted (see `Distances`). With `coarse`, a quarter of the number of groups
+    of neighbouring rows is used.
     """
     sample, level = forms.sample, forms.level
     index = calibration_index(sample)
@@ -292,7 +292,7 @@ def distance_estimates(
     largest = farthest(sample)
     values = {name: min(value, largest) for name, value in values.items()}
     if not draws:
-        return {name: forms.without(value, "no draws asked for") for name, value in values.items()}, nan
+        return {name: forms.without(value, "draws=0") for name, value in values.items()}, nan
     if not 0 < sample.prevalence < 1:
         p_value = drawn_test(data.outcomes, draws=draws).p_value
         return {name: forms.without(value, ONE_CLASS) for name, value in values.items()}, p_value
@@ -331,10 +331,10 @@ _BINS_OF_HALF = 10  # bins of equal size, to see whether half of the rows are of
 
 
 def _lower_median_distance(sample: Outcomes, level: float) -> float:
-    """Return a lower confidence limit of the median distance, seen in bins of equal size.
+    """Return a lower confidence limit of the median distance, computed from bins of equal size.
 
-    LOESS spreads a narrow bump over rows that are calibrated, which the median of its distances then shows and tests
-    along smooth curves do not doubt. At least half of the bins must differ this much individually.
+    LOESS spreads a narrow bump over calibrated rows. The median of its distances is then too large, and tests along
+    smooth curves do not show this. Therefore at least half of the bins must each differ by the limit.
     """
     bins = binned(sample, bins=_BINS_OF_HALF, strategy="quantile")
     rows, x, share = bins.filled()
@@ -346,10 +346,10 @@ def _lower_median_distance(sample: Outcomes, level: float) -> float:
 
 
 def _cases_expected(data: Evidence, sample: Outcomes, shares: list[float]) -> list[float]:
-    """Return the cases expected among shares of the rows, from the most certain on.
+    """Return the expected cases among shares of the rows, starting with the rows of the smallest variance p(1 − p).
 
-    The quantile of the distances is decided by this share of the rows, and by few outcomes where these are the rows of
-    the smallest variance p(1 − p).
+    A quantile of the distances depends on this share of the rows. If these are the rows with the smallest variance, it
+    depends on few outcomes.
     """
     variance = sample.score * (1 - sample.score)
     order = np.argsort(variance, kind="stable")  # fast, as variances of increasing probabilities rise and fall once
@@ -359,7 +359,7 @@ def _cases_expected(data: Evidence, sample: Outcomes, shares: list[float]) -> li
 
 
 def farthest(sample: Outcomes) -> float:
-    """Return the largest possible distance between a probability and the truth, which LOESS may exceed."""
+    """Return the largest possible distance between a probability and the truth. LOESS distances may exceed it."""
     return float(np.maximum(sample.score, 1 - sample.score).max())
 
 
@@ -384,11 +384,12 @@ def calibration_error(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     norm : {"l1", "l2", "max"}
-        Mean distance over rows (ECE), root of the mean squared distance, or the largest of any bin (MCE).
+        "l1" is the mean distance over rows (ECE), "l2" the root of the mean squared distance, and "max" the largest
+        distance of any bin (MCE).
     bins, strategy : see `rocscope.calibration_curve`
-        "uniform" is the usual ECE, "quantile" the ECE with bins of equal mass.
+        "uniform" gives the usual ECE, "quantile" the ECE with bins of equal mass.
     debiased : bool
-        Subtract the distance that sampling alone causes in bins of this size; not below 0.
+        If True, subtract the expected distance of a calibrated model with bins of this size. The result is at least 0.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own by default.
 
@@ -409,10 +410,10 @@ def calibration_error(
 
     Notes
     -----
-    Depends on the bins, and without debiasing is above 0 for a calibrated model: it grows with the number of bins and
-    shrinks with the number of rows. The debiased square takes ȳ(1 − ȳ)/(n − 1) off each bin; the debiased mean takes
-    off the bias of a normal ȳ. Bins of one row are unchanged. Weighted rows of a bin count as the independent rows that
-    they are worth, (Σw)²/Σw².
+    The error depends on the bins. Without debiasing it is above 0 even for a calibrated model; this bias grows with the
+    number of bins and decreases with the number of rows. Debiasing subtracts ȳ(1 − ȳ)/(n − 1) from the square of each
+    bin for "l2", and the bias of a normal ȳ for "l1", where ȳ is the share of positives in the bin. Bins of one row are
+    unchanged. For weighted rows, n is the effective number (Σw)²/Σw².
 
     References
     ----------
@@ -421,7 +422,7 @@ def calibration_error(
 
     Examples
     --------
-    Two bins of two rows; mean probabilities 0.2 and 0.7, shares 1/2 and 1:
+    Two bins of two rows have mean probabilities 0.2 and 0.7, and shares of positives 1/2 and 1:
 
     >>> y, p = [0, 1, 1, 1], [0.1, 0.3, 0.6, 0.8]
     >>> round(calibration_error(y, p, bins=2), 3), round(calibration_error(y, p, bins=2, norm="max"), 3)
@@ -448,7 +449,7 @@ def calibration_error(
 
 
 def _absolute_normal(mean: Array, deviation: Array) -> Array:
-    """Expectation of the absolute value of a normal variable."""
+    """Return the expected absolute value of a normal variable."""
     at = np.divide(mean, deviation, out=np.full_like(mean, np.inf), where=deviation > 0)
     return deviation * np.sqrt(2 / np.pi) * np.exp(-(at**2) / 2) + mean * (1 - 2 * special.ndtr(-at))
 
@@ -475,7 +476,7 @@ def smooth_calibration_error(
     Returns
     -------
     float
-        Within 10⁻⁴ of the definition.
+        The smooth ECE, accurate to 10⁻⁴.
 
     Raises
     ------
@@ -485,8 +486,9 @@ def smooth_calibration_error(
     Notes
     -----
     smECE_σ is the integral over [0, 1] of the absolute residuals y − p, smoothed by a Gaussian of width σ that is
-    reflected at 0 and 1. It falls with σ, and the smooth ECE is where smECE_σ = σ: no bins and nothing to choose,
-    continuous in the probabilities, and within a constant of the distance to the nearest calibrated model.
+    reflected at 0 and 1. It decreases with σ, and the smooth ECE is the value for which smECE_σ = σ. It needs no bins
+    and no other choices, and is continuous in the probabilities. Up to a constant factor, it equals the distance to the
+    nearest calibrated model.
 
     References
     ----------
@@ -494,7 +496,7 @@ def smooth_calibration_error(
 
     Examples
     --------
-    All of one probability and off by 0.2:
+    All rows have the same probability, which is wrong by 0.2:
 
     >>> round(smooth_calibration_error([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8]), 4)
     0.2
@@ -517,9 +519,9 @@ def smooth_calibration_error(
 
 
 def _on_grid(sample: Outcomes, mass: Array) -> Array:
-    """Share the mass of each level between the two nearest of many cells, preserving its mean.
+    """Distribute the mass of each level to the two nearest cells, preserving its mean.
 
-    A mass m between the cells c and c + 1, at the place x, gives m·(x − c) to the next cell and the rest to c.
+    A mass m at the position x between the cells c and c + 1 adds m·(x − c) to cell c + 1 and the remainder to cell c.
     """
     cell = np.arange(_CELLS)
     place = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
@@ -566,10 +568,10 @@ def calibration_index(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     convention : {"val.prob", "austin"}
-        Lines in windows of ⅔ of the rows, as Harrell's val.prob (R's lowess without iterations; its Eavg is the ICI);
-        or parabolas in windows of ¾, as Austin & Steyerberg (R's loess).
+        "val.prob" fits lines in windows of ⅔ of the rows, as Harrell's val.prob (R's lowess without iterations; its
+        Eavg is the ICI). "austin" fits parabolas in windows of ¾ of the rows, as Austin & Steyerberg (R's loess).
     span : float, optional
-        Share of the rows in each window, instead of the conventional one.
+        Share of the rows in each window; by default that of the convention.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own by default.
 
@@ -588,8 +590,8 @@ def calibration_index(
 
     Notes
     -----
-    Over rows; a percentile between two rows lies on the straight line between them (R's and NumPy's type 7). The curve
-    is not clipped to 0 and 1, as in either convention.
+    Means and percentiles are over rows. Percentiles are interpolated linearly between rows (type 7 of R and NumPy). As
+    in both conventions, the curve is not clipped to 0 and 1.
 
     References
     ----------
@@ -619,7 +621,7 @@ ScoringRule = Literal["brier", "log_loss"]
 def brier(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Compute the Brier score: mean squared difference between probability and outcome (0 is best).
+    """Compute the Brier score, the mean squared difference between probability and outcome (0 is best).
 
     Parameters
     ----------
@@ -656,7 +658,7 @@ def brier(
 def log_loss(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Compute the log loss: mean negative logarithm of the probability of the observed outcome (0 is best).
+    """Compute the log loss, the mean negative logarithm of the probability of the observed outcome (0 is best).
 
     Parameters
     ----------
@@ -666,7 +668,7 @@ def log_loss(
     Returns
     -------
     float
-        Infinite if something happened that was given the probability 0.
+        The log loss; infinite if an observed outcome had the probability 0.
 
     Raises
     ------
@@ -709,7 +711,7 @@ class Decomposition(Result):
     Attributes
     ----------
     score : float
-        Mean score of the probabilities (Murphy's: of the mean probability of each bin).
+        Mean score of the probabilities; for "murphy", of the mean probabilities of bins.
     miscalibration : float
         Gain from recalibration; 0 for a calibrated model (Murphy: reliability).
     discrimination : float
@@ -753,16 +755,16 @@ def decompose(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     rule : {"brier", "log_loss"}
-        The score.
+        Score to decompose.
     method : {"corp", "murphy"}
-        Calibrated probabilities: isotonic regression (PAV), or the share of positives in each bin.
+        Recalibration used: "corp" is isotonic regression (PAV), "murphy" the share of positives in each bin.
     bins, strategy : see `rocscope.calibration_curve`
-        For Murphy's; his own is ``strategy="distinct"``.
+        Bins for "murphy". Murphy's original decomposition has ``strategy="distinct"``.
 
     Returns
     -------
     Decomposition
-        The three parts; the mean score is their sum with signs as above.
+        The three components. The mean score is miscalibration − discrimination + uncertainty.
 
     Raises
     ------
@@ -775,10 +777,10 @@ def decompose(
 
     Notes
     -----
-    With S the mean score, r the recalibrated probabilities and ō the prevalence, miscalibration is S(p) − S(r) and
-    discrimination is S(ō) − S(r). With PAV neither can be negative, and nothing has to be chosen. With bins p is the
-    mean probability of the bin, so parts and score depend on the bins, and the score differs from the probabilities'
-    unless each bin holds one probability.
+    Let S be the mean score, r the recalibrated probabilities and ō the prevalence. Miscalibration is S(p) − S(r), and
+    discrimination is S(ō) − S(r). With "corp", neither is negative, and no bins have to be chosen. With "murphy", p is
+    the mean probability of the bin. The components and the score then depend on the bins. The score equals that of the
+    probabilities only if each bin contains a single probability.
 
     References
     ----------
@@ -818,14 +820,14 @@ def _decompose(sample: Outcomes, recalibrated: Array, rule: str, method: str) ->
 class MiscalibrationCostCurve(Curve):
     """Extra cost of acting on the probabilities instead of their PAV values (y), by cost proportion (x).
 
-    Made by `rocscope.calibration.miscalibration_cost`. At the proportion c a false positive costs 2c and a false
-    negative 2(1 − c), as in `brier_curve`: acting from probability c on. It jumps at the probabilities. The
-    area is the miscalibration component of the Brier score.
+    Computed by `rocscope.calibration.miscalibration_cost`. At the cost proportion c, a false positive costs 2c and a
+    false negative 2(1 − c), as in `brier_curve`, and cases with a probability of at least c are acted on. The curve
+    jumps at the probabilities. Its area is the miscalibration component of the Brier score.
 
     Attributes
     ----------
     counts : ThresholdCounts
-        At the prevalence that it is for.
+        Counts, reweighted to the target prevalence if there is one.
 
     Examples
     --------
@@ -855,19 +857,19 @@ class MiscalibrationCostCurve(Curve):
         super().__init__(x=x[kept], y=y[kept], threshold=x[kept])
 
     def at(self, x: Any) -> Any:
-        """Return the cost at a proportion; at a probability, the cost of acting on it."""
+        """Return the cost at a cost proportion; at the value of a probability, rows with it are acted on."""
         wanted = np.atleast_1d(np.asarray(x, dtype=np.float64))
         cost = _excess_cost(self._sample, self._fitted, wanted, "left")
         cost = np.where((wanted >= 0) & (wanted <= 1), cost, np.nan)
         return cost if np.ndim(x) else float(cost[0])
 
     def cost(self, context: Context | Campaign | None = None) -> float:
-        """Return the cost of acting on the probabilities instead of their PAV values, per case, in the context's units.
+        """Return the cost per case of acting on the probabilities instead of their PAV values, in units of the context.
 
         Examples
         --------
-        Of ten cases with the probability 0.6 four have the event; who acts on them, 4 times rightly, 6 wrongly, loses
-        two errors in twenty cases:
+        Four of ten cases with the probability 0.6 have the event. Acting on them is right 4 times and wrong 6 times.
+        This is two errors more than necessary in twenty cases:
 
         >>> from rocscope import Context, ThresholdCounts
         >>> curve = miscalibration_cost(ThresholdCounts([0.6, 0.2], [4, 2], [6, 8]))
@@ -885,28 +887,31 @@ class MiscalibrationCostCurve(Curve):
         draws: int = DRAWS,
         random_state: Any = 0,
     ) -> Estimate:
-        """Return that cost with an interval from test inversion (see `confidence_band`)."""
+        """Return `cost` with an interval from test inversion (see `confidence_band`)."""
         options = {"level": level, "draws": draws, "random_state": random_state}
         return miscalibration_cost_at(self._data, self._shift.target, context, **options)
 
     def confidence_band(
         self, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0, points: int = 99
     ) -> Band:
-        """Return a confidence band for the true cost at some proportions.
+        """Return a confidence band for the true cost as a function of the cost proportion.
 
         Parameters
         ----------
         level : float
+            Confidence level.
         draws : int
-            Draws of labels from the probabilities.
+            Number of simulated samples of labels.
         random_state : int, Generator, RandomState or None
+            Seed of the simulation.
         points : int
-            Number of proportions, evenly between 0 and 1.
+            Number of evenly spaced cost proportions between 0 and 1.
 
         Notes
         -----
-        The cost found is above 0 by chance alone; the band inverts tests.
-        It allows for one wrong row at least, also where all rows are acted on, or none.
+        The cost in a sample is above 0 even for a calibrated model, by chance. So the band inverts tests.
+        It allows for at least one wrong row, also where all rows or no rows are
+        acted on.
         """
         at = np.arange(1, points + 1) / (points + 1)
         cost = self.at(at)
@@ -928,7 +933,7 @@ def miscalibration_cost_at(
     random_state: Any,
     coarse: bool = False,
 ) -> Estimate:
-    """Return the cost in a context with its interval, without the curve of all others; `coarse` as in `grouped`."""
+    """Return the cost in a context with its interval, without computing the whole curve; `coarse` as in `grouped`."""
     proportion, scale = _proportion(context)
     at, plain = np.array([proportion]), data.plain.at(target_prevalence)
     cost = _costs_of_labels(plain, Shift(), at)(plain.pos[None])["cost"][0]
@@ -946,7 +951,7 @@ def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
     context = Context.given(context)
     harm, miss = float(context.false_alarm_cost), float(context.miss_cost)
     if not (harm >= 0 and miss >= 0 and harm + miss > 0):
-        raise InputError("context", expected="errors that cost more than being right", got=repr(context))
+        raise InputError("context", expected="errors that cost more than correct decisions", got=repr(context))
     return harm / (harm + miss), (harm + miss) / 2
 
 
@@ -980,7 +985,8 @@ def _cost_limits(
 def _excess_cost(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
     """Return the extra cost of acting on scores instead of fitted probabilities, on one side of proportions.
 
-    At the proportion c, acting from a level on costs 2·(c·(negatives from it on) + (1 − c)·(positives below it))/n.
+    At the cost proportion c, acting on all rows from a level on costs
+    2·(c·(negatives at or above it) + (1 − c)·(positives below it))/n.
     """
     missed = np.append(0.0, np.cumsum(sample.pos))
     spared = np.append(0.0, np.cumsum(sample.neg))
@@ -996,7 +1002,7 @@ def _excess_cost(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array
 
 
 def _costs_of_labels(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Array], dict[str, Array]]:
-    """Return a function that finds the costs of samples of labels: PAV values act from the level of least cost on."""
+    """Return a function that computes costs of samples of labels; PAV values act from the level of least cost on."""
 
     def statistics(pos: Array) -> dict[str, Array]:
         weighted, rows = shift.of_counts(pos, sample.total)
@@ -1016,7 +1022,7 @@ def _costs_of_labels(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Arr
 
 
 def _costs_of_chances(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Array], dict[str, Array]]:
-    """Return a function that finds the costs of curves of true probabilities, without noise."""
+    """Return a function that computes the costs of curves of true probabilities, without noise of labels."""
 
     def statistics(chance: Array) -> dict[str, Array]:
         rows = shift.of_counts(shift.in_sample(chance) * sample.total, sample.total)[1]
@@ -1066,9 +1072,9 @@ def miscalibration_cost(
 
     Notes
     -----
-    At cost proportion c who acts on p does so from p ≥ c on; PAV values are the best that any threshold on the same
-    scores can do. The Brier score is the area under the loss of acting on p over all c (the Brier curve), so the area
-    under this curve is its miscalibration part exactly.
+    At the cost proportion c, a decision by the probability p acts if p ≥ c. A decision by PAV values is the best that
+    any threshold on these scores can achieve. The area under the loss of acting on p, as a function of c (the Brier
+    curve), is the Brier score. So the area under this curve is exactly its miscalibration component.
 
     References
     ----------
@@ -1113,7 +1119,7 @@ class CalibrationTest(Result):
 def spiegelhalter_test(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CalibrationTest:
-    """Test whether the Brier score is consistent with calibration, two-sided (Spiegelhalter's z).
+    """Test calibration by the Brier score, two-sided (Spiegelhalter's z test).
 
     Parameters
     ----------
@@ -1124,7 +1130,7 @@ def spiegelhalter_test(
     Returns
     -------
     CalibrationTest
-        NaN where every probability is 0, 1/2 or 1.
+        Statistic and p-value; NaN if every probability is 0, 1/2 or 1.
 
     Raises
     ------
@@ -1137,9 +1143,9 @@ def spiegelhalter_test(
 
     Notes
     -----
-    z = Σ w(y − p)(1 − 2p) / √(Σ w²(1 − 2p)² p(1 − p)), standard normal for a calibrated model. With weights or groups
-    the variance is computed from sums over independent units, and Student's t is used. Errors of opposite sign may
-    cancel.
+    z = Σ w(y − p)(1 − 2p) / √(Σ w²(1 − 2p)² p(1 − p)) is standard normal for a calibrated model. With weights or
+    groups, the variance is computed from sums over independent units, and Student's t is used. Errors of opposite sign
+    can cancel.
 
     References
     ----------
@@ -1192,9 +1198,9 @@ def hosmer_lemeshow_test(
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
         Weights are sampling weights; ThresholdCounts count rows.
     bins : int
-        A tie is never split, so there may be fewer.
+        Number of bins. Ties are not split, so there may be fewer bins.
     fitted_on_same_rows : bool
-        True where the model was fitted to these rows: two degrees of freedom fewer.
+        True if the model was fitted to these rows, which reduces the degrees of freedom by two.
 
     Returns
     -------
@@ -1206,7 +1212,7 @@ def hosmer_lemeshow_test(
     ScoreError
         If a score is not a probability.
     InputError
-        With estimated weights, as for censoring, whose variance depends on the label.
+        If weights are estimated, as for censoring, because their variance depends on the label.
 
     See Also
     --------
@@ -1214,10 +1220,10 @@ def hosmer_lemeshow_test(
 
     Notes
     -----
-    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with one degree of freedom per bin; weighted rows of a
-    bin count as the independent rows that they are worth, (Σw)²/Σw². The result depends on the bins; it has little
-    power in small samples, finds the smallest fault in large ones, and does not say what is wrong. Given for comparison
-    with published work: prefer `miscalibration_test`.
+    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with one degree of freedom per bin. Weighted rows of a
+    bin count as their effective number, (Σw)²/Σw². The result depends on the bins. The test has little power in small
+    samples, is significant for negligible errors in large samples, and does not show what is wrong. Use it to compare
+    with published results; otherwise use `miscalibration_test`.
 
     References
     ----------
@@ -1257,7 +1263,7 @@ def miscalibration_test(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
-    """Test whether the miscalibration component of the Brier score exceeds its expectation under calibration (CORP).
+    """Test calibration by the miscalibration component of the Brier score (CORP).
 
     Parameters
     ----------
@@ -1265,10 +1271,11 @@ def miscalibration_test(
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
         Weights are sampling weights; ThresholdCounts count rows.
     draws : int
-        Number of times that labels are drawn from the probabilities.
+        Number of samples of labels drawn from the probabilities.
     random_state : int, Generator, RandomState or None
+        Seed of the draws.
     target_prevalence : float, optional
-        Share of positives where the probabilities are meant to hold; the sample's own by default.
+        Share of positives where the model will be used; by default the share in the sample.
     groups : array of n labels, optional
         Group of each row, such as its patient.
 
@@ -1282,7 +1289,7 @@ def miscalibration_test(
     ScoreError
         If a score is not a probability.
     InputError
-        With estimated weights, as for censoring, which labels drawn from the probabilities do not allow for.
+        If weights are estimated, as for censoring, because drawn labels do not include their uncertainty.
 
     See Also
     --------
@@ -1290,11 +1297,11 @@ def miscalibration_test(
 
     Notes
     -----
-    The p-value is the rank of the miscalibration among the values of labels drawn from the probabilities, so its level
-    is exact in samples of any size. It sees every departure from calibration that keeps the order. Above 640 distinct
-    probabilities neighbouring rows are gathered first, for the sample and for the draws. The interval of the
-    miscalibration in `calibration_report` rests on the same draws: it excludes 0 exactly where this test rejects.
-    Weights and groups (by their design effect), and a target prevalence, make it valid in large samples only.
+    The p-value is the rank of the miscalibration among its values for labels drawn from the probabilities. So its level
+    is exact for any sample size. The test detects every departure from calibration that keeps the order of the scores.
+    If there are more than 640 distinct probabilities, neighbouring rows are grouped, both in the sample and in the
+    draws. The interval of miscalibration in `calibration_report` uses the same draws: it excludes 0 exactly if this
+    test rejects. With weights, groups or a target prevalence, the test is valid only in large samples.
 
     References
     ----------

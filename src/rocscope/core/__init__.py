@@ -1,5 +1,5 @@
 # pyright: reportUnusedImport=false
-"""The exact statistic and what belongs to it: predictions, counts, their ranking, contexts, and results."""
+"""Predictions, counts at thresholds, their ranking, contexts, and results."""
 
 from rocscope.core.context import CELLS, Campaign, Context, decimal
 from rocscope.core.counts import CumulativeCounts, OperatingPoint, ThresholdCounts

@@ -1,7 +1,8 @@
-"""Context: the prevalence and the costs under which a classifier will be used; Campaign: a mailing with its costs.
+"""Context: prevalence and costs under which a classifier will be used. Campaign: a mailing with its costs.
 
-A cost may differ by row (the name of a column). Then money is weight: a row on which acting gains g has class sign(g)
-and weight |g|, so that rows in money need no curve, hull or band of their own.
+A cost may be the name of a column with one amount per row. Rows are then weighted by money: a row on which acting gains
+the amount g is positive if g > 0, and its weight is the absolute value of g. All curves, hulls and bands apply to such
+rows unchanged.
 """
 
 from collections.abc import Mapping
@@ -28,21 +29,22 @@ CELLS = ("tp", "fp", "fn", "tn")
 @made_by_contract
 @dataclass(frozen=True)
 class Context(Result):
-    """Prevalence and costs, which turn a curve into a choice.
+    """Prevalence and costs under which a threshold is chosen.
 
     Parameters
     ----------
     target_prevalence : float, optional
-        Share of positives where the classifier will be used, between 0 and 1; the sample's own by default.
+        Share of positives where the classifier will be used, between 0 and 1; by default the share in the sample.
     cost_fp, cost_fn, cost_tp, cost_tn : float or str
-        Cost of one case of each kind, in any unit; gains are negative costs. If it differs between rows, the name of
-        their column.
+        Cost of one false positive, false negative, true positive and true negative, in any unit. Gains are negative
+        costs. For a cost that differs between rows, pass the name of its column.
 
     Raises
     ------
     InputError
-        If a cost is not finite, the prevalence is not between 0 and 1, or errors of both kinds are rewarded. Errors of
-        one kind may be: then one action is always right (see `always_right`).
+        If a cost is not finite, if the prevalence is not between 0 and 1, or if both false positives and false
+        negatives cost less than correct predictions. If only one of them does, one action is always right (see
+        `always_right`).
 
     References
     ----------
@@ -50,7 +52,7 @@ class Context(Result):
 
     Examples
     --------
-    A valve that is to be opened in 500 of 100,000 cases; missing one costs 20 times a false alarm:
+    A valve must be opened in 500 of 100,000 cases. A missed case costs 20 times as much as a false alarm:
 
     >>> context = Context(cost_fp=100, cost_fn=2000)
     >>> context.slope(500 / 100_000)
@@ -77,17 +79,17 @@ class Context(Result):
 
     @classmethod
     def given(cls, context: "Context | Campaign | None" = None) -> "Context":
-        """Return the given context, or a campaign's; by default equal costs of 1.
+        """Return the context, the context of a campaign, or by default a context with equal costs of 1.
 
         Raises
         ------
         InputError
-            If it is a campaign whose capacity or fixed cost would be ignored.
+            If a campaign has a capacity or a fixed cost, which would be ignored.
         """
         if isinstance(context, cls):
             return context
         if getattr(context, "capacity", None) is not None or getattr(context, "fixed_cost", 0):
-            hint = "choose and plan_campaign allow for both; campaign.context leaves them out"
+            hint = "choose and plan_campaign allow for both; campaign.context ignores them"
             expected = "a Context, or a Campaign without capacity and fixed cost"
             raise InputError("context", expected=expected, got=repr(context), hint=hint)
         context = getattr(context, "context", context)
@@ -110,15 +112,16 @@ class Context(Result):
         ----------
         matrix : 2 × 2 array of costs
         rows : {"predicted", "actual"}
-            Whether rows are predicted or actual classes. Papers and libraries differ, so neither is assumed.
+            Meaning of the rows of the matrix: predicted or actual classes. There is no default, because papers and
+            libraries differ.
         positive : {"first", "last"}
-            Whether the positive class comes first or last.
+            Position of the positive class in rows and columns.
         target_prevalence : float, optional
 
         Raises
         ------
         InputError
-            If the matrix is not 2 × 2 or holds a NaN, or its orientation is not named.
+            If the matrix is not 2 × 2, contains NaN, or `rows` or `positive` is missing.
 
         References
         ----------
@@ -161,7 +164,7 @@ class Context(Result):
     ) -> "Context":
         """Return the context in which acting on a case costs `unit_cost` and earns `unit_benefit` if it is positive.
 
-        A benefit that is a column of the rows counts as a cost where it is missed.
+        If the benefit is the name of a column, it becomes the cost of a false negative.
 
         Examples
         --------
@@ -184,15 +187,15 @@ class Context(Result):
 
     @property
     def costs(self) -> dict[str, float]:
-        """Cost of each of "tp", "fp", "fn" and "tn"; InputError if one differs from row to row."""
+        """Costs by cell: "tp", "fp", "fn" and "tn". Raises InputError if a cost differs between rows."""
         if self.columns:
-            hint = "rocscope.decisions.in_money(predictions, context) gives rows in money, which anything takes"
+            hint = "pass the rows that rocscope.decisions.in_money(predictions, context) returns"
             raise InputError("context", expected="costs that are the same in every row", got=repr(self), hint=hint)
         return {cell: getattr(self, f"cost_{cell}") for cell in CELLS}
 
     @cached_property
     def _exact_costs(self) -> dict[str, Fraction]:
-        """The costs as the decimals that they are written as."""
+        """The costs as exact fractions of their decimal representation."""
         return {cell: decimal(cost) for cell, cost in self.costs.items()}
 
     @cached_property
@@ -212,7 +215,7 @@ class Context(Result):
 
     @property
     def always_right(self) -> Literal["all positive", "all negative"] | None:
-        """The action that is always optimal under these costs, if any.
+        """The action that is always optimal under these costs; None if there is none.
 
         Examples
         --------
@@ -225,7 +228,7 @@ class Context(Result):
         return "all negative" if miss <= 0 else None
 
     def _require_sense(self) -> None:
-        """Raise InputError if errors of both kinds are rewarded, which would make the worst classifier best."""
+        """Raise InputError if both kinds of errors are rewarded, because the worst classifier would then be best."""
         if self.false_alarm_cost < 0 and self.miss_cost < 0:
             raise InputError(
                 "context",
@@ -248,7 +251,7 @@ class Context(Result):
 
         Notes
         -----
-        m = (1 − π)(cost_fp − cost_tn) / (π (cost_fn − cost_tp)); infinite where misses cost nothing.
+        m = (1 − π)(cost_fp − cost_tn) / (π (cost_fn − cost_tp)); infinite if misses cost nothing.
 
         Examples
         --------
@@ -259,12 +262,12 @@ class Context(Result):
         return _quotient((1 - share) * self.false_alarm_cost, share * self.miss_cost)
 
     def lift_slope(self, n: float) -> float:
-        """Return the slope of the iso-performance line in a lift chart of `n` cases (y counts true positives).
+        """Return the slope of the iso-performance line in a lift chart of `n` cases, whose y axis is true positives.
 
         Notes
         -----
-        n·(cost_fp − cost_tn) / ((cost_fp − cost_tn) + (cost_fn − cost_tp)) at the sample's own class mix; n/2
-        for accuracy (Vuk & Curk, eq. 5.7).
+        The slope is n·(cost_fp − cost_tn) / ((cost_fp − cost_tn) + (cost_fn − cost_tp)) at the prevalence of the
+        sample; for accuracy it is n/2 (Vuk & Curk, eq. 5.7).
 
         Examples
         --------
@@ -279,11 +282,11 @@ class Context(Result):
         return self.lift_slope(1)
 
     def cost(self, point: OperatingPoint) -> float:
-        """Return the total cost over the counts of a point, at the class mix of the sample."""
+        """Return the total cost of the counted cases of a point, without correction for a target prevalence."""
         return sum(self.cost_by_cell(point).values())
 
     def cost_by_cell(self, point: OperatingPoint) -> dict[str, float]:
-        """Return the total cost of each of the four kinds of case; their sum is `cost`.
+        """Return the total cost of true and false positives and negatives; the sum is `cost`.
 
         Examples
         --------
@@ -295,8 +298,8 @@ class Context(Result):
     def normalized_cost(self, point: OperatingPoint) -> float:
         """Return FNR + slope · FPR: the expected cost per case, divided by the prevalence and the cost of a miss.
 
-        Without gains this is the expected cost per case divided by prevalence · cost_fn; lines of equal cost in the ROC
-        diagram are lines of equal normalised cost.
+        If correct predictions cost nothing, the divisor is prevalence · cost_fn. Lines of equal cost in the ROC diagram
+        are lines of equal normalised cost.
 
         Raises
         ------
@@ -309,7 +312,8 @@ class Context(Result):
 
         Examples
         --------
-        The slope is 0.1, half of the positives are missed and one negative in ten is a false alarm, 0.5 + 0.1 · 0.1:
+        The slope is 0.1, half of the positives are missed, and one negative in ten is a false alarm. The normalised
+        cost is 0.5 + 0.1 · 0.1:
 
         >>> round(Context(1 / 3, cost_fp=1, cost_fn=20).normalized_cost(OperatingPoint(tp=5, fp=1, fn=5, tn=9)), 4)
         0.51
@@ -317,11 +321,12 @@ class Context(Result):
         return point.fnr + self.slope(point.n_pos / point.n) * point.fpr
 
     def expected_cost(self, tpr: Any, fpr: Any, prevalence: float) -> Any:
-        """Return the expected cost per case for given rates, numbers or arrays.
+        """Return the expected cost per case for given rates.
 
         Parameters
         ----------
         tpr, fpr : float or array
+            True and false positive rates.
         prevalence : float
             Share of positives in the sample; a target prevalence takes precedence.
 
@@ -351,7 +356,7 @@ class Context(Result):
         return share * positives / (tp + fn) + (1 - share) * negatives / (fp + tn)
 
     def exact_slope(self, n_pos: float, n_neg: float) -> Fraction:
-        """Return `slope` as an exact fraction; both kinds of error must cost something.
+        """Return `slope` as an exact fraction. Both kinds of errors must have a positive cost.
 
         Examples
         --------
@@ -364,7 +369,7 @@ class Context(Result):
     def rates_of_exchange(self, n_pos: float, n_neg: float) -> tuple[Fraction, Fraction]:
         """Return the gain of one more true positive and the cost of one more false positive, in a common unit.
 
-        Exact fractions, so that a comparison of two points with whole counts is never decided by rounding.
+        Both are exact fractions. Two points with whole counts are therefore compared without rounding.
         """
         gain, cost = self.miss_cost, self.false_alarm_cost
         if self.target_prevalence is None:
@@ -385,19 +390,19 @@ class Campaign(Result):
     unit_cost : float
         Cost of one contact.
     unit_benefit : float or str
-        Benefit of one response, before the cost of its contact; the name of the column of the rows that holds it, where
-        that differs from customer to customer.
+        Benefit of one response, before the cost of its contact. For a benefit that differs between customers, pass the
+        name of its column.
     fixed_cost : float
-        Cost of holding the campaign at all.
+        Cost of running the campaign, whatever its size.
     response_rate : float, optional
-        Share of the population that would respond; the sample's own by default.
+        Share of the population that would respond; by default the share in the sample.
     capacity : float, optional
-        Largest number of contacts that can be made.
+        Largest possible number of contacts; unlimited by default.
 
     Raises
     ------
     InputError
-        If the population is not above 0, a cost or benefit is negative, or the rate is not between 0 and 1.
+        If the population is not above 0, if a cost or benefit is negative, or if the rate is not between 0 and 1.
 
     References
     ----------
@@ -434,7 +439,7 @@ class Campaign(Result):
 
     @property
     def context(self) -> Context:
-        """The costs as a context, in which the threshold of highest profit has the lowest cost."""
+        """The costs as a `Context`. The threshold with the lowest cost has the highest profit."""
         return Context.from_profit(
             unit_benefit=self.unit_benefit, unit_cost=self.unit_cost, target_prevalence=self.response_rate
         )
@@ -453,7 +458,7 @@ class Campaign(Result):
         return self.unit_cost / benefit if benefit else float("inf")
 
     def profit(self, size: Any, responders: Any) -> Any:
-        """Return the profit of `size` contacts with `responders` responses; numbers or arrays."""
+        """Return the profit of `size` contacts with `responders` responses. Both can be numbers or arrays."""
         return self.require_one_benefit() * responders - self.unit_cost * size - self.fixed_cost
 
 
@@ -488,7 +493,7 @@ def nearest(number: Fraction) -> float:
 
 
 PARTS = 10_000
-"""Amounts are multiplied by this, so that amounts of up to four decimals are whole numbers with exact sums."""
+"""Factor that turns amounts of up to four decimals into whole numbers, which have exact sums."""
 
 UNIT = 2.0**-40
 """Unit of monetary weights that are summed in batches."""
@@ -514,7 +519,7 @@ def column_of(argument: str, name: str, columns: Mapping[str, Array]) -> Array:
 def costs_of_rows(
     positive: Booleans, context: Context, columns: Mapping[str, Array], whole: bool = False
 ) -> tuple[Array, Array]:
-    """Return the cost of each row if acted on and if left; optionally in ten-thousandths."""
+    """Return the cost of acting on each row and the cost of not acting; optionally in ten-thousandths."""
     amounts = (np.asarray(cost_of(cell, context, columns), np.float64) for cell in CELLS)
     tp, fp, fn, tn = map(in_parts, amounts) if whole else amounts
     with np.errstate(over="ignore"):
@@ -542,7 +547,7 @@ class Stakes:
     acted, left : arrays of n costs
         Cost of acting on a row and of not acting, in ten thousandths.
     weight : array of n weights, or None
-        That of the row, times what its class counts at the target prevalence.
+        Weight of the row times the weight of its class at the target prevalence.
     """
 
     acted: Array
@@ -556,9 +561,9 @@ class Stakes:
         Raises
         ------
         ColumnError
-            If the rows lack a column of the context.
+            If a cost column of the context is missing.
         InputError
-            If all errors that cost or bring something are rewarded.
+            If errors are rewarded in every row in which the action makes a difference.
         """
         acted, left = costs_of_rows(rows.y_true, context, rows.columns, whole=True)
         stakes = cls(acted, left, class_weights(rows, context))
@@ -578,7 +583,7 @@ class Stakes:
         return self.left - self.acted
 
     def cost(self, acts: Booleans) -> float:
-        """Return the cost per case of acting on some rows, for the sample or at the target prevalence."""
+        """Return the cost per case if the rows `acts` are acted on, for the sample or at the target prevalence."""
         cost, weight = np.where(acts, self.acted, self.left), self.weight
         total = cost.sum() / cost.size if weight is None else (cost * weight).sum() / weight.sum()
         return float(total / PARTS)
@@ -589,7 +594,7 @@ class Stakes:
         weight = np.abs(gain) if self.weight is None else np.abs(gain) * self.weight
         kept: Any = weight > 0
         if not kept.any():
-            expected = "costs by which acting makes a difference in some row"
+            expected = "costs that depend on the action in at least one row"
             raise InputError("context", expected=expected, got=repr(context))
         rows = predictions if kept.all() else predictions.select(kept)
         weight, gain = weight[kept], gain[kept]
@@ -600,7 +605,7 @@ class Stakes:
 
 
 def class_weights(rows: Predictions, context: Context) -> Array | None:
-    """Return the weights of rows; for a target prevalence, each class is reweighted first."""
+    """Return the weights of rows, adjusted to the target prevalence if there is one."""
     weight, target = rows.sample_weight, context.target_prevalence
     if target is None:
         return weight
@@ -619,7 +624,7 @@ def weights_of_classes(n_pos: float, n_neg: float, target: float) -> tuple[float
 
 
 def below_one(of_classes: tuple[float, float]) -> tuple[float, float]:
-    """Scale two factors by a power of two to below 1, without rounding."""
+    """Return two factors divided by a power of two, so that both are below 1 and neither is rounded."""
     by = -frexp(max(of_classes))[1]
     return ldexp(of_classes[0], by), ldexp(of_classes[1], by)
 
@@ -638,8 +643,8 @@ def gains_in_batch(
 ) -> tuple[Booleans, Array]:
     """Return the sign of the gain and the amount at stake, in a unit in which all batches can be added.
 
-    It is a power of two below which whole amounts of money do not lie, so that none is taken for a number of rows;
-    and what rows of both classes count at a target prevalence is brought below 1.
+    Amounts are multiplied by a power of two that makes them fractions, so that none is mistaken for a number of rows.
+    The class weights of a target prevalence are scaled to below 1.
     """
     acted, left = costs_of_rows(positive, context, columns, whole=True)
     gain = left - acted

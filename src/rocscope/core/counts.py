@@ -1,7 +1,7 @@
 """ThresholdCounts: positives and negatives of one model at every distinct score, from which all curves are computed.
 
-`CumulativeCounts` is what exact counts share with counts in ranges of the score: true and false positives at some
-thresholds. `OperatingPoint` is one threshold: a confusion matrix with its rates.
+`CumulativeCounts` is the base of exact counts and of counts in ranges of the score: it has true and false positives at
+some thresholds. `OperatingPoint` is the confusion matrix at one threshold, with its rates.
 """
 
 import math
@@ -26,7 +26,7 @@ from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, W
 
 
 class _Rate(property):
-    """A metric of `rocscope.metrics` as a property of a point, whose counts are checked: it needs no contract."""
+    """A metric of `rocscope.metrics` as a property of a point. It skips input checks, as the counts are checked."""
 
     def __init__(self, metric: Callable[..., Any]) -> None:
         metric = unwrap(metric)
@@ -42,16 +42,16 @@ class OperatingPoint(ComparedByValue):
     Parameters
     ----------
     tp, fp, fn, tn : int or float
-        Counts (sums of weights where rows are weighted), each at least 0.
+        Counts of at least 0; sums of weights if rows are weighted.
     threshold : float, optional
         Cases are predicted positive iff ``score >= threshold``; NaN for a crisp classifier.
     weights : str
-        Kind of the sums in the counts; see `CumulativeCounts`.
+        Kind of the weights; see `CumulativeCounts`.
     dependent : bool
-        Whether some rows that were counted are of one group, or of one case.
+        True if some of the counted rows belong to the same group or case.
     next_score : float, optional
-        The next lower score in the data, −∞ if there is none: any threshold above it and up to `threshold` has the
-        same counts. NaN if it is not known.
+        The next lower score in the data; −∞ if there is none, NaN if unknown. Any threshold above it, up to
+        `threshold`, has the same counts.
 
     Raises
     ------
@@ -105,7 +105,7 @@ class OperatingPoint(ComparedByValue):
 
     @property
     def threshold_text(self) -> str:
-        """The threshold as a short decimal that has the same counts if it is typed.
+        """The threshold as a short decimal number that gives the same counts.
 
         Examples
         --------
@@ -116,7 +116,7 @@ class OperatingPoint(ComparedByValue):
 
     @property
     def informedness(self) -> float:
-        """Another name for `youden`; the counterpart of `markedness`."""
+        """Alias of `youden`; the counterpart of `markedness`."""
         return self.youden
 
     def macro_average(self, mean: Literal["arithmetic", "geometric", "harmonic"] = "arithmetic") -> float:
@@ -128,19 +128,19 @@ class OperatingPoint(ComparedByValue):
         return float(metrics.f_score(self.tp, self.fp, self.fn, self.tn, beta=beta))
 
     def weighted_accuracy(self, *, w_tp: float = 1, w_fp: float = 1, w_fn: float = 1, w_tn: float = 1) -> float:
-        """Weight of the correct cells over the weight of all; see `rocscope.metrics.weighted_accuracy`."""
+        """Weight of the correct cells divided by the weight of all cells; see `rocscope.metrics.weighted_accuracy`."""
         weights = {"w_tp": w_tp, "w_fp": w_fp, "w_fn": w_fn, "w_tn": w_tn}
         return float(metrics.weighted_accuracy(self.tp, self.fp, self.fn, self.tn, **weights))
 
     def at_prevalence(self, target_prevalence: float, n: float = 1) -> "OperatingPoint":
-        """Return the expected counts among `n` cases if the share `target_prevalence` is positive.
+        """Return the expected counts among `n` cases at another prevalence.
 
-        The rates within each class stay; precision, npv, lift and accuracy change.
+        The rates within each class stay the same; precision, npv, lift and accuracy change.
 
         Raises
         ------
         InputError
-            If the prevalence is not from 0 to 1 or `n` is negative.
+            If the prevalence is not between 0 and 1, or if `n` is negative.
 
         Examples
         --------
@@ -177,17 +177,18 @@ class OperatingPoint(ComparedByValue):
 
 
 RATES = tuple(name for name in metrics.METRICS if name not in vars(OperatingPoint))
-"""Names of the properties of an OperatingPoint that are rates: all metrics but those that are methods with options."""
+"""Names of the rates of an OperatingPoint: all metrics that need no options."""
 
 for _name in RATES:
     setattr(OperatingPoint, _name, _Rate(metrics.METRICS[_name]))
 
 
 class CumulativeCounts(Result):
-    """True and false positives at some thresholds, and the totals; the base of exact counts and counts in ranges.
+    """True and false positives at some thresholds, and the totals. Base class of exact counts and counts in ranges.
 
-    Curves are made of it. Functions that need more ask for every level (`require_levels`), the vertices of the ROC hull
-    (`on_hull`), or the pairs that are ranked right (`pairs`), and get an InexactCountsError if these are not available.
+    Curves are computed from these counts. Functions that need every level call `require_levels`, functions that need
+    the vertices of the ROC hull call `on_hull`, and functions that need concordant pairs call `pairs`. These methods
+    raise an InexactCountsError if the counts are not exact enough.
 
     Attributes
     ----------
@@ -195,18 +196,18 @@ class CumulativeCounts(Result):
     cumulative : pair of arrays of k + 1
         True and false positives from (0, 0) on.
     holds_levels : bool
-        Whether every distinct score has its threshold.
+        True if every distinct score is a threshold.
     holds_hull : bool
-        Whether every vertex of the exact ROC hull is at a threshold.
+        True if every vertex of the exact ROC hull is at a threshold.
     attained : ThresholdCounts
-        The thresholds as if they were all levels: every point is one of the exact curve.
+        Counts with these thresholds as the only levels. Each of their points is on the exact curve.
     best_case : ThresholdCounts
-        Counts above whose hull the exact curve never exceeds.
+        Counts with a ROC hull that the exact curve never exceeds.
     weights : str
-        Kind of the sums in the counts, one of `core.predictions`; "cases" where they are numbers of them.
+        Kind of the weights, as listed in `core.predictions`; "cases" if counts are numbers of cases.
     dependent : bool
-        Whether some rows that were counted are of one group, or of one case. Counts do not hold groups, so that
-        intervals of them take all rows to be independent, and are marked as not reliable.
+        True if some of the counted rows belong to the same group or case. Counts do not contain the groups. Intervals
+        from such counts treat rows as independent and are marked as not reliable.
     """
 
     weights: str = "cases"
@@ -223,22 +224,22 @@ class CumulativeCounts(Result):
         return self.threshold.size
 
     def as_sums(self, weights: str, dependent: bool = False) -> Self:
-        """Return the counts, marked as sums of a kind of weights, and of dependent or independent rows."""
+        """Return the counts with another kind of weights and mark of dependent rows."""
         check.settle(self, weights=weights, dependent=dependent)  # some counts are frozen
         return self
 
     def point_of(self, tp: float, fp: float, fn: float, tn: float, threshold: float) -> OperatingPoint:
-        """Return a point with some of the rows counted, which stands for the same kind of rows."""
+        """Return an operating point with the kind of weights and the mark of dependent rows of these counts."""
         return OperatingPoint(tp, fp, fn, tn, threshold, self.weights, self.dependent)
 
     def with_next_score(self, point: OperatingPoint) -> OperatingPoint:
-        """Return a point with the next lower score, so that its threshold has a short text."""
+        """Return the point with `next_score` set, which gives its threshold a short text."""
         if math.isinf(point.threshold):
             return point
         return replace(point, next_score=self.score_below(point.threshold))
 
     def score_below(self, threshold: float) -> float:  # noqa: ARG002
-        """Return the highest score below a threshold, −∞ if there is none; NaN where not every score is known."""
+        """Return the highest score below a threshold; −∞ if there is none, NaN if not every score is known."""
         return float("nan")
 
     @property
@@ -253,7 +254,7 @@ class CumulativeCounts(Result):
 
     @cached_property
     def remaining(self) -> tuple[Array, Array]:
-        """False and true negatives, starting at (n_pos, n_neg): one point more than there are thresholds."""
+        """False and true negatives, starting at (n_pos, n_neg); one more point than thresholds."""
         tp, fp = self.cumulative
         return self.n_pos - tp, self.n_neg - fp
 
@@ -270,7 +271,7 @@ class CumulativeCounts(Result):
     def exact_sums_at(self, index: Array) -> Sums:
         """Return true and false positives at increasing points of `cumulative`, in multiples of `exact_unit`.
 
-        Nothing is rounded, so of two points it is certain which is better.
+        The sums are not rounded, so points can be compared exactly.
         """
         tp, fp = self.cumulative
         return tp[index].tolist(), fp[index].tolist()
@@ -318,14 +319,14 @@ class CumulativeCounts(Result):
             raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
 
     def require_cases(self) -> None:
-        """Raise unless these are numbers of cases: whole, and neither sums of sampling weights nor of money."""
+        """Raise unless the counts are whole numbers of cases, not sums of sampling weights or of money."""
         pos, neg = self.cumulative
         whole = all(counts.dtype.kind != "f" or not (counts % 1).any() for counts in (pos, neg))
         if self.weights in ("cases", "frequency", "priced") and whole:
             return
         raise WeightError(
             "counts",
-            expected="whole numbers, since counts do not tell how many rows a weight stands for",
+            expected="whole numbers, because sums of weights do not show the number of rows",
             hint="pass the rows with sample_weight (Predictions)",
         )
 
@@ -340,6 +341,7 @@ class CumulativeCounts(Result):
     @property
     def moderate(self) -> "Self":
         """The counts, in units of a power of two if products of them might leave the range of floats."""
+
         return self
 
     def pairs(self) -> Pairs:
@@ -354,7 +356,7 @@ class CumulativeCounts(Result):
         Raises
         ------
         InexactCountsError
-            If the threshold lies within a range; the message names the nearest ones that are known.
+            If the threshold lies within a range of scores; the message names the nearest exact thresholds.
 
         Examples
         --------
@@ -384,24 +386,24 @@ class ThresholdCounts(CumulativeCounts):
     ----------
     threshold : array of k scores, strictly decreasing
     pos, neg : arrays of k counts
-        Positives and negatives with exactly that score; integers, or floats where rows are weighted. Levels at which
-        both are 0 are omitted.
+        Positives and negatives with exactly that score: integers, or floats if rows are weighted. Levels with no
+        positives and no negatives are omitted.
 
     Raises
     ------
     ShapeError, ScoreError, WeightError
-        If lengths differ, thresholds do not decrease strictly, or a count is negative or not finite.
+        If lengths differ, if thresholds do not strictly decrease, or if a count is negative or not finite.
 
     Notes
     -----
-    ``a + b`` is the statistic of the union of two samples; so chunks, files, threads and streams can be counted
-    separately and added. Rates are never stored: division happens in the curves.
+    ``a + b`` contains the counts of two samples together. So chunks, files, threads and streams can be counted
+    separately and added. Only counts are stored; curves compute rates from them.
 
-    Weighted rows are kept, so that small weights are not lost next to large ones: hulls and best points are decided by
-    the exact sums, and reported values are rounded once.
+    Weighted rows are kept, so that small weights are not lost next to large ones. Hulls and best points are determined
+    from exact sums, and reported values are rounded once.
 
-    From large unweighted data the object keeps one sorted integer a row, as wide as the score, and makes its
-    arrays when one is asked for; AUC and hull need none.
+    For large unweighted data, the object keeps one sorted integer per row, as wide as the score. Its arrays are made on
+    first access; the AUC and the hull do not need them.
 
     Examples
     --------
@@ -445,22 +447,22 @@ class ThresholdCounts(CumulativeCounts):
         Parameters
         ----------
         y_true : array of n labels
-            {0, 1}, {-1, 1} or {False, True}; any two with `pos_label`.
+            {0, 1}, {-1, 1} or {False, True}. Other labels need `pos_label`.
         y_score : array of n scores
-            Higher means more positive. Kept in its own type: float32, float64 and integers are never cast.
+            Higher scores mean more positive. The type is kept: float32, float64 and integers are never cast.
         pos_label : label, optional
-            The positive one.
+            The positive label.
         sample_weight : array of n weights, optional
-            Non-negative; integer weights equal repeated rows.
+            Non-negative. An integer weight counts as that number of equal rows.
 
         Raises
         ------
         ShapeError, LabelError, ScoreError, WeightError
-            If the columns do not fit each other or hold what cannot be ranked.
+            If the columns have different lengths or contain invalid values.
 
         Notes
         -----
-        O(n log n): one sort of a packed integer for each row.
+        The time is O(n log n), for one sort of an integer per row.
 
         Examples
         --------
@@ -518,13 +520,13 @@ class ThresholdCounts(CumulativeCounts):
 
     @cached_property
     def cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """True and false positives, starting at (0, 0): one point more than there are levels."""
+        """True and false positives, starting at (0, 0); one more point than levels."""
         tp, fp = self._ranking.cumulative()
         return check.read_only(tp), check.read_only(fp)
 
     @cached_property
     def remaining(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """False and true negatives, starting at (n_pos, n_neg); summed from below, which keeps small weights."""
+        """False and true negatives, starting at (n_pos, n_neg). Summed from the lowest score, to keep small weights."""
         if not self._ranking.weighted:
             return super().remaining
         fn, tn = self._ranking.remaining()
@@ -532,7 +534,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @cached_property
     def strict_cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Counts that increase wherever `cumulative` does, even by less than rounded sums show."""
+        """Counts that increase wherever the exact sums do, even by less than the rounding of `cumulative`."""
         if not self._ranking.weighted:
             return super().strict_cumulative
         return running_sums((self.pos > 0).astype(np.intp)), running_sums((self.neg > 0).astype(np.intp))
@@ -561,8 +563,8 @@ class ThresholdCounts(CumulativeCounts):
     def points(self) -> Iterator[tuple[Array, Array]]:
         """Yield cumulative true and false positives in blocks.
 
-        The first block begins with (0, 0), every other one with the last point of the block before it, so that
-        differences within blocks are all there are. A block is valid until the next one is requested.
+        The first block begins with (0, 0). Every later block begins with the last point of the previous block, so that
+        each difference of neighbouring points lies within a block. A block is valid until the next one is requested.
 
         Examples
         --------
@@ -577,12 +579,12 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def attained(self) -> "ThresholdCounts":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The counts themselves: every level is a point of the curve."""
+        """The counts unchanged: every level is a point of the exact curve."""
         return self
 
     @property
     def best_case(self) -> "ThresholdCounts":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The counts themselves: no point is missing."""
+        """The counts unchanged: no point is missing."""
         return self
 
     def require_levels(self, what: str) -> "ThresholdCounts":  # noqa: ARG002
@@ -604,11 +606,11 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def is_exact(self) -> bool:
-        """True if counts are 64-bit integers, so that geometry is decided in integer arithmetic."""
+        """True if counts are 64-bit integers, which allows exact integer arithmetic for hulls."""
         return isinstance(self.n, int) and self.n_pos * self.n_neg < 2**63
 
     def probabilities(self, what: str) -> Array:
-        """Return the thresholds as probabilities; ScoreError unless all lie from 0 to 1, up to rounding."""
+        """Return the thresholds as probabilities; raise ScoreError if one is outside 0 to 1 by more than rounding."""
         return check.check_probabilities(self.threshold, what, self.pos + self.neg)
 
     def _cells(self, threshold: float) -> tuple[float, float, float, float]:
@@ -659,7 +661,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def auc_bounds(self) -> tuple[float, float]:
-        """The AUC as both of its bounds, which counts in bins have too.
+        """Lower and upper bound of the AUC, which are equal for exact counts.
 
         Examples
         --------
@@ -735,6 +737,6 @@ def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> np.dtype[Any]
             "cannot merge counts",
             expected="scores of one type",
             got=f"{mine} and {theirs}",
-            hint="no type holds both exactly; convert the scores first",
+            hint="no type holds both exactly; convert the scores to one type first",
         )
     return common

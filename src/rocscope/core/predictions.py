@@ -1,20 +1,20 @@
 """Predictions: labels and the scores of one or more models, row by row.
 
 `Rows` is the base of `Predictions` and `MulticlassPredictions`: weights, folds, groups, segments and selection.
-`Provenance` holds the source of rows and how many of them were dropped; `CountedModels` holds counts by model with it.
+`Provenance` holds the source of rows and the number of rows dropped. `CountedModels` holds the counts of each model and
+their `Provenance`.
 
-Most functions allow for all that rows may stand for; `REFUSED` names the others, and the call that answers. A function
-asks once, with `require_kinds`, and looks at no weights itself. The kinds of rows:
+Most functions accept every kind of rows. `REFUSED` lists the functions that do not, and the call to use instead. A
+function checks the kind once, with `require_kinds`. The kinds of rows:
 
-========== ============================================================================================ kind       rows
-of it ========== ============================================================================================ repeats A
-case has several entries, as after repeated cross-validation. groups     Rows of one group, such as a patient, are not
-independent. sampling   A row represents a number of cases of a population: its weight. estimated  Weights were
-estimated, for censoring, verification or the share treated. expected   A case is two rows, a positive and a negative,
-which weigh its probabilities (`rocscope.expected`). money      A positive is a row at which acting gains, and its
-weight is the gain (`in_money`). priced     As money, but the gain is in a column and rows count as cases
-(`Experiment.priced`). frequency  A row stands for a number of equal rows: its weight. ==========
-============================================================================================
+- repeats: a case has several entries, as after repeated cross-validation.
+- groups: rows of one group, such as a patient, are not independent.
+- sampling: a row represents a number of cases of a population; this number is its weight.
+- estimated: weights were estimated, for censoring, verification or the share treated.
+- expected: a case is two rows, a positive and a negative, weighted by their probabilities (`rocscope.expected`).
+- money: a row is positive if acting on it gains, and its weight is the gain (`in_money`).
+- priced: as money, but the gain is in a column and rows count as cases (`Experiment.priced`).
+- frequency: a row represents a number of equal rows; this number is its weight.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,17 +40,17 @@ class Provenance(Result):
     Parameters
     ----------
     origin : tuple of str
-        The files read, or what held the rows, such as "pandas DataFrame".
+        Names of the files read, or the type of the table, such as "pandas DataFrame".
     rows_read : int
-        Rows that the source held, or those of them that `where` kept.
+        Number of rows in the source that satisfy `where`.
     rows_dropped : int
-        Rows among `rows_read` that were omitted because a value in them was missing or infinite.
+        Number of these rows that were omitted because a value was missing or infinite.
     where : str or None
         The filter, in SQL.
     doubt : str
-        Why intervals of what such rows cost are not to be trusted, whatever the rows show; empty where they may be.
+        Reason why intervals of costs are not reliable for rows from this source; empty if they are.
     horizon : float or None
-        The time by which the event was predicted, for rows of a follow-up.
+        Time by which the event is predicted, for follow-up data.
 
     Examples
     --------
@@ -65,11 +65,11 @@ class Provenance(Result):
     doubt: str = ""
     horizon: float | None = None
     folds = 1
-    """In how many folds the models were fitted; an evaluation has its own number."""
+    """Number of folds in which the models were fitted; overridden by the source of an evaluation."""
 
     @property
     def name(self) -> str:
-        """Short name of the source: the first file, and the number of further ones."""
+        """Short name of the source: the first file and the number of further files."""
         return brief(self.origin)
 
     def __repr__(self) -> str:
@@ -105,10 +105,10 @@ _LONGEST_TABLE = 100_000
 
 
 def is_table(weight: Array, positive: Array, *scores: Array) -> bool:
-    """Return whether weighted rows are a table of counts: nothing else is likely.
+    """Return True if weighted rows are almost certainly a table of counts.
 
-    Weights are whole, and all 0 or 1, or all rows differ and at least half of the scores have both labels. Scores of
-    single cases are hardly ever equal between the classes without being equal within them too.
+    All weights are whole numbers. Either all are 0 or 1, or all rows differ and at least half of the scores occur with
+    both labels. Single cases hardly ever have equal scores in different classes but not within a class.
     """
     if weight.dtype.kind == "f" and (weight % 1).any():
         return False
@@ -138,10 +138,10 @@ class Rows(Result):
     Attributes
     ----------
     sample_weight, fold, repeat, segment, groups, row : array of n entries, or None
-        Rows that belong together, such as the rows of a patient, share one of the `groups`. `row` is the case that an
-        entry is of, such as its place in the data: equal for all entries of one case.
+        Dependent rows, such as the rows of a patient, have the same label in `groups`. Entries of the same case have
+        the same value in `row`, such as its number in the data.
     weights : {"auto", "frequency", "sampling", "money", "priced"}
-        What `sample_weight` was said to stand for; see `Predictions`.
+        Meaning of `sample_weight`; see `Predictions`.
     weighting : EstimatedWeights or None
         Derivation of estimated weights.
     source : Provenance or None
@@ -170,13 +170,13 @@ class Rows(Result):
         """Check and store the columns."""
         check.check_choice("weights", weights, WEIGHTS)
         if not (weighting is None or hasattr(weighting, "estimate")):
-            expected = "what rocscope.outcomes passes to its rows; leave it out"
+            expected = "an EstimatedWeights from rocscope.outcomes, or None"
             raise InputError("weighting", expected=expected, got=check.shown(weighting))
         self.weights, self.weighting = weights, weighting
         weight = check.check_weights(sample_weight, n)
         own = weight if weighting is None else weighting.base
         if weights == "frequency" and own is not None and own.dtype.kind == "f" and (own % 1).any():
-            hint = "weights='sampling' is for rows that represent a number of cases of a population"
+            hint = "use weights='sampling' if a row represents a number of cases of a population"
             raise WeightError("weights='frequency'", expected="whole numbers of equal rows", got="fractions", hint=hint)
         self.sample_weight = None if weight is None else check.read_only(weight)
         for name, column in columns.items():
@@ -200,9 +200,9 @@ class Rows(Result):
         Raises
         ------
         ShapeError
-            If no row is selected, or the mask does not have an entry a row.
+            If no row is selected, or the mask does not have one entry for each row.
         ColumnError
-            If a model is not there.
+            If a model is unknown.
 
         Examples
         --------
@@ -220,7 +220,7 @@ class Rows(Result):
 
     @property
     def own_weight(self) -> Array | None:
-        """The weights that the user gave; estimated weights are these times the estimated factors."""
+        """Weights given by the user. Estimated weights are these weights times the estimated factors."""
         if self.weighting is None:
             return self.sample_weight
         base, index = self.weighting.base, self.weighting.index
@@ -228,7 +228,7 @@ class Rows(Result):
 
     @property
     def weight_kind(self) -> str:
-        """Kind of the rows, by its name in the table of kinds; "cases" where each is one."""
+        """Kind of the rows, as listed above; "cases" if each row is one case."""
         if self.weights in ("money", "priced"):
             return "priced" if self.sample_weight is None else self.weights
         if self.weighting is not None:
@@ -239,7 +239,7 @@ class Rows(Result):
 
     @property
     def relative_weight(self) -> Array | None:
-        """The weights with a mean of 1 over rows of weight above 0, where only their ratios matter; else unchanged."""
+        """The weights, scaled to a mean of 1 over rows of positive weight if only the ratios of weights matter."""
         weight = self.sample_weight
         if weight is None or self.frequency is not None:
             return weight
@@ -247,7 +247,7 @@ class Rows(Result):
 
     @cached_property
     def frequency(self) -> Array | None:
-        """The number of equal rows that each row stands for; None if weights stand for something else."""
+        """Number of equal rows that each row represents; None if weights have another meaning."""
         weight = self.own_weight
         return weight if self.weights == "frequency" or (self.weights == "auto" and self._is_table) else None
 
@@ -258,7 +258,7 @@ class Rows(Result):
 
     @cached_property
     def repeated(self) -> bool:
-        """True if a case has several entries, as after repeated cross-validation; these are not independent."""
+        """True if a case has several entries, as after repeated cross-validation. Such entries are not independent."""
         return self.row is not None and np.unique(self.row).size < self.row.size
 
     @cached_property
@@ -268,16 +268,16 @@ class Rows(Result):
 
     @property
     def grouped(self) -> bool:
-        """True if a group has several rows; these are not independent."""
+        """True if a group has several rows. Rows of a group are not independent."""
         return self.groups is not None and self.n_groups != self.groups.size
 
     @property
     def dependent(self) -> bool:
-        """Whether some rows are of one group, or of one case."""
+        """True if several rows belong to the same group or case."""
         return self.grouped or self.repeated
 
     def by_segment(self) -> Parts[Self]:
-        """Return a mapping from segment to its rows, computed on access.
+        """Return a mapping from segment to its rows; the rows are selected on access.
 
         Raises
         ------
@@ -302,15 +302,15 @@ _COLUMNS = ("fold", "repeat", "segment", "groups", "row")
 
 
 def independent_units(rows: Rows, groups: Any = None) -> Indices | None:
-    """Return the independent unit of each row as a number from 0, or None where every row is one.
+    """Return the number of each row's independent unit, from 0; None if every row is independent.
 
-    Units are the groups given; by default those of the rows; with False, or without groups, the rows themselves, with
-    all entries of a case together, because repeats are not new data.
+    Units are the given groups, by default the groups of the rows. With False, or if there are no groups, units are the
+    cases: all entries of a case are one unit, because repeats are not new data.
 
     Raises
     ------
     InputError
-        If groups part the entries of a case.
+        If entries of the same case are in different groups.
     """
     groups = rows.groups if groups is None else groups
     case = check.check_groups(rows.row, "row", len(rows)) if rows.repeated else None
@@ -321,13 +321,13 @@ def independent_units(rows: Rows, groups: Any = None) -> Indices | None:
         of_case = np.empty_like(unit)
         of_case[case] = unit
         if (parted := of_case[case] != unit).any():
-            got = check.count_and_first(parted, "entries in another one than their case")
+            got = check.count_and_first(parted, "entries of a case in different groups")
             raise InputError("groups", expected="all entries of a case in one group", got=got)
     return unit
 
 
 def model_name(models: Sequence[str], model: Any) -> str:
-    """Return the model's name, which may be omitted if there is only one."""
+    """Return the name of the model; `model` may be None if there is only one model."""
     if model is None and len(models) == 1:
         return models[0]
     if model is None:
@@ -359,47 +359,49 @@ class Predictions(Rows, metaclass=Answering):
     Parameters
     ----------
     y_true : array of n labels
-        {0, 1}, {-1, 1} or {False, True}; any two with `pos_label`.
-    scores : array of n scores, mapping from model name to array, or data frame with a column a model
-        An array is one model named "score". Higher means more positive.
+        {0, 1}, {-1, 1} or {False, True}. Other labels need `pos_label`.
+    scores : array of n scores, mapping from model name to array, or data frame with one column per model
+        An array is one model named "score". Higher scores mean more positive.
     pos_label : label, optional
-        The positive one.
+        The positive label.
     sample_weight : array of n weights, optional
         Non-negative.
     weights : {"auto", "frequency", "sampling", "money", "priced"}
-        Meaning of a weight. "frequency": a number of equal rows (whole numbers). "sampling": one row, which represents
-        this number of cases of a population; only ratios of weights matter. "money": one row, with this amount at
-        stake, as `in_money` makes them. Values are the same, intervals and tests are not: sampling weights of 1 to 20
-        that are taken for frequencies make intervals of 95% cover 29 to 83% of the time. "priced": as "sampling",
-        where labels state whether acting gains and a column has the amount, as `Experiment.priced` makes them. "auto"
-        means "sampling", except for weights of 0 and 1 and for a table of counts: whole weights, all rows different,
-        most scores with both labels.
-    fold, segment : array of n labels, optional
-        The cross-validation fold, and the part to be shown by itself, that a row belongs to. Rows without a segment
-        are one, called None.
+        Meaning of a weight. "frequency": number of equal rows (whole numbers). "sampling": number of cases of a
+        population that the row represents; only ratios of weights matter. "money": amount at stake in the row (see
+        `in_money`). "priced": as "sampling", where labels state whether acting gains and a column has the amount (see
+        `Experiment.priced`). "auto": "frequency" if all weights are 0 or 1, or if the rows are a table of counts (whole
+        weights, all rows different, most scores with both labels); otherwise "sampling". The meaning does not change
+        values, but intervals and tests: if sampling weights of 1 to 20 are taken for frequencies, 95% intervals cover
+        29 to 83% of the time.
+    fold : array of n labels, optional
+        Cross-validation fold of each row.
+    segment : array of n labels, optional
+        Segment of each row, such as its country, for results by segment. Rows without a segment form the segment None.
     groups : array of n labels, optional
-        Group of each row, such as its patient: intervals, tests, bands and the bootstrap then count groups by default.
+        Group of each row, such as its patient. By default, groups are the independent units of intervals, tests, bands
+        and the bootstrap.
     repeat, row : array of n labels, optional
-        The repeat of the evaluation, and the case that a row is of, such as its place in the data: equal wherever one
-        case occurs. If cases occur more than once, intervals and tests count cases.
+        Repeat of the evaluation, and case of each row, such as its number in the data. If cases occur more than once,
+        cases are the independent units of intervals and tests.
     decisions : array of n labels, or mapping from model name to array, optional
-        The labels that models give themselves, which need not be a cut of their scores at 1/2, nor any cut. Crisp
-        metrics and costs are of these, where no threshold is asked for.
+        Labels predicted by the models; they need not result from a threshold on the scores. Metrics and costs of
+        classes use them if no threshold is given.
     columns : mapping from name to array of n numbers, optional
-        Further columns of the rows, such as the amount at stake, which a `Context` may name as a cost.
+        Further columns of the rows, such as the amount at stake. A `Context` can use them as costs, by name.
     weighting : EstimatedWeights, optional
-        How `sample_weight` was estimated; `rocscope.outcomes` fills it in, and intervals and tests allow for it.
+        Derivation of an estimated `sample_weight`, set by `rocscope.outcomes`. Intervals and tests allow for it.
     source : Provenance, optional
-        Source of the rows; `rocscope.read` fills it in. A selection keeps the source of its rows.
+        Source of the rows, set by `rocscope.read`. A selection keeps the source of its rows.
 
     Raises
     ------
     ShapeError, LabelError, ScoreError, WeightError
-        If the columns do not fit each other or hold what cannot be ranked.
+        If the columns have different lengths or contain invalid values.
 
     Notes
     -----
-    Columns are not copied if they can be used unchanged; do not write to them afterwards.
+    Columns that need no conversion are not copied, so do not modify them afterwards.
 
     Examples
     --------
@@ -506,9 +508,9 @@ class Predictions(Rows, metaclass=Answering):
     @overload
     def counts(self, model: str | None = None, *, by: Literal["segment", "fold", "repeat"]) -> Any: ...
     def counts(self, model: str | None = None, *, by: str | None = None) -> Any:
-        """Rank the scores of a model, by default the only one, and return its counts.
+        """Rank the scores of a model and return its counts. `model` may be omitted if there is only one.
 
-        Each call ranks the scores again. With `by`, of each segment, fold or repeat: a
+        Each call ranks the scores again. With `by`, return the counts of each segment, fold or repeat as
         `rocscope.segments.SegmentedCounts`.
 
         Raises
@@ -527,19 +529,19 @@ class Predictions(Rows, metaclass=Answering):
         return counts.as_sums(self.weight_kind, self.dependent)
 
     def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:
-        """Return the confusion matrix of a model: of its own decisions, or at a threshold.
+        """Return the confusion matrix of a model at a threshold, by default of its own decisions.
 
         Raises
         ------
         ColumnError
-            If the model is unknown, there are several and none was named, or it has no decisions and no threshold is
-            given.
+            If the model is unknown, if several models exist and none is named, or if no threshold is given and the
+            model has no decisions.
         """
         name = self._model(model)
         if threshold is not None:
             return self.counts(name).at(threshold)
         if name not in self.decisions:
-            hint = "ask for a threshold, or pass decisions= to Predictions"
+            hint = "pass threshold=, or decisions= to Predictions"
             raise ColumnError(f"decisions of {name!r}", expected="its own labels", got="scores only", hint=hint)
         positive = self.decisions[name]
         cells = ((positive, self.y_true), (positive, ~self.y_true), (~positive, self.y_true), (~positive, ~self.y_true))
@@ -596,7 +598,7 @@ def with_groups(predictions: Predictions, groups: Any) -> Predictions:
 
 
 def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> Booleans:
-    """Return a boolean array of decisions; their labels must occur among the rows."""
+    """Return a boolean array of decisions; their labels must occur in `y_true`."""
     actual = check.check_column(y_true, "y_true")
     own = check.check_column(labels, name, actual.size)
     if pos_label is None and own.dtype == actual.dtype == np.bool_:
@@ -617,23 +619,23 @@ def _score_columns(scores: Any) -> dict[str, Any]:
 # Kinds of rows, and the functions that do not take them
 
 EXPECTED = {
-    "repeats": ("each case once", "several entries of a case, from repeats"),
+    "repeats": ("each case once", "several entries of a case, from repeated evaluation"),
     "groups": ("independent rows", "rows in groups"),
     "sampling": ("rows of equal weight", "sampling weights"),
-    "frequency": ("rows of equal weight", "numbers of equal rows as weights"),
-    "estimated": ("rows of equal weight", "weights that were estimated"),
+    "frequency": ("rows of equal weight", "frequency weights"),
+    "estimated": ("rows of equal weight", "estimated weights"),
     "expected": ("labels", "cases without labels, from rs.expected"),
-    "money": ("rows that count cases", "rows in money, whose weights are amounts"),
-    "priced": ("responses as labels", "labels that say whether acting gains"),
-    "sums": ("numbers of cases, since counts do not tell how many rows a weight stands for", "sums of weights"),
+    "money": ("rows weighted by cases", "rows weighted by amounts of money"),
+    "priced": ("responses as labels", "labels that state whether acting gains"),
+    "sums": ("numbers of cases, because sums of weights do not show the number of rows", "sums of weights"),
 }
-"""What a function that refuses a kind expects, and what it got, in words."""
+"""For each kind: texts for "expected" and "got" of the error of a function that refuses it."""
 
 _TRIAL = "plan from the experiment: trial.plan(campaign)"
-_CASES = {"money": "let a column say what rows bring: rs.choose(*trial.priced()), or Context(cost_fn='amount')"}
+_CASES = {"money": "pass the amounts as a column: rs.choose(*trial.priced()), or Context(cost_fn='amount')"}
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
 _ONE_ROW_A_CASE = {"repeats": "take one repeat: predictions.by_repeat()[0]"}
-_INDEPENDENT = dict.fromkeys(("repeats", "groups"), "leave the level out, or the groups if each row stands for itself")
+_INDEPENDENT = dict.fromkeys(("repeats", "groups"), "omit the level, or omit the groups if rows are independent")
 _ESTIMATED = {"estimated": "val_prob(…).u_p and spiegelhalter_test allow for estimated weights"}
 _ALIKE = ("sampling", "estimated", "money")
 _SUMS = (*_ALIKE, "expected")
@@ -643,11 +645,12 @@ _LABELLED = {"expected": "wait for the labels, or use the labelled reference"}
 _ROWS_OF_WEIGHTS = {"sums": "pass the rows with sample_weight (Predictions)"}
 _BOOTSTRAP = "use rocscope.bootstrap of the rows with sample_weight"
 
-# The calibration of expected cases is that of the reference which gave their probabilities; tests need their labels.
+# Expected cases are calibrated as the reference is that gave their probabilities. Tests need actual labels.
 _TESTS_OF_LABELS = ("Cox calibration", "recalibration", "Wilcoxon–Mann–Whitney test")
 _TESTS_OF_CALIBRATION = ("calibration report", "val.prob", "Spiegelhalter's test")
 
-# Labels drawn from the probabilities vary as much whatever their weight, which those for censoring contradict.
+# Labels are drawn from the probabilities with a variance that does not depend on their weight. Weights for censoring
+# increase the variance.
 _TESTS_BY_DRAWS = ("the test of calibration", "Hosmer–Lemeshow test")
 
 REFUSED: dict[str, dict[str, str]] = {
@@ -672,7 +675,7 @@ REFUSED: dict[str, dict[str, str]] = {
     **dict.fromkeys(_TESTS_BY_DRAWS, _ONE_ROW_A_CASE | _LABELLED | _ROWS_OF_WEIGHTS | _ESTIMATED),
     **dict.fromkeys(("a band of calibration", "an estimate from counts"), _ROWS_OF_WEIGHTS),
 }
-"""By function, the kinds that it refuses, and the call that answers; others that ask refuse repeats only."""
+"""By function, the kinds that it refuses, and the call to use instead. Functions not listed refuse repeats only."""
 
 KNOWS_NO_GROUPS = frozenset(
     (
@@ -684,13 +687,13 @@ KNOWS_NO_GROUPS = frozenset(
         *("an interval from counts", "an estimate from counts", "rates of a point"),
     )
 )
-"""Functions that take rows of a group to be independent, warn of it, and mark their results as not reliable."""
+"""Functions that treat rows of a group as independent. They warn, and mark their results as not reliable."""
 
 
 def kinds_of(data: Any, asked: Iterable[str] = tuple(EXPECTED)) -> set[str]:
-    """Return the kinds of rows, of counts that were made of rows, or of a mapping of these by name.
+    """Return the kinds of rows, of counts, or of a mapping from name to rows or counts.
 
-    Only the requested ones are determined: to find repeats and groups takes a sort of the rows.
+    Only the kinds in `asked` are determined, because finding repeats and groups requires sorting the rows.
 
     Examples
     --------
@@ -722,17 +725,17 @@ def _are_of_kind(rows: Rows, kind: str) -> bool:
 
 
 def require_kinds(function: str, *data: Any) -> str:
-    """Raise if a function does not take the kind of some data; warn of groups that it ignores.
+    """Raise if a function does not accept the kind of the data; warn if it ignores groups.
 
     Returns
     -------
     str
-        Why its result is not reliable; empty where it is.
+        Reason why the result is not reliable; empty if it is.
 
     Raises
     ------
     InputError
-        With the call that answers.
+        If the function does not accept the kind; the message names the call to use.
     """
     refused = REFUSED.get(function, _ONE_ROW_A_CASE)
     asked = [*refused, "groups"] if function in KNOWS_NO_GROUPS else refused
@@ -744,4 +747,4 @@ def require_kinds(function: str, *data: Any) -> str:
     if "groups" not in kinds or function not in KNOWS_NO_GROUPS:
         return ""
     warn(f"{function} treats rows as independent and ignores groups: its interval is too narrow")
-    return "rows of a group or case are taken to be independent"
+    return "rows of a group or case are treated as independent"

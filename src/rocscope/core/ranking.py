@@ -1,16 +1,16 @@
 """Rankings: labels and scores as levels of decreasing score, made with one sort.
 
-A level is a distinct score with the positives and negatives that have it. The data kept by a ranking determine the cost
-of its levels; all kinds yield them in blocks, highest score first, so that the area or the hull of 10⁸ rows needs no
-more memory than the sorted rows.
+A level is a distinct score with its numbers of positives and negatives. All rankings yield their levels in blocks,
+highest score first. The area or the hull of 10⁸ rows therefore needs no more memory than the sorted rows. There are
+three kinds of rankings:
 
-- `Levels`, of few rows or of counts, keeps a score and two counts for each level.
-- `SortedKeys`, of many unweighted rows, keeps one integer a row: the score and its label. Levels are recomputed at each
-  pass.
-- `SortedRows`, of weighted rows, keeps one integer and one signed weight a row. Levels are computed again at each pass.
+- `Levels`, for few rows or for counts, keeps a score and two counts for each level.
+- `SortedKeys`, for many unweighted rows, keeps one integer per row, with the score and the label. Levels are computed
+  in each pass.
+- `SortedRows`, for weighted rows, keeps one integer and one signed weight per row. Levels are computed in each pass.
 
-`engines.row_buffers` has the last two on disk. An integer, the *code*, orders as its score does
-(`_base.radix.encode`), so that rows of any type of score are sorted and compared as integers.
+`engines.row_buffers` stores the last two on disk. Each score is encoded as an integer, the *code*, with the same order
+(`_base.radix.encode`), so scores of all types are sorted and compared as integers.
 """
 
 from collections import deque
@@ -34,10 +34,10 @@ _PAIRS = "_pairs"
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive levels: codes of their thresholds, and the positives and negatives at or above each.
+    """Consecutive levels: codes of their thresholds, and the positives and negatives at or above each threshold.
 
-    Weighted levels have `steps`: 1 for a level with positives, 2 with negatives, 3 with both. The sums alone do not
-    show it, since a small weight is lost when it is added to a large sum.
+    `steps` of a weighted level is 1 if it has positives, 2 if it has negatives, and 3 if it has both. The sums do not
+    show this, because a small weight is lost when it is added to a large sum.
     """
 
     code: Array
@@ -48,10 +48,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of a positive and a negative: concordant, tied and in total.
+    """Numbers of pairs of a positive and a negative: concordant, tied and total.
 
-    A pair of weighted rows counts the product of their weights; if that leaves the range of a float, in units of a
-    power of two.
+    A pair of weighted rows counts as the product of their weights. If products leave the range of floats, they are in
+    units of a power of two.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Pairs:
     total: float
 
     def _doubled(self, ties: Ties) -> tuple[float, float]:
-        """Return twice the credited pairs and twice all pairs, so that half a pair is a whole number."""
+        """Return twice the credited pairs and twice the total, which are whole numbers even if ties count half."""
         check.check_choice("ties", ties, ("half", "lower", "upper"))
         credit = {"lower": 0, "half": 1, "upper": 2}[ties]
         return 2 * self.concordant + credit * self.tied, 2 * self.total
@@ -82,7 +82,7 @@ class Pairs:
 
 
 class Ranking:
-    """Levels by decreasing score; subclasses that recompute them at each pass define `blocks` and the `dtype` of
+    """Levels by decreasing score. Subclasses that compute levels in each pass define `blocks` and `dtype`, the type of
     scores.
     """
 
@@ -90,7 +90,7 @@ class Ranking:
 
     @property
     def few(self) -> bool:
-        """True if the levels are in memory, and few."""
+        """True if the levels are few and in memory."""
         return False
 
     @property
@@ -103,7 +103,7 @@ class Ranking:
         raise NotImplementedError
 
     def ranges(self) -> list[Iterator[Block]]:
-        """Return blocks for ranges of decreasing scores, each counted from (0, 0), to be processed in threads."""
+        """Return the blocks of each range of scores, for processing in threads. Counts of a range start at (0, 0)."""
         return [self.blocks()]
 
     def count_pairs(self) -> tuple[float, float]:
@@ -149,12 +149,12 @@ class Ranking:
         return self.levels().threshold
 
     def cumulative(self) -> tuple[Array, Array]:
-        """Return true and false positives, starting at (0, 0): one more than there are levels."""
+        """Return true and false positives, starting at (0, 0); one more point than levels."""
         return self.levels().cumulative()
 
     def remaining(self) -> tuple[Array, Array]:
-        """Return false and true negatives, starting with all; weights are summed from below, so that small ones are not
-        lost.
+        """Return false and true negatives, starting with all rows. Weights are summed from the lowest score, to keep
+        small weights.
         """
         return self.levels().remaining()
 
@@ -187,9 +187,9 @@ class Ranking:
 
 
 def running_sums(counts: Array) -> Array:
-    """Return running sums, starting at 0; for float weights, with the rounding error of each sum.
+    """Return running sums, starting at 0. Sums of float weights are corrected by their rounding errors.
 
-    So no sum is off by more than its last digit, and none is below the one before it.
+    No sum is wrong by more than its last digit, and no sum is below the previous one.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def unsigned_zeros(scores: Array) -> Array:
 
 
 def count_at_least(threshold: Array, cut: float) -> int:
-    """Count the levels whose score is at least `cut`; the comparison is exact, without rounding `cut` to their type."""
+    """Count the levels whose score is at least `cut`. `cut` is not rounded to the type of the scores."""
     dtype = threshold.dtype
     if dtype.kind == "f":
         lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
@@ -231,7 +231,7 @@ def count_at_least(threshold: Array, cut: float) -> int:
 
 
 def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
-    """Return the smallest value of a type that is not below `cut`, which lies within its range."""
+    """Return the smallest value of a type that is at least `cut`. `cut` must be within the range of the type."""
     smallest = dtype.type(cut if dtype.kind == "f" else ceil(cut))
     if smallest.item() < cut:
         with np.errstate(under="ignore"):  # the number after 0 is meant to be tiny
@@ -241,7 +241,7 @@ def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Vertices:
-    """Further facts of levels that are steps between points of a longer curve."""
+    """Additional data of levels that are steps between points of a longer curve."""
 
     cumulative: tuple[Array, Array]
     exact_sums: Sums
@@ -249,7 +249,7 @@ class Vertices:
 
 @dataclass(frozen=True)
 class Levels(Ranking):
-    """Ranked levels as arrays: thresholds strictly decreasing, every level with a positive count."""
+    """Ranked levels as arrays. Thresholds strictly decrease, and every level has a positive count."""
 
     threshold: Array
     pos: Array
@@ -285,7 +285,7 @@ class Levels(Ranking):
         return self.blocks_of(np.arange(self.threshold.size, dtype=np.uint64))
 
     def blocks_of(self, code: Array) -> Iterator[Block]:
-        """Yield the levels with other codes."""
+        """Yield the levels with the given codes in place of their own."""
         tp, fp = self._cumulative
         steps = (self.pos > 0) + np.uint8(2) * (self.neg > 0) if self.weighted else None
         yield Block(code, tp[1:], fp[1:], steps)
@@ -342,7 +342,7 @@ class Levels(Ranking):
 
 
 def all_pairs(ranges: list[tuple[float, float, float, float]]) -> tuple[float, float]:
-    """Sum pairs over ranges of decreasing scores, given the concordant, tied, positives and negatives of each."""
+    """Sum pairs over ranges of decreasing scores, each given as concordant pairs, tied pairs, positives, negatives."""
     concordant = tied = positives_above = 0
     for concordant_within, tied_within, pos, neg in ranges:
         concordant += concordant_within + neg * positives_above
@@ -369,7 +369,7 @@ class WeightedRows(Ranking):
     """Weighted rows as sorted codes (a score's ordered bits) and signed weights, negative for negatives."""
 
     def parts_of_rows(self) -> Iterator[tuple[Array, Array]]:
-        """Yield increasing codes and weights for ranges of decreasing scores; equal scores are never split."""
+        """Yield increasing codes and weights for ranges of decreasing scores. Equal scores are in the same range."""
         raise NotImplementedError
 
     def blocks(self) -> Iterator[Block]:
@@ -598,7 +598,7 @@ class SortedKeys(Ranking):
 
 
 def key_parts(upper: Sequence[KeyPart], lower: Sequence[KeyPart], dtype: np.dtype[Any]) -> tuple[KeyPart, ...]:
-    """Return ascending parts: scores whose highest ordered bit is 1 and the others, by decreasing score."""
+    """Return two sorted parts: first the scores whose highest ordered bit is 1, then the others."""
     width = np.dtype(f"u{dtype.itemsize}").type
     high_bit = width(1 << (dtype.itemsize * 8 - 1))
     high = [replace(part, high_bit=high_bit) for part in reversed(upper)]
@@ -611,7 +611,8 @@ def scan_parts(
 ) -> Generator[Block, None, tuple[int, int]]:
     """Yield the levels of parts in decreasing order, starting from given counts; return the final counts.
 
-    A part is sorted keys and their highest bit. Blocks depend on the levels alone, not on how these are parted.
+    A part consists of sorted keys and their highest bit. Blocks depend only on the levels, not on the division into
+    parts.
     """
     code = np.empty(_BLOCK, width)
     tp = np.empty(_BLOCK, np.int64)

@@ -18,7 +18,7 @@ from rocscope._base.contract import MissingAttributeError, held_to_contract
 
 
 class Answering(type):
-    """A class that states what to use for a constructor of another library."""
+    """Base class that names the call to use for constructors of other libraries."""
 
     if not TYPE_CHECKING:
 
@@ -27,9 +27,10 @@ class Answering(type):
 
 
 class Result:
-    """A result: named facts with `to_dict`, shown as one line in a notebook.
+    """Base class of results with `to_dict` and a one-line notebook display.
 
-    Plain data has the fields of the dataclass and the properties named in `_also`; or only what `_content` names.
+    `to_dict` contains the fields of the dataclass and the properties named in `_also`. If a class sets `_content`, it
+    contains only the names listed there.
     """
 
     _content: ClassVar[tuple[str, ...]] = ()
@@ -49,7 +50,7 @@ class Result:
 
 
 class ComparedByValue(Result):
-    """A result that equals its copies, NaN included; for dataclasses with ``eq=False``.
+    """Mixin for dataclasses with ``eq=False`` whose copies are equal even if they contain NaN.
 
     From Python 3.13 on a dataclass with a NaN does not equal itself.
     """
@@ -89,7 +90,7 @@ def _row(cells: Sequence[Any], names: int) -> str:
 def jsonable(value: Any) -> Any:
     """Return `value` as lists, dicts, strings and numbers; NaN and infinities become None.
 
-    Anything with a `to_dict` becomes what that returns.
+    An object with a method `to_dict` is replaced by the returned dictionary.
 
     Examples
     --------
@@ -124,22 +125,22 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band(Result):
-    """Lower and upper ends of y over x.
+    """Lower and upper limits of y at each x.
 
     Parameters
     ----------
     x, low, high : arrays of one length
     level : float
-        Confidence level, such as 0.95; 1 where the ends are guaranteed.
+        Confidence level, such as 0.95; 1 if the limits are guaranteed.
     method : str
-        Method, as named in the legend and the report.
+        Name of the method, shown in the legend and the report.
     simultaneous : bool
-        True where the whole curve lies inside with that confidence; False where each point does.
+        True if the level holds for the whole curve, False if it holds for each point separately.
     note : str
-        Limitations, or related findings; empty where there is nothing to say.
+        Limitations or related findings; empty if there are none.
     steps : bool
-        True if the lower end between two x equals the left one's and the upper end the right one's, as for a
-        non-decreasing curve; False where straight lines join them.
+        How the band is drawn between two values of x. If True, with the lower limit at the left and the upper limit at
+        the right value, as for a non-decreasing curve; if False, with straight lines.
 
     Examples
     --------

@@ -21,14 +21,14 @@ from rocscope.sample import counts_of
 class CostCurve(Curve):
     """Normalised expected cost of the best threshold (y) against the probability cost of positives (x).
 
-    Made by `rocscope.cost_curve`. Each threshold is a straight line from its fpr at x = 0 to its fnr at x = 1; this is
-    the lower envelope of all of them, the dual of the ROC hull.
+    Computed by `rocscope.cost_curve`. Each threshold is a straight line from its fpr at x = 0 to its fnr at x = 1. The
+    curve is the lower envelope of these lines, which is the dual of the ROC hull.
 
     Attributes
     ----------
     counts : ThresholdCounts
-    fpr, fnr : arrays, one entry a threshold
-        Left and right ends of all the lines, in order of decreasing threshold.
+    fpr, fnr : arrays with one entry per threshold
+        Heights of the lines at x = 0 and x = 1, in order of decreasing threshold.
     """
 
     title = "cost curve"
@@ -75,7 +75,7 @@ class CostCurve(Curve):
 
     @property
     def trivial(self) -> Curve:
-        """The better of predicting nobody and everybody positive, min(x, 1 − x)."""
+        """Cost of the better trivial classifier (nobody or everybody positive), min(x, 1 − x)."""
         return Curve([0.0, 0.5, 1.0], [0.0, 0.5, 0.0], [np.inf, np.inf, -np.inf])
 
     def _facts(self) -> str:
@@ -108,9 +108,9 @@ def cost_curve(
 
     Notes
     -----
-    x = π·cost_fn / (π·cost_fn + (1 − π)·cost_fp) for costs in addition to those of correct predictions, and y = x·fnr +
-    (1 − x)·fpr, the expected cost divided by its maximum. The area is the expected normalised cost where every x is
-    equally likely.
+    x = π·cost_fn / (π·cost_fn + (1 − π)·cost_fp), where costs of correct predictions are subtracted first, and
+    y = x·fnr + (1 − x)·fpr, the expected cost divided by its maximum. The area is the expected normalised cost if x is
+    uniformly distributed.
 
     References
     ----------
@@ -130,8 +130,9 @@ def cost_curve(
 class BrierCurve(Curve):
     """Expected loss (y) of acting on the probabilities, by cost proportion (x).
 
-    Made by `rocscope.curves.brier_curve`. A case is predicted positive iff its probability is at least x. The curve
-    jumps where cases lie: the first of the two points holds at this x, the second just above it.
+    Computed by `rocscope.curves.brier_curve`. A case is predicted positive iff its probability is at least x. The curve
+    jumps at the probabilities of cases and has two points there: the first is the value at this x, the second the value
+    just above it.
 
     Attributes
     ----------
@@ -195,8 +196,8 @@ def brier_curve(
 
     Notes
     -----
-    y = 2·[(1 − x)·fn + x·fp]/n at the threshold x = cost_fp/(cost_fp + cost_fn). Between it and the envelope (twice
-    the cost curve's cost at the class mix of the sample) lies what calibration would save.
+    y = 2·[(1 − x)·fn + x·fp]/n at the threshold x = cost_fp/(cost_fp + cost_fn). The difference from the lower envelope
+    (twice the cost of the cost curve at the prevalence of the sample) is the loss from miscalibration.
 
     References
     ----------
@@ -215,17 +216,17 @@ def brier_curve(
 class NetBenefitCurve(Curve):
     """Net benefit (y) against the threshold probability (x) from which a case is treated.
 
-    Made by `rocscope.net_benefit`.
+    Computed by `rocscope.net_benefit`.
 
     Attributes
     ----------
     counts : ThresholdCounts
     prevalence : float
-        Share of positives that it is computed at.
+        Share of positives for which the curve is computed.
     standardized : bool
-        Whether net benefit is divided by its largest value, the prevalence.
+        True if net benefit is divided by its largest value, the prevalence.
     harm : float
-        Cost of finding out the risk, in true positives per case.
+        Cost of determining the risk, in true positives per case.
     """
 
     title = "decision curve"
@@ -267,7 +268,7 @@ class NetBenefitCurve(Curve):
         return self._weigh(threshold, *self._rates(threshold)) - harm
 
     def at(self, x: Any) -> Any:
-        """Return the net benefit at a threshold probability, computed exactly rather than interpolated.
+        """Return the net benefit at a threshold probability, computed from the counts without interpolation.
 
         Examples
         --------
@@ -309,7 +310,7 @@ class NetBenefitCurve(Curve):
         return super().columns() | references | {"interventions_avoided_per_100": self.interventions_avoided.y}
 
     def area(self) -> float:
-        raise InputError("a decision curve has no area that means anything", hint="compare it at the threshold of use")
+        raise InputError("the area under a decision curve has no meaning", hint="compare it at the threshold of use")
 
     def _facts(self) -> str:
         kind = "standardized, " if self.standardized else ""
@@ -336,14 +337,14 @@ def net_benefit(
     y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     threshold : float or array, optional
-        One threshold probability from 0 to below 1, or several, increasing; by default 0.01, 0.02, …, 0.99.
+        One or several increasing threshold probabilities, from 0 to below 1; by default 0.01, 0.02, …, 0.99.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own by default.
+        Share of positives where the model will be used; by default the share in the sample.
     standardized : bool
-        Divide by the prevalence, so that a perfect model has 1.
-    harm : float, or mapping from model name to one
-        Cost of finding out the risk, in true positives per case, subtracted from the net benefit: 0.02 where one would
-        test 50 patients to find one positive.
+        If True, divide net benefit by the prevalence, so that a perfect model has 1.
+    harm : float, or mapping from model name to float
+        Cost of determining the risk, in true positives per case; it is subtracted from the net benefit. Example: 0.02
+        if testing 50 patients is worth finding one positive.
 
     Returns
     -------
@@ -362,9 +363,9 @@ def net_benefit(
 
     Notes
     -----
-    NB(x) = π·tpr − (1 − π)·fpr·x/(1 − x), in true positives a case: at the sample's prevalence tp/n − fp/n·x/(1 − x).
-    Acting from risk x on means that a missed positive costs (1 − x)/x times a needless treatment. Computed at the
-    scores unchanged: miscalibration counts against a model.
+    NB(x) = π·tpr − (1 − π)·fpr·x/(1 − x), in true positives per case; at the prevalence of the sample it is
+    tp/n − fp/n·x/(1 − x). Treating cases with a risk of at least x means that a missed positive costs (1 − x)/x times
+    as much as an unnecessary treatment. Scores are not recalibrated, so miscalibration lowers the net benefit.
 
     References
     ----------
@@ -383,7 +384,7 @@ def net_benefit(
 
     def make(name: str | None, counts: ThresholdCounts) -> NetBenefitCurve:
         lost = harm.get(str(name), 0) if isinstance(harm, Mapping) else harm
-        check.check_number(lost, "harm", "a number of true positives a case of at least 0", least=0)
+        check.check_number(lost, "harm", "a number of true positives per case of at least 0", least=0)
         how: Any = {"target_prevalence": target_prevalence, "standardized": standardized, "harm": lost}
         return NetBenefitCurve(counts, grid, **how)
 

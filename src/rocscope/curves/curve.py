@@ -1,6 +1,6 @@
 """Base class of curves: Curve (points by decreasing threshold, and their axes), and Curves of several models.
 
-The file ends with the SVG preview that a curve has in a notebook.
+The last part of the file draws the SVG preview of a curve in a notebook.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ class Curve(Result):
     Parameters
     ----------
     x, y, threshold : arrays of one length
-        In order of decreasing threshold; the first is infinite where nothing is predicted positive.
+        Points in order of decreasing threshold. The first threshold is infinite: nothing is predicted positive.
 
     Examples
     --------
@@ -44,9 +44,9 @@ class Curve(Result):
     threshold: Array
 
     def at(self, x: Any) -> Any:
-        """Return y at `x` by linear interpolation; on a vertical piece, the last point.
+        """Return y at `x` by linear interpolation; on a vertical segment, y of the last point.
 
-        NaN outside the range of the curve.
+        The result is NaN outside the range of the curve.
 
         Examples
         --------
@@ -68,10 +68,10 @@ class Curve(Result):
         ax : Axes, optional
             Axes to draw on; by default a new figure.
         band : Band, optional
-            An interval around the curve, drawn as a fill; the legend names its level and method. By default the
-            confidence band of a calibration plot.
+            Band around the curve, drawn as a filled area; the legend shows its level and method. By default only
+            calibration plots have a band, the confidence band.
         **line
-            For the line, as in ``Axes.plot``: ``label``, ``color``, …
+            Options of the line, as in ``Axes.plot``, such as ``label`` and ``color``.
 
         Returns
         -------
@@ -93,12 +93,12 @@ class Curve(Result):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
-            The library of the frame.
+            Library of the data frame.
 
         Raises
         ------
         MissingDependencyError
-            If that library is not installed.
+            If this library is not installed.
 
         Examples
         --------
@@ -141,7 +141,7 @@ class Curve(Result):
 
 
 def cumulative(counts: CumulativeCounts) -> tuple[Array, Array]:
-    """Return true and false positives starting at (0, 0): one point more than there are levels."""
+    """Return true and false positives, starting at (0, 0); one more point than levels."""
     return counts.cumulative
 
 
@@ -159,7 +159,7 @@ def interpolate(x: Array, y: Array, at: Any) -> Any:
 
 
 def scalar(array: Array) -> Any:
-    """Return a zero-dimensional array as a number; other arrays unchanged."""
+    """Return a zero-dimensional array as a number, and other arrays unchanged."""
     return array.item() if array.ndim == 0 else array
 
 
@@ -230,9 +230,9 @@ def of_one_or_several(
     pos_label: Any,
     sample_weight: Any,
 ) -> Any:
-    """Return the curve of one model, or `Curves` if data have several models and `model` is not given.
+    """Return the curve of one model, or `Curves` if the data have several models and `model` is not given.
 
-    `make` gets the name of the model and its counts.
+    `make` is a function of the name of the model and its counts.
     """
     if isinstance(y_score, Mapping) and model is None:
         y_true = with_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)

@@ -1,7 +1,7 @@
 """Profit of a campaign against the share of customers contacted.
 
-A `Campaign` (`rocscope.core`) holds the terms: customers, costs and benefits. `ProfitCurve` counts responses; where
-each response has a benefit of its own (`unit_benefit` names a column), the curve counts money instead of responses.
+A `Campaign` (`rocscope.core`) contains the number of customers, costs and benefits. `ProfitCurve` counts responses.
+`RowProfitCurve` sums benefits instead, if each response has its own benefit (`unit_benefit` names a column).
 """
 
 from bisect import bisect_left
@@ -30,21 +30,22 @@ _DECILES = 10
 
 @dataclass(frozen=True)
 class CampaignRow(Result):
-    """One row of a campaign's table: the result of contacting a share of the customers, best scores first.
+    """One row of the table of a campaign: the result of contacting a share of the customers, best scores first.
 
     Attributes
     ----------
     depth : float
         Share of the population that is contacted.
     gain, cumulative_gain : float
-        Share of all responders found since the row before, and in all.
+        Share of all responders contacted since the previous row, and in total.
     lift : float
-        cumulative_gain/depth; 0, as in the paper, where nobody is contacted.
+        cumulative_gain/depth; 0 if nobody is contacted, as in the paper.
     size, responders, non_responders : float
-        Customers contacted, and how many of them respond or do not.
+        Numbers of customers contacted, of those who respond, and of those who do not.
     profit : float
+        Profit of the campaign.
     threshold : float
-        Contact customers with at least this score; perhaps only some of the cases with exactly this score.
+        Lowest score of the contacted customers. Possibly only some customers with this score are contacted.
     """
 
     depth: float
@@ -61,7 +62,7 @@ class CampaignRow(Result):
 class ProfitCurve(CountCurve):
     """Profit of a campaign (y) by share of customers contacted (x), best scores first.
 
-    Made by `rocscope.profit`.
+    Computed by `rocscope.profit`.
 
     Attributes
     ----------
@@ -118,13 +119,13 @@ class ProfitCurve(CountCurve):
     def best(self) -> CampaignRow:
         """Return the row of highest profit within the capacity.
 
-        If several are equally profitable, the one with fewest contacts is taken; to contact everybody has the threshold
-        −∞. The profit is below 0 where no campaign at all is the better idea; see `worthwhile`.
+        If several rows are equally profitable, the row with the fewest contacts is returned. If everybody is contacted,
+        the threshold is −∞. If no campaign is profitable, the profit is negative; see `worthwhile`.
 
         Notes
         -----
-        Compared in exact arithmetic. A capacity that ends within a tie, or between two thresholds, is filled at random:
-        see `rule`.
+        Profits are compared in exact arithmetic. If the capacity ends within a tie or between two thresholds, the
+        remaining contacts are drawn at random; see `rule`.
         """
         return self._make_row(self.depth, self.rule.rates[0], Fraction(0), self.rule.second.point.threshold)
 
@@ -134,7 +135,7 @@ class ProfitCurve(CountCurve):
         return self._share(*self.rule.rates)
 
     def size(self, end: TangentPoint) -> float:
-        """Return the number of customers from a threshold on."""
+        """Return the number of customers at or above a threshold."""
         return float(decimal(self.campaign.population) * self._share(*end.rates))
 
     def _share(self, tpr: Fraction, fpr: Fraction) -> Fraction:
@@ -155,7 +156,7 @@ class ProfitCurve(CountCurve):
 
     @property
     def _context(self) -> Context:
-        """The costs at which a threshold of the counts is the best."""
+        """The context in which the threshold of highest profit has the lowest cost."""
         return self.campaign.context
 
     def end(self, touch: TangentPoint) -> OperatingPoint:
@@ -201,9 +202,9 @@ class ProfitCurve(CountCurve):
         return sorted({*between.tolist(), *x[y == 0].tolist()})
 
     def table(self, steps: int = _DECILES) -> list[CampaignRow]:
-        """Return the campaign's table at equal steps of depth, by default deciles.
+        """Return the table of the campaign at equal steps of depth, by default deciles.
 
-        A step that ends within a tie takes its share of the tie.
+        A step that ends within a tie includes the corresponding share of the tie.
 
         References
         ----------
@@ -219,7 +220,7 @@ class ProfitCurve(CountCurve):
         return rows
 
     def _gain_at(self, depth: Fraction) -> tuple[int, Fraction]:
-        """Return the level that contains a depth, and the exact share of responders found up to it."""
+        """Return the level that contains a depth, and the exact share of responders up to this depth."""
         tp, fp = cumulative(self.counts)
 
         def depth_of(level: int) -> Fraction:
@@ -248,12 +249,12 @@ class ProfitCurve(CountCurve):
         return Curve(depth, self.campaign.profit(size, responders), np.full(len(depth), np.nan))
 
     def iso_profit_line(self, profit: float | None = None) -> Line:
-        """Return a line of equal profit in the sample's lift chart, by default through the best point.
+        """Return a line of equal profit in the lift chart of the sample, by default through the best point.
 
         Raises
         ------
         InputError
-            If the campaign has another response rate than the sample, whose lift chart it cannot be drawn on.
+            If the response rate of the campaign differs from that of the sample.
         """
         campaign, n = self.campaign, self.counts.n
         if campaign.response_rate is not None or not campaign.require_one_benefit():
@@ -293,9 +294,10 @@ def profit(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Where
-        there are no scores apart: ``profit(data, campaign)``.
+        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Without
+        `y_score`, call ``profit(data, campaign)``.
     campaign : Campaign
+        Population, costs and benefits.
 
     Returns
     -------
@@ -304,7 +306,9 @@ def profit(
     Raises
     ------
     InputError
-        If no campaign is given; see also `ThresholdCounts.from_scores`; OneClassError without responders.
+        If no campaign is given, or if the data are invalid (see `ThresholdCounts.from_scores`).
+    OneClassError
+        If there are no responders.
 
     See Also
     --------
@@ -312,9 +316,10 @@ def profit(
 
     Notes
     -----
-    profit = unit_benefit · responders − unit_cost · size − fixed_cost, where a share d of M customers has the size
-    d·M and the gain g(d) finds g·M·(response rate) responders. At a response rate ρ other than the sample's,
-    depth is ρ·tpr + (1 − ρ)·fpr. It supposes that responders and others score as they do in the sample.
+    profit = unit_benefit · responders − unit_cost · size − fixed_cost. A share d of M customers has the size d·M and
+    contains g(d)·M·(response rate) responders, where g is the gain. If the response rate ρ of the campaign differs from
+    that of the sample, the depth is ρ·tpr + (1 − ρ)·fpr. This assumes that scores within each class have the same
+    distribution as in the sample.
 
     References
     ----------
@@ -344,8 +349,8 @@ class RowProfitCurve(ProfitCurve):
     Attributes
     ----------
     counts : ThresholdCounts
-        Instead of the two classes: the revenue of the responses at each score, in ten thousandths, and the number of
-        customers. Its hull is the hull of profit against depth.
+        At each score, the revenue of the responses in ten-thousandths in place of positives, and the number of
+        customers in place of negatives. The hull of these counts is the hull of profit against depth.
     sample : ThresholdCounts
         Customers who responded and customers who did not.
     campaign : Campaign
@@ -373,7 +378,7 @@ class RowProfitCurve(ProfitCurve):
         return np.where(rows.y_true, in_parts(benefits), 0.0)
 
     def recount(self, counts: CumulativeCounts) -> NoReturn:  # noqa: ARG002
-        """Raise: other counts do not contain the benefit of each response."""
+        """Raise InputError, because other counts do not contain the benefit of each response."""
         raise InputError("profit curve", expected="one unit_benefit for all", got=repr(self.campaign))
 
     @property
@@ -439,5 +444,5 @@ class RowProfitCurve(ProfitCurve):
         return self._reference([0.0, *depth.tolist(), 1.0], [0.0, *gain.tolist(), 1.0])
 
     def iso_profit_line(self, profit: float | None = None) -> Line:  # noqa: ARG002
-        """Raise: a lift chart of responders has no lines of equal profit here."""
+        """Raise InputError, because profit is not constant on straight lines in a lift chart of responders."""
         raise InputError("iso-profit line", expected="one unit_benefit for all", got=repr(self.campaign))

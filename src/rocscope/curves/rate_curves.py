@@ -1,7 +1,7 @@
 """Curves of rates: ROC, precision-recall, detection error trade-off (DET), gain, lift and lift chart.
 
-Each is a pair of functions of the cumulative true and false positives, so that all of them share the points, the ties
-and the hull of one ranking: `CountCurve`. `RocCurve` comes first; the others differ only in their axes.
+Each curve is a pair of functions of the cumulative true and false positives (`CountCurve`). So all curves of a model
+have the same points, ties and hull. `RocCurve` comes first; the others differ only in their axes.
 """
 
 from copy import copy
@@ -27,8 +27,8 @@ from rocscope.sample import points_of
 class CountCurve(Curve):
     """A curve as a pair of functions of the counts, evaluated at every level on first access.
 
-    Subclasses give `_xy`, and in `needs` which cases there must be: "both classes", or what the positives are called.
-    The first point predicts nothing positive and has the threshold infinity.
+    Subclasses define `_xy`, and `needs` with the required cases: "both classes", or the word for positives. At the
+    first point nothing is predicted positive; its threshold is infinity.
     """
 
     kind: ClassVar[str] = ""
@@ -100,7 +100,7 @@ class CountCurve(Curve):
         Parameters
         ----------
         most : int, optional
-            Approximate number of bins, as for a drawing; all by default.
+            Approximate number of bins, for drawing; by default all bins.
         """
         if not isinstance(self.counts, BinnedCounts):
             return None
@@ -125,7 +125,7 @@ class CountCurve(Curve):
 class RocCurve(CountCurve):
     """True-positive rate (y) against false-positive rate (x), one vertex for each distinct score.
 
-    Made by `rocscope.roc`. Ties are one level, so the curve runs diagonally through them.
+    Computed by `rocscope.roc`. Tied scores have one vertex, so the curve is diagonal between ties of both classes.
     """
 
     kind = "roc"
@@ -156,11 +156,11 @@ class RocCurve(CountCurve):
 
     @cached_property
     def auc(self) -> float:
-        """Area under the curve: share of pairs ranked right, ties counting half."""
+        """Area under the curve: share of concordant pairs, where ties count half."""
         return self.area()
 
     def area(self, ties: Ties = "half") -> float:
-        """Return the area; see `rocscope.auc` for what `ties` means."""
+        """Return the area; `rocscope.auc` explains `ties`."""
         return self.counts.pairs().auc(ties)
 
     def _headline(self) -> str:
@@ -173,7 +173,7 @@ class RocCurve(CountCurve):
 
     @property
     def gini(self) -> float:
-        """2·AUC − 1."""
+        """Gini coefficient, 2·AUC − 1."""
         return 2 * self.auc - 1
 
     @cached_property
@@ -195,10 +195,10 @@ class RocCurve(CountCurve):
         return RocCurve(pool(self.counts))
 
     def best(self, context: Context | Campaign | None = None) -> OperatingPoint:
-        """Return the point of lowest expected cost in a context, or of highest accuracy without one.
+        """Return the point of lowest expected cost in a context, or of highest accuracy without a context.
 
-        If several points are equally good, the one with fewest positive predictions is taken. The threshold of
-        "everybody" is −∞.
+        If several points are equally good, the point with the fewest positive predictions is returned. If everybody is
+        predicted positive, the threshold is −∞.
         """
         return best_point(self.counts, context)
 
@@ -233,14 +233,14 @@ class RocCurve(CountCurve):
             Area to the right of the curve for tpr from `min_tpr` to 1. With `max_fpr` too, the two-way partial area:
             under the curve and above `min_tpr`, for fpr from 0 to `max_fpr`.
         fpr_range, tpr_range : (low, high), optional
-            The same over any part of the axis.
+            Range of fpr for an area under the curve, or of tpr for an area to the right of the curve.
         standardized : bool
-            McClish's scale: 1/2 for the diagonal, 1 for a perfect curve.
+            If True, rescale the area (McClish): 1/2 for the diagonal, 1 for a perfect curve.
 
         Raises
         ------
         InputError
-            Unless exactly one part is given (or `max_fpr` with `min_tpr`) and it lies within [0, 1].
+            If not exactly one part (or `max_fpr` with `min_tpr`) is given, or if it is not within [0, 1].
 
         References
         ----------
@@ -300,7 +300,7 @@ def _ends(part: Any) -> tuple[Any, ...]:
 
 
 def _area_between(x: Array, y: Array, low: float, high: float) -> float:
-    """Area under straight lines between points of non-decreasing x, restricted to [low, high]."""
+    """Return the area under straight lines between points of non-decreasing x, within [low, high]."""
     inside = (x > low) & (x < high)
     start, stop = interpolate(x, y, low), -interpolate(-x[::-1], -y[::-1], -high)
     return float(np.trapezoid(np.concatenate([[start], y[inside], [stop]]), np.concatenate([[low], x[inside], [high]])))
@@ -355,20 +355,23 @@ def auc(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Compute the area under the ROC curve: the probability that a random positive scores above a random negative.
+    """Compute the area under the ROC curve (AUC).
+
+    It is the probability that a random positive has a higher score than a random negative.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     ties : {"half", "lower", "upper"}
-        Value of a tied pair: 1/2 (Vuk & Curk's A_ROC2), 0 (their A_ROC1) or 1. The last two bound what any breaking of
-        ties could give.
+        Value of a tied pair: "half" is 1/2 (A_ROC2 of Vuk & Curk), "lower" is 0 (A_ROC1) and "upper" is 1. "lower" and
+        "upper" are bounds for every way of breaking ties.
 
     Returns
     -------
     float
-        Correctly rounded for unweighted data; below 1/2 when the scores rank the wrong way, never flipped.
+        The area, correctly rounded for unweighted data. If it is below 1/2, lower scores may mean positive; scores are
+        never reversed.
 
     Raises
     ------
@@ -398,7 +401,7 @@ def auc(
 class DetCurve(CountCurve):
     """False-negative rate (y) against false-positive rate (x), on normal deviate axes.
 
-    Made by `rocscope.det`.
+    Computed by `rocscope.det`.
     """
 
     kind = "det"
@@ -465,10 +468,11 @@ def det(
 
 
 class PrecisionRecallCurve(CountCurve):
-    """Precision (y) against recall (x), one point for each distinct score; precision is NaN where nothing is predicted.
+    """Precision (y) against recall (x), with one point for each distinct score.
 
-    Made by `rocscope.precision_recall`. Straight lines between its points would promise what no classifier can
-    give (Davis & Goadrich 2006), so `at` interpolates counts and `area` is the average precision.
+    Computed by `rocscope.precision_recall`. Precision is NaN if nothing is predicted positive. Points on straight lines
+    between the points of the curve cannot be achieved (Davis & Goadrich 2006). So `at` interpolates counts, and `area`
+    is the average precision.
     """
 
     kind = "precision_recall"
@@ -483,7 +487,7 @@ class PrecisionRecallCurve(CountCurve):
 
     @cached_property
     def average_precision(self) -> float:
-        """Sum over levels of the gained recall times the precision (without interpolation)."""
+        """Sum over levels of the increase in recall times the precision, without interpolation."""
         counts = self.counts.require_levels("average precision").moderate
         gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in counts.points())
         return float(sum(gained)) / counts.n_pos
@@ -495,8 +499,8 @@ class PrecisionRecallCurve(CountCurve):
     def at(self, x: Any) -> Any:
         """Return the precision at a recall, with false positives interpolated between the points.
 
-        A random mixture of the two neighbouring thresholds attains this. At a recall that several points have, the
-        first (of highest precision) counts.
+        A random mixture of the two neighbouring thresholds has this precision. If several points have the same recall,
+        the first is used, which has the highest precision.
 
         Examples
         --------
@@ -559,7 +563,7 @@ def precision_recall(
 class LiftChart(CountCurve):
     """Number of true positives (y) against the share of positive predictions (x), as in the papers.
 
-    Made by `rocscope.lift_chart`. It is an affine image of the ROC curve and has the same hull and best points.
+    Computed by `rocscope.lift_chart`. It is an affine image of the ROC curve, so its hull and best points are the same.
     """
 
     kind = "lift_chart"
@@ -608,7 +612,9 @@ class LiftChart(CountCurve):
 
     @property
     def perfect(self) -> Curve:
-        """The chart of a perfect ranking: P at a depth of P/n, area P − P²/(2n), which the paper gives as P.
+        """The chart of a perfect ranking, which reaches P at a depth of P/n.
+
+        Its area is P − P²/(2n); the paper gives it as P.
 
         Examples
         --------
@@ -633,12 +639,12 @@ class LiftChart(CountCurve):
         return LiftChart(pool(self.counts))
 
     def best(self, context: Context | Campaign | None = None) -> OperatingPoint:
-        """Return the point of lowest cost, or of highest accuracy without a context; the same as on the ROC curve.
+        """Return the point of lowest cost in a context, or of highest accuracy without a context, as on the ROC curve.
 
         Raises
         ------
         InputError
-            If the context has another prevalence than the sample: a lift chart shows counts of the sample.
+            If the target prevalence differs from that of the sample, because a lift chart shows counts of the sample.
         """
         return best_point(self.counts, _at_sample_prevalence(context))
 
@@ -659,7 +665,7 @@ def _at_sample_prevalence(context: Context | Campaign | None) -> Context:
     context = Context.given(context)
     if context.target_prevalence is not None:
         got = f"target_prevalence={context.target_prevalence}"
-        hint = "use roc(...).best(context), or gain and lift, which do not depend on it in this way"
+        hint = "use roc(...).best(context)"
         raise InputError("lift chart", expected="a context at the prevalence of the sample", got=got, hint=hint)
     return context
 
@@ -667,7 +673,7 @@ def _at_sample_prevalence(context: Context | Campaign | None) -> Context:
 class GainCurve(CountCurve):
     """Share of all positives found (y) against the share of cases contacted (x).
 
-    Made by `rocscope.gain`. Also called cumulative gains, CAP, or lift chart.
+    Computed by `rocscope.gain`. It is also called cumulative gains curve, CAP, or lift chart.
     """
 
     kind = "gain"
@@ -681,9 +687,9 @@ class GainCurve(CountCurve):
 
 
 class LiftCurve(CountCurve):
-    """Lift factor (y) against the share of cases contacted (x); NaN where nobody is.
+    """Lift factor (y) against the share of cases contacted (x); NaN if nobody is contacted.
 
-    Made by `rocscope.lift`.
+    Computed by `rocscope.lift`.
     """
 
     kind = "lift"
@@ -698,7 +704,7 @@ class LiftCurve(CountCurve):
             return depth, tp / self.counts.n_pos / depth
 
     def area(self) -> float:
-        raise InputError("a lift curve has no area that means anything", hint="use gain or lift_chart")
+        raise InputError("the area under a lift curve has no meaning", hint="use gain or lift_chart")
 
     def at(self, x: Any) -> Any:
         """Return the lift at a depth, as the ratio of interpolated gain to depth.

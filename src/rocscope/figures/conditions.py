@@ -47,7 +47,7 @@ _RATE_OF_COUNT = {"cases": "depth", "tp": "tpr", "fp": "fpr", "fn": "fnr", "tn":
 _FIXES = {
     r"==": "an exact value is two bounds: 'tpr >= .8 and tpr <= .8'",
     r"[<>=]\s*\d{1,3}(,\d{3})+": "write a number without commas, such as 1000 or 1_000",
-    r"\bper\s+(hour|day|week|month|year)\b": "leave the period out, and pass the cases that come in it as population=",
+    r"\bper\s+(hour|day|week|month|year)\b": "omit the period, and pass the number of cases in it as population=",
 }
 
 
@@ -62,9 +62,9 @@ class Condition:
     relation : {">=", "<=", ">", "<"}
     bound : float
     level : float, optional
-        Confidence level at which it has to hold.
+        Confidence level at which the bound must be satisfied.
     model, minus : str, optional
-        The model that it is about, and the one whose figure is subtracted.
+        Name of the model; for a difference, also the name of the model whose figure is subtracted.
 
     Examples
     --------
@@ -83,12 +83,12 @@ class Condition:
 
     @classmethod
     def read(cls, text: Any, subject: str = "condition", example: str = "tpr >= 0.9") -> tuple[Self, ...]:
-        """Parse a text into conditions that all have to hold.
+        """Parse a text into conditions, all of which must be satisfied.
 
         Raises
         ------
         InputError
-            If it cannot be read; the error names `subject` and shows an example.
+            If the text is not valid; the error names `subject` and shows an example.
         """
         if isinstance(text, str) and len(text) > _LONGEST:
             raise InputError(subject, expected=f"at most {_LONGEST:,} characters", got=f"{len(text):,}")
@@ -133,28 +133,28 @@ class Condition:
 
     @property
     def upwards(self) -> bool:
-        """True if large values satisfy it."""
+        """True if large values satisfy the condition."""
         return ">" in self.relation
 
     def holds(self, value: Any) -> Any:
-        """Return whether (or where) a value satisfies the bound; undefined values never do."""
+        """Return True if a value satisfies the bound, for numbers or arrays; False for undefined values."""
         slack = _SLACK * max(1.0, abs(self.bound))
         inwards = self.upwards == (self.relation in (">=", "<="))
         return RELATIONS[self.relation](value, self.bound - slack if inwards else self.bound + slack)
 
     def beyond_doubt(self, estimate: Any) -> bool:
-        """Return whether an estimate satisfies it, with a level whether the whole interval does; False if undefined."""
+        """Return True if an estimate satisfies the bound; with a level, if its whole interval does."""
         end = estimate.low if self.upwards else estimate.high
         return bool(RELATIONS[self.relation](estimate.value if self.level is None else end, self.bound))
 
     def closest(self, values: Array) -> int | None:
-        """Return the index of the value closest to satisfying it, or None if none is defined."""
+        """Return the index of the value closest to satisfying the bound, or None if no value is defined."""
         if np.isnan(values).all():
             return None
         return int(np.nanargmax(values) if self.upwards else np.nanargmin(values))
 
     def is_closer(self, value: float, other: float) -> bool:
-        """Return whether the first of two values is closer to satisfying it."""
+        """Return True if the first of two values is closer to satisfying the bound."""
         return value > other if self.upwards else value < other
 
     @property

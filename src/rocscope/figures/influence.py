@@ -1,9 +1,9 @@
-"""Figures and their influence functions: how much a row at each level of the score changes a figure.
+"""Figures and their influence functions.
 
-The influence function gives the variance of a figure: its mean square over rows, divided by their number (Hampel 1974,
-JASA 69). A `Figure` is a named measure with its direction and needs. A `Smooth` is a statistic with an influence
-function: called with counts, its `linearise` returns a `Linear`, that is, a value with the influence of each row.
-`inference.influence_estimates` makes intervals of these, and documents there what each attribute is used for.
+The influence function is the change of a figure by a row at each level of the score. The variance of the figure is the
+mean square of the influences divided by the number of rows (Hampel 1974, JASA 69). A `Figure` is a named measure with
+its direction and its required input. A `Smooth` is a statistic with an influence function: its `linearise` returns a
+`Linear`, a value with the influence of each row. `inference.influence_estimates` computes intervals from these.
 
 In order: scales for intervals; intervals of small tables; `Linear` and `Smooth`; `Figure`; statistics of ranks (areas,
 average precision and others); statistics of probabilities (Brier score, log loss, calibration and others).
@@ -27,7 +27,7 @@ from rocscope.figures.logistic import recalibration
 
 _LARGEST = 700.0  # whose exponential is a float
 SPARE = 0.5
-"""Rows added to each cell of a table where a value may be at an end of its range (Haldane 1956, Anscombe 1956)."""
+"""Rows added to each cell of a table if the value may be at an end of its range (Haldane 1956, Anscombe 1956)."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Scale:
     low, high : float
         The ends of the range.
     name : str
-        Added to the method of an interval; empty for the plain and the logit scale, which go without saying.
+        Text added to the method of an interval; empty for the plain and the logit scale.
     to, back : functions
-        Onto the scale and back; and the `slope` of the first.
+        Transformation to the scale and its inverse; `slope` is the derivative of `to`.
 
     Examples
     --------
@@ -57,13 +57,13 @@ class Scale:
     slope: Callable[[float], float] = field(repr=False)
 
     def around(self, value: float, reach: float) -> tuple[float, float]:
-        """Return the interval of a value inside the range that reaches so far, to first order, on either side."""
+        """Return the interval around a value that extends, to first order, by `reach` on each side."""
         centre, reach = self.to(value), reach * self.slope(value)
         return self.back(centre - reach), self.back(centre + reach)
 
 
 def between(low: float, high: float) -> Scale:
-    """Return the logit scale of a range; from −1 to 1 it is Fisher's z, but for a factor."""
+    """Return the logit scale of a range; from −1 to 1 it is Fisher's z times a constant."""
     width = high - low
 
     def to(x: float) -> float:
@@ -90,9 +90,9 @@ UP_TO_ONE = Scale(
 
 @dataclass(frozen=True)
 class TwoRates:
-    """A metric of the four counts that contrasts a share of positives with the same share of negatives.
+    """A metric of the four counts that compares a share of positives with the same share of negatives.
 
-    It is back(to(share of positives) − to(share of negatives)); the share is the tpr and the fpr, or what they lack.
+    It is back(to(share of positives) − to(share of negatives)). The shares are tpr and fpr, or 1 − tpr and 1 − fpr.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class TwoRates:
     missed: bool = False
 
     def interval(self, cells: Array, quantile: float) -> tuple[float, float]:
-        """Return the MOVER interval from Jeffreys limits of both shares, around half a row more in each count.
+        """Return the MOVER interval from Jeffreys limits of both shares, with half a row added to each count.
 
         References
         ----------
@@ -132,9 +132,9 @@ class Smoothed:
     Parameters
     ----------
     cells : array of the four counts as shares of all rows
-    value_and_error : function from a number of rows to both
+    value_and_error : function from a number of rows to the value and its standard error
     rates : TwoRates, optional
-        The two shares of independent rows that it contrasts, which determine more than its standard error.
+        The two shares of independent rows that the metric compares; they give a better interval.
     """
 
     cells: Array
@@ -147,7 +147,7 @@ class Smoothed:
         return "MOVER of Jeffreys intervals" if self.rates else "half a row added to each count"
 
     def interval(self, rows: float, quantile: float, scale: Scale) -> tuple[float, float]:
-        """Return the interval of a number of rows that extends by a number of standard errors."""
+        """Return the interval for a number of rows, which extends by `quantile` standard errors."""
         if self.rates is not None:
             return self.rates.interval(self.cells * rows, quantile)
         value, error = self.value_and_error(rows)
@@ -156,13 +156,13 @@ class Smoothed:
 
 @dataclass(frozen=True)
 class Place:
-    """Point of a curve at which a statistic is read, which depends on the rows: at an fpr, a tpr or a depth.
+    """Position on a curve at which a statistic is read: an fpr, a tpr or a depth. It depends on the rows.
 
     Parameters
     ----------
     of_pos, of_neg : array of k
-        Influence of a positive and of a negative at each level of the score on the place.
-    shifted : function from a distance to the statistic that is read so far from the place
+        Influence on the position of a positive and of a negative at each level of the score.
+    shifted : function from a distance to the statistic read at this distance from the position
     """
 
     of_pos: Array
@@ -170,17 +170,17 @@ class Place:
     shifted: Callable[[float], float] = field(repr=False)
 
     def swapped(self) -> "Place":
-        """Return the place on the curve of the classes and order reversed."""
+        """Return the position on the curve with classes and order reversed."""
         return replace(self, of_pos=self.of_neg[::-1], of_neg=self.of_pos[::-1])
 
     def read(self, function: Callable[[float], float]) -> "Place":
-        """Return the place for a function of what is read there."""
+        """Return the position for a function of the statistic."""
         return replace(self, shifted=lambda by: function(self.shifted(by)))
 
 
 @dataclass(frozen=True)
 class Linear:
-    """A statistic of counts to first order: value + the mean of the influences of all rows.
+    """A statistic of counts to first order: the value plus the mean of the influences of all rows.
 
     Parameters
     ----------
@@ -188,21 +188,21 @@ class Linear:
     of_pos, of_neg : array of k
         Influence of a positive and of a negative at each level of the score; their mean over all rows is 0.
     trials : pair of arrays of k, optional
-        Denominator of a share of cases: which positives and negatives it contains.
+        Positives and negatives in the denominator of a share of cases.
     smoothed : Smoothed, optional
-        Of a metric of the four counts.
+        Set for a metric of the four counts.
     exact : bool
-        Whether equal rows make a share of `trials` binomial: not where its threshold depends on the rows.
+        True if a share of `trials` is binomial for equal rows; False if its threshold depends on the rows.
     place : Place, optional
-        Of what is read off a curve.
+        Set if the value is read off a curve.
     fixed : bool
-        Whether it is read among a fixed number of top rows, which makes a share more precise than in independent draws.
+        True if the value is a share of a fixed number of top rows, which is more precise than for independent draws.
     per : float
-        What a share of `trials` is divided by, as a gain is by its depth for a lift.
+        Divisor of a share of `trials`, such as the depth for a lift.
     bias : float
-        Expected excess of the value, times the number of rows.
+        Bias of the value times the number of rows.
     reason : str
-        Why the value is undefined or infinite.
+        Reason why the value is undefined or infinite.
     """
 
     value: float
@@ -220,9 +220,10 @@ class Linear:
 
 @dataclass(frozen=True)
 class Smooth:
-    """A smooth statistic of one model's counts, whose variance has a closed form.
+    """A smooth statistic of the counts of one model, with a variance in closed form.
 
-    Called with counts it is its value, so that it goes wherever a function of counts does, such as `bootstrap`.
+    It can be called with counts and then returns its value. Use it where a function of counts is accepted, such as in
+    `bootstrap`.
 
     Parameters
     ----------
@@ -231,12 +232,12 @@ class Smooth:
     scale : Scale
         Range of possible values, and the scale of its interval.
     tail : pair of float
-        The share of positives and of negatives that lie on the rarer side of where it looks, such as 0.1 for a tpr of
-        0.9: of few rows these are none.
+        Shares of positives and of negatives on the rarer side of the position where the statistic is read, such as 0.1
+        for a tpr of 0.9. Small samples may have no such rows.
     of_ranks : bool
-        Whether it is a mean of ranks, which a few rows that are ranked last lower much.
+        True if it is a mean of ranks, which a few rows ranked last reduce much.
     of_pairs : bool
-        Whether it compares rows with each other, so that pairs within groups of rows make it biased.
+        True if it compares pairs of rows. Pairs within groups of rows then cause a bias.
 
     Examples
     --------
@@ -262,7 +263,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class CountShares:
-    """Counts as shares of all rows: by level and class, cumulated from the highest score."""
+    """Counts by level and class as shares of all rows, cumulated from the highest score."""
 
     counts: ThresholdCounts
     pos: Array
@@ -350,28 +351,30 @@ class Figure:
     Attributes
     ----------
     name, title : str
-        Its names in code and in tables.
+        Names in code and in tables.
     needs : {"cells", "ranks", "probabilities", "costs"}
         Input of the computation: the four counts at a threshold, the order of the scores, probabilities, or the four
         counts and their costs.
     sign : {1, -1, 0}
-        1 where a large value is good, −1 where a small one is, 0 where neither is.
+        1 if larger values are better, −1 if smaller values are better, 0 if neither.
     unit : {"share", "ratio", "cases", "money", "number"}
+        Unit of the value.
     ideal : float, optional
-        The value of a perfect model, where there is one for all data.
+        Value of a perfect model, if it is the same for all data.
     aliases : tuple of str
-        Other names: of scikit-learn's scorers, of pROC, of textbooks. Case, underscores and hyphens make no difference.
+        Other names, such as those in scikit-learn, pROC and textbooks. Case, underscores and hyphens are ignored.
     cells : function of tp, fp, fn and tn, optional
-        Its value at a threshold, for numbers and arrays.
+        Computes the value at a threshold, for numbers and arrays.
     counts : function of ThresholdCounts, optional
-        Its value for a whole ranking.
+        Computes the value for a whole ranking.
     smooth : function without arguments that returns a Smooth, optional
-        The same with its influence function, from which its interval has a closed form.
+        Returns the figure with its influence function, which gives an interval in closed form.
     parts : two times four numbers, optional
-        If its value is a ratio of two sums of the four counts, the weights of the counts in both: for precision, tp/(tp
-        + fp), they are (1, 0, 0, 0) and (1, 1, 0, 0).
+        Weights of the four counts in numerator and denominator, if the value is a ratio of two sums of counts. For
+        precision, tp/(tp + fp), they are (1, 0, 0, 0) and (1, 1, 0, 0).
     lines : function from a prevalence to two lines, optional
-        If its value is a ratio of two linear functions of tpr and fpr: the weights of tpr, of fpr and of 1 in both.
+        Weights of tpr, fpr and 1 in numerator and denominator, if the value is a ratio of two linear functions of tpr
+        and fpr.
     """
 
     name: str
@@ -389,7 +392,7 @@ class Figure:
 
     @property
     def words(self) -> str:
-        """The kind of figure, for errors.
+        """Description of the kind of figure, for errors.
 
         Examples
         --------
@@ -399,7 +402,7 @@ class Figure:
         return f"{self.name!r}, {_WORDS[self.needs]}"
 
     def value(self, counts: ThresholdCounts) -> float:
-        """Return its value for a whole ranking."""
+        """Return the value of the figure for a whole ranking."""
         if self.counts is None and self.smooth is not None:
             counts.require_both_classes(self.title)
             return self.smooth()(counts)
@@ -407,7 +410,7 @@ class Figure:
         return float(self.counts(counts))
 
     def at_mix(self, share: Fraction) -> tuple[LinearForm, LinearForm] | None:
-        """Return the two lines in tpr and fpr whose quotient it is at a prevalence.
+        """Return numerator and denominator of the figure at a prevalence, as linear functions of tpr and fpr.
 
         Notes
         -----
@@ -416,7 +419,7 @@ class Figure:
 
         Examples
         --------
-        Of precision they are tp = π·tpr, and tp + fp = π·tpr + (1 − π)·fpr:
+        For precision they are tp = π·tpr, and tp + fp = π·tpr + (1 − π)·fpr:
 
         >>> precision = Figure("precision", "precision", "cells", parts=((1, 0, 0, 0), (1, 1, 0, 0)))
         >>> precision.at_mix(Fraction(1, 4))
@@ -428,11 +431,11 @@ class Figure:
 
 
 def line(weights: FourNumbers, share: Any) -> LinearForm:
-    """Express a weighted sum of the four counts per case as a line in tpr and fpr, at a prevalence.
+    """Express a weighted sum of the four counts per case as a linear function of tpr and fpr, at a prevalence.
 
     Examples
     --------
-    The share of correct predictions where half of the cases are positive is 0.5·tpr − 0.5·fpr + 0.5:
+    If half of the cases are positive, the share of correct predictions is 0.5·tpr − 0.5·fpr + 0.5:
 
     >>> line((1, 0, 0, 1), 0.5)
     (0.5, -0.5, 0.5)
@@ -449,7 +452,7 @@ def area() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -466,14 +469,14 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
     Parameters
     ----------
     max_fpr, min_tpr : float
-        One of them.
+        Largest fpr, or smallest tpr, of the area; pass one of them.
     standardized : bool
-        McClish's scale: 1/2 for the diagonal, 1 for a perfect curve.
+        If True, rescale the area (McClish): 1/2 for the diagonal, 1 for a perfect curve.
 
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
@@ -509,10 +512,11 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
 
 
 def _partial(counts: ThresholdCounts, part: float) -> Linear:
-    """Area up to fpr `part`: a positive adds the remaining fpr, a negative what the jackknife shows without it.
+    """Return the area up to fpr `part`, with influences of positives in closed form and of negatives by the jackknife.
 
-    First-order moves of negatives take the tpr at the end of the part for fixed, and so are too short where few
-    negatives lie above it: intervals then cover 78 to 88%, with the jackknife's moves and bias 93 to 97%.
+    First-order influences of negatives treat the tpr at the end of the part as fixed, and are too small if few
+    negatives are above it. Intervals then cover 78 to 88%; with influences and bias of the jackknife they cover 93 to
+    97%.
     """
     s = CountShares.of(counts)
     low, high, rise = s.fpr_before, s.fpr, s.tpr - s.tpr_before
@@ -560,7 +564,7 @@ def tpr_at(fpr: float) -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
@@ -569,9 +573,8 @@ def tpr_at(fpr: float) -> Smooth:
 
     Notes
     -----
-    Its variance depends on the slope of the curve there, which is taken from the curve itself within some of its width.
-    At a kink it is the mean of two slopes: the interval of `estimate_of` then reaches as far as the curve between the
-    limits of the fpr does.
+    The variance depends on the slope of the curve at the fpr, which is estimated from the curve nearby. At a kink it is
+    the mean of two slopes. The interval of `estimate_of` then includes the curve between the limits of the fpr.
 
     Examples
     --------
@@ -602,7 +605,7 @@ def fpr_at(tpr: float) -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
@@ -625,7 +628,7 @@ def fpr_at(tpr: float) -> Smooth:
 
 
 def _inside(before: Array, after: Array, part: float) -> Array:
-    """Return how much of each level lies before a position on an axis: 1, 0, or a share of one level."""
+    """Return the share of each level that lies before a position on an axis: 1, 0, or a fraction for one level."""
     width = after - before
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(width > 0, np.clip((part - before) / width, 0, 1), (after <= part).astype(float))
@@ -634,7 +637,7 @@ def _inside(before: Array, after: Array, part: float) -> Array:
 def _height_and_slope(x: float, along: Array, of: Array, n: float) -> tuple[float, float]:
     """Return the height of a curve, and its slope averaged over the sampling error of x with n rows.
 
-    This is the slope of the line that fits the curve best under the distribution of the quantile, a normal law around
+    The slope is that of the line that fits the curve best, weighted by the normal distribution of the quantile around
     x.
     """
     z = np.linspace(-3, 3, 61)
@@ -654,7 +657,7 @@ def gain_at(depth: float) -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
@@ -693,7 +696,7 @@ def lift_at(depth: float) -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -718,7 +721,7 @@ def precision_at(depth: float) -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -744,7 +747,7 @@ def average_precision() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -772,7 +775,7 @@ def brier() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -788,7 +791,7 @@ def log_loss() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -804,7 +807,7 @@ def excess_events() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -823,7 +826,7 @@ def _mean_of_rows(
             pos, neg = np.where(counts.pos > 0, of_pos(p), 0.0), np.where(counts.neg > 0, of_neg(p), 0.0)
         value = float(counts.pos @ pos + counts.neg @ neg) / n
         if value == inf:
-            nothing, reason = np.zeros(len(counts)), "infinite: something happened that was given the probability 0"
+            nothing, reason = np.zeros(len(counts)), "infinite: an event occurred that had the probability 0"
             return Linear(value, nothing, nothing, reason=reason)
         return Linear(value, pos - value, neg - value)
 
@@ -836,7 +839,7 @@ def observed_to_expected() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -859,7 +862,7 @@ def scaled_brier() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -885,7 +888,7 @@ def discrimination_slope() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -907,7 +910,7 @@ def calibration_slope() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -923,7 +926,7 @@ def calibration_intercept() -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -934,7 +937,7 @@ def calibration_intercept() -> Smooth:
 
 
 def _cox(counts: ThresholdCounts, name: Literal["intercept", "slope"]) -> Linear:
-    """Return a coefficient of logistic recalibration; influence H⁻¹x(y − μ)."""
+    """Return a coefficient of logistic recalibration, with the influence H⁻¹x(y − μ)."""
     p = counts.probabilities("logistic recalibration")
     s = CountShares.of(counts)
     pos, neg = counts.pos.astype(np.float64), counts.neg.astype(np.float64)

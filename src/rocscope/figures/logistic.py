@@ -1,7 +1,7 @@
 """Logistic regression of counts, and logistic recalibration: calibration in the large, intercept and slope.
 
-`fit_logistic` is maximum likelihood by Newton's method for positives and rows at k levels. `recalibration` is the only
-place where intercept and slope are computed; summaries, comparisons, gates and plots take them from it.
+`fit_logistic` computes the maximum likelihood fit by Newton's method, for positives and rows at k levels.
+`recalibration` computes intercept and slope for summaries, comparisons, gates and plots.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _SURE_GAIN = 1e-6  # below, a full step always gains: log-odds change by about a
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """Coefficients and their covariance; not `converged` where the steps did not end."""
+    """Coefficients and their covariance; `converged` is False if Newton's method did not converge."""
 
     coefficients: Array
     covariance: Array
@@ -47,7 +47,7 @@ def fit_logistic(
     offset : array of k, optional
         Added to the log-odds.
     start : array of p, optional
-        Initial coefficients; near the solution one step is taken over all levels.
+        Initial coefficients. Near the solution, a single step over all levels is sufficient.
     ridge : float
         Penalty on the squares of the coefficients.
     """
@@ -110,7 +110,7 @@ _LARGEST_RESIDUAL = 1e-6  # of the score equations per row of the rarer class: a
 
 SEPARATED = "the probabilities separate the classes"
 ONE_CLASS = "one class only"
-_CONTRADICTED = "something happened that was given the probability 0, or did not that was given 1"
+_CONTRADICTED = "an event with probability 0 occurred, or an event with probability 1 did not occur"
 
 
 @dataclass(frozen=True)
@@ -120,14 +120,15 @@ class CoxCalibration(Result):
     Attributes
     ----------
     in_the_large : float
-        Intercept where the slope is held at 1; 0 if the number of events equals the predicted number, above 0 if it is
-        larger.
+        Intercept if the slope is fixed at 1. It is 0 if the number of events equals the predicted number, and positive
+        if there are more events.
     intercept, slope : float
-        Of the joint fit; 0 and 1 for a calibrated model. A slope below 1 means probabilities that are too extreme.
+        Intercept and slope of the joint fit; 0 and 1 for a calibrated model. A slope below 1 means that probabilities
+        are too extreme.
     in_the_large_error, intercept_error, slope_error : float
         Their standard errors.
     reason : str
-        Why some of them are undefined or infinite, or their errors too small; empty if none is.
+        Reason why some values are undefined or infinite, or standard errors are too small; otherwise empty.
     """
 
     in_the_large: float
@@ -146,22 +147,22 @@ class CoxCalibration(Result):
 
 
 def recalibration(score: Array, pos: Array, neg: Array) -> CoxCalibration:
-    """Fit logit P(y = 1) = a + b·logit(p), and a with b held at 1, with model-based standard errors.
+    """Fit logit P(y = 1) = a + b·logit(p), and a with b fixed at 1, with model-based standard errors.
 
     Parameters
     ----------
     score, pos, neg : arrays of k
-        Distinct probabilities in increasing order, with the positives and the negatives at each.
+        Distinct probabilities in increasing order, with the numbers of positives and negatives at each.
 
     Notes
     -----
-    Probabilities of 0 and 1 have infinite log-odds. Those that proved right have the likelihood 1 for any a and b > 0
-    and are omitted, as in val.prob of R's rms; if one proved wrong, its likelihood is 0 and no fit exists. If the
-    others separate the classes, the likelihood increases with the slope without limit.
+    Probabilities of 0 and 1 have infinite log-odds. Correct ones have the likelihood 1 for any a and b > 0 and are
+    omitted, as in val.prob of R's rms. If one is wrong, its likelihood is 0, and no fit exists. If the remaining
+    probabilities separate the classes, the likelihood increases with the slope without limit.
 
     Examples
     --------
-    Twice the odds that were predicted, at both probabilities:
+    At both probabilities the observed odds are twice the predicted odds:
 
     >>> fit = recalibration(np.array([0.2, 0.5]), np.array([10.0, 20.0]), np.array([20.0, 10.0]))
     >>> round(fit.slope, 6), round(fit.intercept, 4)
@@ -198,10 +199,10 @@ def recalibration(score: Array, pos: Array, neg: Array) -> CoxCalibration:
 def _fit_recalibration(
     log_odds: Array, pos: Array, total: Array, *, with_slope: bool
 ) -> tuple[list[float], list[float]] | None:
-    """Return coefficients and standard errors; None unless the fit is a maximum of the likelihood.
+    """Return coefficients and standard errors; None if the fit is not a maximum of the likelihood.
 
-    The log-odds are centred and scaled, so that the Hessian is as well conditioned where they lie between 20 and 20.001
-    as where they reach from −700 to 700.
+    The log-odds are centred and scaled. So the Hessian is well conditioned for log-odds from 20 to 20.001 and also for
+    log-odds from −700 to 700.
     """
     centre, spread = 0.0, 1.0
     if with_slope:

@@ -1,8 +1,8 @@
 """Registry of figures: each performance measure by its name, and by its names in other libraries.
 
-A figure has one line in `_TABLE`; figures with a number in their name, such as f2 and lift@0.1, are made on request.
-The second part computes figures of the four counts at a fixed threshold, with cost and net benefit, as statistics with
-an influence function.
+Each figure has one line in `_TABLE`. Figures with a number in their name, such as f2 and lift@0.1, are created on
+request. The second part computes figures of the four counts at a fixed threshold, and cost and net benefit, as
+statistics with an influence function.
 """
 
 import re
@@ -58,12 +58,12 @@ def _of_cells(name: str, title: str, *aliases: str, lines: Any = None, **options
 
 
 def _closest_topleft(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
-    """Distance in ROC space from the perfect point (0, 1)."""
+    """Return the distance in ROC space from the perfect point (0, 1)."""
     return np.hypot(metrics.fpr(tp, fp, fn, tn), metrics.fnr(tp, fp, fn, tn))
 
 
 def _ks(counts: ThresholdCounts) -> float:
-    """Largest tpr − fpr over all thresholds."""
+    """Return the largest tpr − fpr over all thresholds."""
     return max(float(np.max(metrics.youden(counts.tp, counts.fp, counts.fn, counts.tn))), 0.0)
 
 
@@ -84,7 +84,7 @@ def _calibrated(name: str, title: str, function: str, attribute: str = "", *alia
 
 
 def _beyond_chance(share: Fraction) -> tuple[LinearForm, LinearForm]:
-    """Cohen's kappa: 2π(1 − π)(tpr − fpr) over (1 − 2π)·depth + π, with depth = π·tpr + (1 − π)·fpr."""
+    """Return Cohen's kappa as two lines: 2π(1 − π)(tpr − fpr) over (1 − 2π)·depth + π, depth = π·tpr + (1 − π)·fpr."""
     height, skew = 2 * share * (1 - share), 1 - 2 * share
     return (height, -height, 0), (skew * share, skew * (1 - share), share)
 
@@ -197,7 +197,7 @@ _TABLE = (
 )  # fmt: skip
 
 FIGURES: dict[str, Figure] = {figure.name: figure for figure in _TABLE}
-"""All figures by name; those with a number, such as f2 and lift@0.1, are created on request."""
+"""All figures by name. Figures with a number, such as f2 and lift@0.1, are created on request."""
 
 _BETA = re.compile(r"f(\d+(?:\.\d+)?)")
 _F1_ALIASES = ("f_score", "f measure", "dice", "f1_score")
@@ -221,8 +221,8 @@ def _f_score(text: str) -> Figure:
 def _at_depth(kind: str, text: str) -> Figure:
     """Return lift, gain or precision among a share of cases with the highest scores.
 
-    At a threshold it is the share of its positives in the whole share, as if it contained no more; NaN where the
-    threshold selects more than that share. So the best threshold is the one that finds most positives within it.
+    At a threshold, positives above the threshold are divided by all cases of the share. The result is NaN if the
+    threshold selects more cases than the share. So the best threshold selects the most positives within the share.
     """
     depth = float(text.rstrip("% ")) / 100 if "%" in text else float(text)
 
@@ -250,7 +250,7 @@ _SCORES_OF_CLUSTERINGS = {"fowlkes mallows score"}
 
 
 def known(name: str) -> Figure | None:
-    """Return the figure with a name in any case, or None.
+    """Return the figure with a name, ignoring case, or None.
 
     Examples
     --------
@@ -270,12 +270,12 @@ def known(name: str) -> Figure | None:
 
 
 def scorer_name(metric: Any) -> Any:
-    """Return the name of what a scorer of scikit-learn computes; anything else is returned unchanged.
+    """Return the name of the figure that a scikit-learn scorer computes; other arguments are returned unchanged.
 
     Raises
     ------
     InputError
-        If its options make it another figure than its name says.
+        If the scorer has options that change the figure.
 
     Examples
     --------
@@ -300,15 +300,15 @@ def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Fig
     ----------
     name : str
     subject : str
-        Argument that received it, such as ``"criterion"``.
+        Name of the argument, such as ``"criterion"``.
     expected : str
-        Which figures can be used there, for the error.
-    suits : function from a figure to whether it can be used
+        Description of the supported figures, for the error.
+    suits : function that returns True if a figure is supported
 
     Raises
     ------
     InputError
-        If the name is not known, or the figure cannot be used there; the error states the reason.
+        If the name is unknown, or the figure is not supported; the error states the reason.
 
     Examples
     --------
@@ -360,12 +360,12 @@ def statistic_named(name: str, subject: str = "statistic") -> tuple[Figure, Call
 
 
 def in_context(figure: Figure, context: Context) -> Figure:
-    """Return a cost figure in a context as one of the four counts; others unchanged.
+    """Return a cost figure in a context as a figure of the four counts; other figures are returned unchanged.
 
     Notes
     -----
-    The cost per case is Σ cost·count/n. The net benefit is (tp − odds·fp)/n, with the odds at which acting begins to
-    pay, (cost_fp − cost_tn)/(cost_fn − cost_tp).
+    The cost per case is Σ cost·count/n. The net benefit is (tp − odds·fp)/n, where the odds from which acting pays are
+    (cost_fp − cost_tn)/(cost_fn − cost_tp).
 
     Examples
     --------
@@ -376,7 +376,7 @@ def in_context(figure: Figure, context: Context) -> Figure:
     if figure.needs != "costs" or figure.name == "miscalibration_cost":
         return figure
     if context.columns or (figure.name == "net_benefit" and context.miss_cost <= 0):
-        expected = "a gain from acting on a positive, and costs that are the same in every row"
+        expected = "a gain from acting on positives, and the same costs in every row"
         raise InputError(figure.name, expected=expected, got=repr(context))
     if figure.name == "cost":
         top: FourNumbers = tuple(map(decimal, context.costs.values()))  # pyright: ignore[reportAssignmentType]
@@ -390,7 +390,7 @@ def in_context(figure: Figure, context: Context) -> Figure:
 
 
 _STEP = 1e-6  # near the cube root of float64's 10⁻¹⁶, where both errors of a central difference are small
-_EXPECTED = "a figure of one threshold that does not grow with the number of cases, such as 'precision'"
+_EXPECTED = "a figure of one threshold that does not depend on the number of cases, such as 'precision'"
 
 
 def _is_share_of_counts(figure: Figure) -> bool:
@@ -399,18 +399,18 @@ def _is_share_of_counts(figure: Figure) -> bool:
 
 @contract
 def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smooth:
-    """Return the statistic: any metric of tp, fp, fn and tn at a threshold.
+    """Return the statistic of a metric of tp, fp, fn and tn at a threshold.
 
     Parameters
     ----------
     threshold : float
     metric : name of a figure of one threshold, such as "precision", or a function of (tp, fp, fn, tn)
-        It must not change when all four are multiplied.
+        Its value must not change if all four counts are multiplied by a constant.
 
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
@@ -484,7 +484,7 @@ def _at(
 
 
 def _value_and_slopes(function: Callable[..., Any], cells: Array) -> tuple[float, Array]:
-    """Return a metric and its derivatives by the four cells; no slopes where it has no finite value."""
+    """Return a metric and its derivatives by the four cells; no derivatives if the value is not finite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         value = float(function(*cells))
         slope = np.array([_slope(function, cells, i) for i in range(4)])
@@ -501,12 +501,12 @@ def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
 
 @contract
 def cost_at(threshold: float, context: Context | Campaign | None = None) -> Smooth:
-    """Return the statistic: expected cost per case at a threshold, at the context's target prevalence if set.
+    """Return the statistic: expected cost per case at a threshold, at the target prevalence of the context if set.
 
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -531,7 +531,7 @@ def net_benefit_at(threshold: float) -> Smooth:
     Returns
     -------
     Smooth
-        For `estimate_of` and ``compare(statistic=…)``.
+        Pass it to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------

@@ -1,7 +1,8 @@
 """The best randomised rule within linear constraints: a convex combination of two thresholds.
 
-Randomising between two thresholds attains every point on the straight line between theirs, so that all such rules fill
-the convex outline of the thresholds. Bounds cut it to another polygon, and one of its corners is optimal.
+By randomising between two thresholds, every point on the straight line between them can be attained. All such rules
+together fill the convex hull of the thresholds. Linear bounds restrict the hull to a polygon, and one of its corners is
+optimal.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from rocscope.errors import InfeasibleError, InputError
 from rocscope.geometry.hull import Choices, TangentPoint, corners_of, stakes
 
 _ROUNDED = Fraction(1, 10**12)
-"""Tolerance for shares of thresholds at a bound, whose sums of weights are rounded."""
+"""Tolerance for shares of thresholds at a bound, because sums of weights are rounded."""
 
 
 class Bound(NamedTuple):
@@ -28,20 +29,20 @@ class Bound(NamedTuple):
     most: Fraction
 
     def room(self, corner: "_Corner") -> Fraction:
-        """Return the slack of a point within the bound."""
+        """Return the slack of a point relative to the bound."""
         return self.most - self.tpr_weight * corner.tpr - self.fpr_weight * corner.fpr
 
 
 @dataclass(frozen=True)
 class ConvexCombination:
-    """A point between two thresholds that each decide a share of the cases; both are equal for a single one.
+    """A point between two thresholds, each of which decides a share of the cases; equal for a single threshold.
 
     Attributes
     ----------
     first, second : TangentPoint
         Thresholds with fewer and with more positive predictions.
     share : Fraction
-        Of the cases that `second` decides.
+        Share of the cases that `second` decides.
     """
 
     first: TangentPoint
@@ -55,12 +56,12 @@ class ConvexCombination:
 
     @property
     def randomized(self) -> bool:
-        """True if both thresholds decide some cases."""
+        """True if each of the two thresholds decides some cases."""
         return 0 < self.share < 1
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """Exact expected true and false positive rate."""
+        """Exact expected true and false positive rates."""
         (tpr, fpr), (more_tpr, more_fpr) = self.first.rates, self.second.rates
         return tpr + self.share * (more_tpr - tpr), fpr + self.share * (more_fpr - fpr)
 
@@ -74,7 +75,7 @@ class _Corner:
     parts: tuple[tuple[Fraction, TangentPoint], ...]
 
     def towards(self, other: "_Corner", share: Fraction) -> "_Corner":
-        """Return the point a share of the way to another one."""
+        """Return the point at a share of the way to another point."""
         amounts: dict[tuple[int, int], tuple[Fraction, TangentPoint]] = {}
         for scale, corner in ((1 - share, self), (share, other)):
             for amount, touch in corner.parts:
@@ -87,12 +88,12 @@ class _Corner:
 def touching_within(
     choices: Sequence[Choices], context: Context, bounds: Sequence[Bound], totals: tuple[int, int] | None = None
 ) -> ConvexCombination:
-    """Return the rule of lowest expected cost within bounds; among equals the one with fewest positive predictions.
+    """Return the rule of lowest expected cost within bounds; of equal costs, that with the fewest positive predictions.
 
     Parameters
     ----------
     choices : Choices of one or several models
-        All their thresholds: bounds may ask for points below the hull.
+        All thresholds, because bounds may require points below the hull.
     context : Context
     bounds : sequence of Bound
     totals : (positives, negatives), optional
@@ -103,16 +104,16 @@ def touching_within(
     InfeasibleError
         If no rule is within the bounds.
     InputError
-        If errors of both kinds are rewarded, or bounds ask for a point within the outline, of three thresholds.
+        If both kinds of errors are rewarded, or if the best point needs three thresholds.
 
     Notes
     -----
-    Exact. It is the optimum of the linear program over all randomised rules, found by cutting the outline of the
-    thresholds at each bound.
+    The result is the exact optimum of the linear program over all randomised rules. It is computed by clipping the
+    convex hull of the thresholds at each bound.
 
     Examples
     --------
-    At most a quarter of the cases, where the best half of them are tied:
+    At most a quarter of the cases can be selected, and the best half of the cases are tied:
 
     >>> from rocscope import ThresholdCounts
     >>> from rocscope.geometry.hull import all_choices
@@ -133,13 +134,13 @@ def touching_within(
     parts = sorted(best.parts, key=lambda part: (part[1].choices.depth(part[1].index), part[1].rates[1]))
     # A corner within two bounds at once may lie off every line between two thresholds.
     if len(parts) > 2:
-        raise InputError("bounds", expected="a best rule of two thresholds", got="one of three", hint="leave one out")
+        raise InputError("bounds", expected="a best rule of two thresholds", got="one of three", hint="omit one bound")
     (_, first), (share, second) = parts[0], parts[-1]
     return settled(ConvexCombination(first, second, share))
 
 
 def _corners(choices: Choices) -> list[_Corner]:
-    """Return the thresholds of one model that are vertices of the convex outline."""
+    """Return the thresholds of one model that are vertices of the convex hull, upper and lower side."""
     size = choices.index.size
     # Turned by 180° the lower side of the outline is an upper hull: that of the negated choices.
     mirrored = replace(choices, index=choices.index[::-1], negated=not choices.negated)
@@ -152,7 +153,7 @@ def _corners(choices: Choices) -> list[_Corner]:
 
 
 def _outline(corners: list[_Corner]) -> list[_Corner]:
-    """Return the convex outline of points in order; of equal points, the one given first."""
+    """Return the vertices of the convex hull of points in order; of equal points, the first is used."""
     # Times the common denominators all rates are whole numbers, whose comparison is faster than that of fractions.
     right, up = lcm(*(at.fpr.denominator for at in corners)), lcm(*(at.tpr.denominator for at in corners))
     places = {(int(at.fpr * right), int(at.tpr * up)): at for at in reversed(corners)}  # in whole numbers
@@ -188,7 +189,7 @@ def _cut(polygon: list[_Corner], bound: Bound) -> list[_Corner]:
 
 
 def settled(between: ConvexCombination) -> ConvexCombination:
-    """Return the combination of the two nearest thresholds on the line, or a single one there."""
+    """Return the combination of the two nearest thresholds on the line, or a single threshold at the point."""
     if between.randomized and between.first.choices is between.second.choices:
         between = _nearest(between)
     if between.share < _ROUNDED:

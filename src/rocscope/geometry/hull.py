@@ -2,14 +2,14 @@
 
 The vertices of the hull are the thresholds that are optimal for some cost ratio. A lift chart is an affine image of
 ROC space, so both have the same hull. A hull is again a ThresholdCounts: the levels between two vertices are pooled
-into one, which is what isotonic regression (pooling of adjacent violators) does to the labels.
+into one level, as isotonic regression (pooling of adjacent violators) does with the labels.
 
-The turn of three points is computed in whole numbers. Sums of weights are rounded: points that are certainly below the
-hull are dropped by the rounded sums, and the few others are decided by exact sums (`rocscope._base.exact_sums`).
+The orientation of three points is computed in integers. Sums of weights are rounded. Points that are certainly below
+the hull are removed by rounded sums, and the few others by exact sums (`rocscope._base.exact_sums`).
 
-Best points are chosen only here. The rule: lowest expected cost; among equals fewest positive predictions; then the
-model given first. It holds for any context that does not reward errors of both kinds, also where a cost is 0 or one
-action is right whatever the scores.
+Best points are selected only in this module. The best point has the lowest expected cost; among points of equal cost it
+has the fewest positive predictions; then it is that of the first model. This rule applies to every context that does
+not reward both kinds of errors, also if a cost is 0 or if one action is right for all scores.
 """
 
 import bisect
@@ -42,9 +42,9 @@ class Choices:
     model : str
     counts : CumulativeCounts
     index : array of k points of `counts.cumulative`
-        Increasing; decreasing where negated.
+        Increasing, or decreasing if negated.
     negated : bool
-        True if cases below the threshold are the positive ones.
+        True if cases below the threshold are predicted positive.
     """
 
     model: str
@@ -59,19 +59,19 @@ class Choices:
 
     @functools.cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
-        """True and false positives, false and true negatives, k each."""
+        """True positives, false positives, false negatives and true negatives, as arrays of k."""
         above, below = self.counts.cumulative, self.counts.remaining
         tp, fp, fn, tn = (axis[self.index] for axis in ((*below, *above) if self.negated else (*above, *below)))
         return tp, fp, fn, tn
 
     @property
     def strict_cumulative(self) -> tuple[Array, Array]:
-        """Counts that increase wherever true and false positives do, even by less than rounded sums show."""
+        """Counts that increase wherever the exact sums do, even by less than the rounding of the sums."""
         ups, rights = ((-axis if self.negated else axis)[self.index] for axis in self.counts.strict_cumulative)
         return ups, rights
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return exact true and false positives at increasing positions; see `CumulativeCounts.whole`."""
+        """Return exact true and false positives at increasing positions; see `CumulativeCounts.exact_sums_at`."""
         if not self.negated:
             return self.counts.exact_sums_at(self.index[index])
         # Exact sums are asked for at increasing points; those of a negation decrease.
@@ -82,13 +82,13 @@ class Choices:
         return tp, fp
 
     def point(self, index: int) -> OperatingPoint:
-        """Return the operating point at a position; its threshold is −∞ where everybody is predicted positive."""
+        """Return the operating point at a position. Its threshold is −∞ if everybody is predicted positive."""
         tp, fp, fn, tn = (cell[index].item() for cell in self.cells)
         threshold = score_of(self.counts, int(self.index[index])) if fn or tn else -math.inf
         return self.counts.point_of(tp, fp, fn, tn, threshold)
 
     def rates(self, index: int) -> tuple[Fraction, Fraction]:
-        """Return the exact true and false positive rate at a position; 0 for a class without cases."""
+        """Return the exact true and false positive rates at a position; 0 for a class without cases."""
         ((tp,), (fp,)), (n_pos, n_neg) = self.exact_sums_at(np.array([index])), self.counts.exact_totals
         # A class without cases has a rate of 0 = 0 / 1.
         return Fraction(tp, n_pos or 1), Fraction(fp, n_neg or 1)
@@ -104,7 +104,7 @@ class Choices:
 
 
 def label(model: str, negated: bool) -> str:
-    """Return a model's name, with "not" if negated."""
+    """Return the name of a model, with "not" if its decisions are reversed."""
     return f"not {model}" if negated else model
 
 
@@ -122,12 +122,12 @@ def all_choices(model: str, counts: CumulativeCounts) -> Choices:
 
 
 def negation(model: str, counts: CumulativeCounts) -> Choices:
-    """Return the choices "positive iff score < threshold", without the two that any model has."""
+    """Return the choices "positive iff score < threshold", without "nobody" and "everybody positive"."""
     return Choices(model, counts, np.arange(len(counts) - 1, 0, -1), negated=True)
 
 
 def score_of(counts: CumulativeCounts, index: int) -> float:
-    """Return the score at a point of `counts.cumulative`, in the scores' type."""
+    """Return the score at a point of `counts.cumulative`, in the type of the scores."""
     return math.inf if index == 0 else counts.threshold[index - 1].item()
 
 
@@ -138,7 +138,7 @@ _FEW = 50
 
 
 def remembered(make: Callable[[ThresholdCounts], Made]) -> Callable[[ThresholdCounts], Made]:
-    """Cache a result on counts, which are immutable: a figure needs the same hull in a dozen places."""
+    """Cache a result on counts, which are immutable, because the same hull is needed repeatedly."""
     name = f"_{make.__name__}"
 
     @functools.wraps(make)
@@ -152,11 +152,12 @@ def remembered(make: Callable[[ThresholdCounts], Made]) -> Callable[[ThresholdCo
 
 
 def pool(counts: CumulativeCounts) -> ThresholdCounts:
-    """Return the upper convex hull, as counts whose levels are the hull's segments.
+    """Return the upper convex hull, as counts whose levels are the segments of the hull.
 
     Notes
     -----
-    Decided in exact integer arithmetic, whatever the weights; no three vertices are collinear. O(k) after ranking.
+    The hull is computed in exact integer arithmetic for any weights. No three vertices are collinear. The time is O(k)
+    after ranking.
 
     Examples
     --------
@@ -165,7 +166,7 @@ def pool(counts: CumulativeCounts) -> ThresholdCounts:
     >>> hull.threshold, hull.tp, hull.fp
     (array([5, 1]), array([2, 3]), array([0, 3]))
 
-    A perfect model of which two rows weigh 10¹⁷ times the others:
+    A perfect model, where two rows weigh 10¹⁷ times as much as the others:
 
     >>> pool(ThresholdCounts([4, 3, 2, 1], [1e17, 1, 0, 0], [0, 0, 1, 1e17])).threshold
     array([3, 1])
@@ -187,9 +188,9 @@ def _pooled(counts: ThresholdCounts) -> ThresholdCounts:
 
 
 def _push(blocks: Iterator[Block], dtype: type, *scales: float) -> tuple[Array, Array, Array]:
-    """Return true and false positives of the hull's vertices, starting at (0, 0), and their codes.
+    """Return true and false positives of the vertices of the hull, starting at (0, 0), and their codes.
 
-    With the `scales` of weights there may be more of them; see `kernels.weights.push_hull`.
+    With the `scales` of weights there may be additional points; see `kernels.weights.push_hull`.
     """
     tp, fp, code = np.zeros(1, dtype), np.zeros(1, dtype), np.zeros(1, np.uint64)
     top = 0
@@ -221,7 +222,7 @@ def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:
 
 
 def _pool_weighted(counts: ThresholdCounts) -> ThresholdCounts:
-    """Discard points that rounded sums exclude with certainty, and decide on the rest with exact sums."""
+    """Return the hull of weighted counts: exclude points by rounded sums if certain, and others by exact sums."""
     ranking = counts.ranking
     if ranking.few:
         tp, fp = counts.cumulative
@@ -250,7 +251,7 @@ def _pool_levels(levels: Levels) -> ThresholdCounts:
 
 
 def corners_of(choices: Choices) -> Indices:
-    """Return which thresholds of a model are vertices of their upper hull, including both ends.
+    """Return the indices of the thresholds that are vertices of the upper hull, including both ends.
 
     Examples
     --------
@@ -265,12 +266,12 @@ def corners_of(choices: Choices) -> Indices:
 
 
 def upper_corners(tp: Array, fp: Array) -> Indices:
-    """Return which points of a monotone chain are vertices of its upper hull, including both ends.
+    """Return the indices of the points of a monotone chain that are vertices of its upper hull, including both ends.
 
     Parameters
     ----------
-    tp, fp : arrays of one length, of at least 1, that never decrease
-        Whole counts at any thresholds of one model; they need not begin at (0, 0).
+    tp, fp : non-decreasing arrays of equal length, at least 1
+        Whole counts at any thresholds of one model. They need not begin at (0, 0).
 
     Examples
     --------
@@ -290,7 +291,7 @@ def upper_corners(tp: Array, fp: Array) -> Indices:
 
 
 def _corners(tp: list[int], fp: list[int]) -> Indices:
-    """Same as `upper_corners`, for whole numbers of any size."""
+    """Compute the same as `upper_corners`, for integers of any size."""
     tp, fp, size = _shortened(tp), _shortened(fp), len(tp)
     up, right, code = tp.copy(), fp.copy(), [0] * size
     top = kernels.ranks.push_hull.python(up, right, code, 0, tp[1:], fp[1:], range(1, size)) if size > 1 else 0
@@ -298,7 +299,7 @@ def _corners(tp: list[int], fp: list[int]) -> Indices:
 
 
 def _shortened(numbers: list[int]) -> list[int]:
-    """Return numbers without their common trailing binary zeros: exact weights have a thousand of them."""
+    """Return integers without their common trailing binary zeros; exact weights have about a thousand."""
     digits = functools.reduce(operator.or_, numbers)
     zeros = (digits & -digits).bit_length() - 1 if digits else 0
     return [number >> zeros for number in numbers] if zeros > 0 else numbers.copy()
@@ -307,7 +308,7 @@ def _shortened(numbers: list[int]) -> list[int]:
 def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> Indices:
     """Return the points that rounded sums do not exclude from the hull, including both ends.
 
-    `strict_cumulative` increase where the exact sums do, be it by less than the rounded ones show.
+    `strict_cumulative` increase wherever the exact sums do, even by less than the rounding of the sums.
     """
     up, right = (np.diff(column) > 0 for column in strict_cumulative)
     # A vertex between the ends is reached upwards and left to the right.
@@ -318,9 +319,9 @@ def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> Ind
 
 
 def _without_dents(tp: Array, fp: Array, kept: Indices) -> Indices:
-    """Repeatedly drop points on or below the line between their neighbours, while many are dropped.
+    """Repeatedly remove points on or below the line between their neighbours, as long as many are removed.
 
-    For sums of weights only points that are certainly below, as in `kernels.weights.push_hull`.
+    For sums of weights, only points that are certainly below the line are removed, as in `kernels.weights.push_hull`.
     """
     while kept.size > _FEW:
         y, x = tp[kept], fp[kept]
@@ -348,13 +349,13 @@ class HullVertex(Result):
     ----------
     model : str
     point : OperatingPoint
-        Its counts and its threshold.
+        Counts and threshold.
     slope_low, slope_high : float
-        It is the best choice where the iso-performance line has a slope from `slope_low` up to `slope_high`.
+        Range of slopes of the iso-performance line for which the vertex is the best choice.
     negated : bool
-        Whether the model's decisions are reversed: positive iff ``score < threshold``.
+        True if the decisions of the model are reversed: positive iff ``score < threshold``.
     tied : tuple of str
-        Other models that have a threshold of the same rates.
+        Other models that have a threshold with the same rates.
 
     Examples
     --------
@@ -372,7 +373,7 @@ class HullVertex(Result):
 
     @property
     def threshold(self) -> float:
-        """Predict positive iff ``score >= threshold`` (or below it, if negated)."""
+        """Cases are predicted positive iff ``score >= threshold``, or ``score < threshold`` if negated."""
         return self.point.threshold
 
     @property
@@ -392,7 +393,7 @@ class HullVertex(Result):
 
     @property
     def has_zone(self) -> bool:
-        """True if it is optimal for some slope between 0 and infinity."""
+        """True if the vertex is optimal for some slope between 0 and infinity."""
         return self.slope_low < self.slope_high
 
     def to_dict(self) -> dict[str, Any]:
@@ -408,8 +409,8 @@ class HullVertex(Result):
 class SlopeRanges:
     """Vertices in order of decreasing slope, and the exact slopes of the segments between them.
 
-    They tile the slopes from infinity to 0: vertex i is best from ``border[i]`` (included: of two equally good
-    choices the one with fewer positive predictions is taken) up to ``border[i - 1]``.
+    Vertex i is best for slopes from ``border[i]`` up to ``border[i - 1]``. At ``border[i]`` two vertices are equally
+    good, and the vertex with fewer positive predictions is chosen.
     """
 
     vertices: tuple[HullVertex, ...]
@@ -418,7 +419,7 @@ class SlopeRanges:
 
 @dataclass
 class _Corner:
-    """A candidate for a vertex of the hull of several models, in whole numbers on axes common to all of them."""
+    """A candidate for a vertex of the hull of several models, in integers on axes common to all models."""
 
     x: int
     y: int
@@ -432,9 +433,9 @@ def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
 
     Notes
     -----
-    Exact, whatever the weights, also of models from samples of different size: O(k) for the k thresholds of each model,
-    then O(v log v) for the v vertices of their hulls. If several models have the same rates, the first one owns the
-    vertex.
+    The slopes are exact for any weights, also for models from samples of different sizes. The time is O(k) for the k
+    thresholds of each model, and O(v log v) for the v vertices of their hulls. If several models have the same rates,
+    the vertex belongs to the first model.
     """
     options = [option.take(corners_of(option)) for option in choices if option.index.size]
 
@@ -481,14 +482,14 @@ def _turns_right(a: _Corner, b: _Corner, c: _Corner) -> bool:
 
 
 def slopes_at(touch: "TangentPoint", choices: Sequence[Choices]) -> tuple[float, float] | None:
-    """Return between which slopes of the iso-performance line no choice is better than a given one.
+    """Return the range of slopes of the iso-performance line for which a choice is best.
 
-    None if it is not a vertex of the rising part of their hull, so that no slope makes it the only best one.
+    The result is None if the choice is not a vertex of the increasing part of the hull.
 
     Notes
     -----
-    The flattest line to any choice on its left is the upper limit, the steepest line to any on its right the lower one.
-    These are the slopes on both sides of the vertex in `slope_ranges`, without the rest of the hull.
+    The upper limit is the smallest slope of a line to any choice on the left, and the lower limit is the largest slope
+    of a line to any choice on the right. They equal the limits of `slope_ranges`, without computing the whole hull.
     """
     tpr, fpr = touch.rates
     low, high = Fraction(0), None
@@ -536,44 +537,44 @@ class TangentPoint:
     choices: Choices
     index: int
     tied: tuple["TangentPoint", ...] = ()
-    """Ties: for each model, those with fewest and with most positive predictions."""
+    """Tied points: for each model, those with the fewest and with the most positive predictions."""
 
     @property
     def point(self) -> OperatingPoint:
-        """Its counts and threshold."""
+        """Counts and threshold of the point."""
         return self.choices.point(self.index)
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """Its exact true and false positive rate."""
+        """Exact true and false positive rates of the point."""
         return self.choices.rates(self.index)
 
 
 def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None) -> TangentPoint:
-    """Return the choice of lowest cost; among equals the one with fewest positive predictions, then the first.
+    """Return the choice of lowest cost; of equal costs, the one with the fewest positive predictions, then the first.
 
     Parameters
     ----------
     choices : Choices of one or several models, at least one
-        Any thresholds; the vertices of the hull are enough, unless `needs_every_threshold` is true.
+        Any thresholds. The vertices of the hull are sufficient, except if `needs_every_threshold` is true.
     context : Context
     totals : (positives, negatives), optional
-        From which the context takes its class mix if it names none, such as `counts.exact_totals`; by default as the
-        first one.
+        Totals for the prevalence of a context without target, such as `counts.exact_totals`; by default those of the
+        first choice.
 
     Raises
     ------
     InputError
-        If errors of both kinds are rewarded: then the best classifier is a bad one.
+        If both kinds of errors are rewarded, because the worst classifier would then be best.
 
     Notes
     -----
-    Exact, whatever the weights: gains and costs are compared as fractions, by a binary search over the segments of each
-    model's hull.
+    The result is exact for any weights: gains and costs are compared as fractions, by a binary search over the segments
+    of the hull of each model.
 
     Examples
     --------
-    With false alarms for nothing every threshold that finds all positives is best; the highest is taken:
+    If false alarms cost nothing, every threshold that detects all positives is best. The highest is returned:
 
     >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts([0.9, 0.6, 0.4, 0.2], [2, 2, 0, 0], [0, 1, 2, 3])
@@ -605,16 +606,16 @@ def stakes(
 
 
 def best_point(counts: CumulativeCounts, context: Context | Campaign | None = None) -> OperatingPoint:
-    """Return the point of lowest expected cost in a context, or of highest accuracy without one.
+    """Return the point of lowest expected cost in a context, or of highest accuracy without a context.
 
     Raises
     ------
     OneClassError
-        If the counts hold one class only.
+        If the counts contain only one class.
     InputError
-        If errors of both kinds are rewarded.
+        If both kinds of errors are rewarded.
     InexactCountsError
-        If ranges of the score leave it open.
+        If counts in ranges of the score do not determine the point.
 
     Examples
     --------
@@ -632,7 +633,7 @@ def best_point(counts: CumulativeCounts, context: Context | Campaign | None = No
 
 
 def needs_every_threshold(context: Context) -> bool:
-    """Return whether the best point may lie below the hull: possible if false alarms are rewarded and hits are not.
+    """Return True if the best point may be below the hull, that is, if false alarms are rewarded and hits are not.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Simplify a curve to the few points that are needed to draw it and to find its best point."""
+"""Select the points of a curve that are needed to draw it and to find its best point."""
 
 import heapq
 from collections.abc import Iterable, Sequence
@@ -24,11 +24,11 @@ class Thinned:
 
     Attributes
     ----------
-    index : array of increasing point numbers; 0 is "nobody positive", i the i-th level
+    index : array of increasing point numbers; 0 is "nobody positive", i is the i-th level
     threshold : array of scores; the first is infinite
     tp, fp : arrays of counts
     counts : ThresholdCounts
-        Those of all points.
+        Counts of all points.
     """
 
     index: Array
@@ -39,7 +39,7 @@ class Thinned:
 
     @property
     def next_score(self) -> Array:
-        """The highest score below each threshold, −∞ below the last: from it to the threshold there is no other."""
+        """The highest score below each threshold; −∞ below the last threshold."""
         following = np.append(self.counts.threshold.astype(np.float64), -np.inf)
         return following[self.index]
 
@@ -58,22 +58,22 @@ def thin(
     keep: Array = _NONE,
     blocks: Iterable[Block] | None = None,
 ) -> Thinned:
-    """Choose about `most` points, evenly along the ROC curve, all that can have the lowest cost, and those of `keep`.
+    """Select about `most` points evenly along the ROC curve, all points that can have the lowest cost, and `keep`.
 
-    The former are the vertices of the hull, which callers pass if they have them, and, for costs that only reward false
-    alarms, the first with all of them. A caller that needs the blocks of the ranking too passes them, and looks at each
-    on its way.
+    Points that can have the lowest cost are the vertices of the hull and, for costs that only reward false alarms, the
+    first point with all negatives. Callers can pass the hull if they have it. They can also pass the blocks of the
+    ranking, to process each block in the same pass.
 
     Raises
     ------
     OneClassError
-        If the counts hold one class only.
+        If the counts contain only one class.
 
     Notes
     -----
-    Along a ROC curve s = fpr + tpr increases strictly and d = tpr − fpr shows how far it is from the diagonal, so
-    points are spread evenly in s and the deviation is half the largest error in d. One pass over the blocks, and one
-    more when the deviation is asked for.
+    Along a ROC curve, s = fpr + tpr strictly increases, and d = tpr − fpr is the distance from the diagonal. So points
+    are spaced evenly in s, and the deviation is half the largest error in d. This takes one pass over the blocks, and
+    another pass for the deviation if it is accessed.
 
     Examples
     --------
@@ -124,10 +124,7 @@ def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
 
 
 def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> float:
-    """Return the distance of points from the lines between selected ones, block by block.
-
-    On the line from (a, b) a rise of tp by 1 / n_pos moves d by 1 and the line's d by its slope, and fp likewise.
-    """
+    """Return the largest distance of points from the lines between selected points, block by block."""
     along, above = _along(counts, tp, fp), tp / counts.n_pos - fp / counts.n_neg
     run = np.diff(along)
     slope = np.diff(above) / np.where(run > 0, run, 1)  # rounded sums of weights may stand still
@@ -141,14 +138,14 @@ def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> f
 
 
 def _off(tp: Array, fp: Array, ends: Array, start_tp: Array, start_fp: Array, up: Array, right: Array) -> float:
-    """Same as the compiled loop, faster for few points."""
+    """Compute the same as the compiled loop; faster for few points."""
     line = np.repeat(np.arange(up.size), np.diff(ends.clip(0, tp.size)))
     return np.abs(up[line] * (tp - start_tp[line]) - right[line] * (fp - start_fp[line])).max(initial=0.0)
 
 
 @dataclass(frozen=True)
 class Simplified:
-    """The kept points of a polyline, and the largest distance of any other from the lines between them."""
+    """The selected points of a polyline, and the largest distance of any other point from the lines between them."""
 
     index: Array
     deviation: float
@@ -157,30 +154,29 @@ class Simplified:
 def simplify(
     x: Any, y: Any, *, most: int = 2000, keep: Sequence[int] | Array = (), tolerance: float = 0.0
 ) -> Simplified:
-    """Choose points of a polyline that reproduce its appearance.
+    """Select points of a polyline that reproduce its appearance.
 
     Parameters
     ----------
     x, y : arrays of n finite numbers
-        Each is measured in units of its own range, so for a ROC curve in rates.
+        Coordinates. Distances are in units of the range of x and of y; for a ROC curve these are rates.
     most : int
-        Largest number of points that remain; the first, the last and those of `keep` always do.
+        Largest number of selected points. The first and the last point and those of `keep` are always selected.
     keep : indices
-        Points that must stay, such as the vertices of the hull.
+        Points that must be selected, such as the vertices of the hull.
     tolerance : float
-        Largest distance of omitted points from the remaining line, in the same units: no more points are kept than this
-        needs.
+        Accepted distance of omitted points from the remaining line. Points are added only until all are within it.
 
     Returns
     -------
     Simplified
-        Increasing `index` of the chosen points, and the `deviation`: the largest distance of any point from the
-        straight line between the two chosen ones around it.
+        Increasing `index` of the selected points, and the `deviation`: the largest distance of any point from the
+        straight line between the two selected points around it.
 
     Notes
     -----
-    Ramer–Douglas–Peucker, the worst segment first: each is split at its farthest point until `most` points are
-    chosen or nothing deviates. About O(n log most).
+    This is the Ramer–Douglas–Peucker algorithm, starting with the worst segment. A segment is split at its farthest
+    point until `most` points are selected or all points are within the tolerance. The time is about O(n log most).
 
     References
     ----------
@@ -225,7 +221,7 @@ def _farthest(x: Array, y: Array, first: int, last: int) -> tuple[float, int, in
 
 
 def distance_to_chord(points: Array, start: Array, end: Array) -> Array:
-    """Return the distance of points from the segment between `start` and `end`; the last axis holds x and y.
+    """Return the distance of points from the segment between `start` and `end`. The last axis is x and y.
 
     Examples
     --------

@@ -1,15 +1,15 @@
 """The area under the ROC curve: its variance, its interval, and differences of areas.
 
-The placement of a row is the share of the other class that it is ranked right against, a tie counting one half. The AUC
-is the mean placement of either class, so that its variance is the sum of the variances of two means (DeLong): V = S₁₀/P
-+ S₀₁/N, with the variances S of the placements in P positives and N negatives. In the words of
-`rocscope.inference.variance` each class is a stratum, and a row moves the area by its residual placement times its
-share of the class. Groups that hold both classes are one stratum (Obuchowski).
+The placement of a row is the share of rows of the other class relative to which it is ranked correctly; a tie counts
+one half. The AUC is the mean placement of either class. Its variance is the sum of the variances of two means (DeLong):
+V = S₁₀/P + S₀₁/N, with the variances S of the placements of P positives and N negatives. In
+`rocscope.inference.variance` each class is a stratum, and the influence of a row is its residual placement times its
+share of the class. Groups with rows of both classes are one stratum (Obuchowski).
 
-A symmetric interval AUC ± z·√V covers too rarely if the area is large or rows are few: an area of 1 has V = 0. So the
-area is treated as a share of N = A(1 − A)/V trials with Wilson's interval, and V is shrunk towards a prior where few
-rows determine it (`effective_size`). Differences of two areas combine both intervals (MOVER) with Welch's t
-(`AreaDifference`).
+A symmetric interval AUC ± z·√V covers too rarely if the area is large or rows are few: for an area of 1, V = 0.
+Therefore the area is treated as a share of N = A(1 − A)/V trials with Wilson's interval. If few rows determine V, it is
+shrunk towards a prior (`effective_size`). Intervals of differences combine the intervals of both areas (MOVER) with
+Welch's t (`AreaDifference`).
 
 The order of the file: effective size, areas with their covariance, intervals, differences, comparisons.
 """
@@ -35,8 +35,8 @@ from rocscope.inference.proportions import logit, wilson_interval
 from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, rows_for, units_of
 from rocscope.sample import Sample, sample_of
 
-# Weight of the prior for the variance of placements, in rows: always, and in addition where no row tells anything. Both
-# were found by a search over the designs of docs/guide/intervals.md; see `effective_size`.
+# Weight of the prior for the variance of placements, in rows: the constant part, and the part added if no row is
+# informative. Both were found by a search over the designs of docs/guide/intervals.md; see `effective_size`.
 _LEAST_PRIOR, _PRIOR = 0.25, 2.0
 _ROUNDING = 1e-12  # what rounding leaves of an area of 0 or 1, and, relative to all, of a variance of 0
 
@@ -46,24 +46,25 @@ _ROUNDING = 1e-12  # what rounding leaves of an area of 0 or 1, and, relative to
 
 @dataclass(frozen=True)
 class EffectiveSize:
-    """An area with the precision of a share of `trials` trials, and the degrees of freedom of that number.
+    """Effective sample size of an area: it is as precise as a share of `trials` trials, with `df` degrees of freedom.
 
     Parameters
     ----------
     auc : float
     trials, df : float
     informative : float
-        Number of rows that determine how much placements vary.
+        Number of rows that determine the variance of placements.
     smallest : float
-        Effective rows, or groups, of the smaller class.
+        Effective number of rows, or of groups, in the smaller class.
     units : str
         "rows" or "groups".
     groups : float, optional
         Effective number of groups.
     least : float
-        What `smallest` should be at least.
+        Smallest value of `smallest` for a reliable interval.
     doubt : str
-        Why no figure of the rows is reliable, as their weights rest on an assumption that fails.
+        Reason why estimates from these rows are not reliable, such as an assumption of their weights that fails; empty
+        if they are.
 
     Examples
     --------
@@ -88,14 +89,14 @@ class EffectiveSize:
 
     @property
     def reason(self) -> str:
-        """Why the interval is not reliable; empty if it is."""
+        """Reason why the interval is not reliable; empty if it is."""
         reason = inference.few_groups(self.groups) if self.units == "groups" else ""
         if reason:
             return reason
         if self.smallest < self.least:
             return f"fewer than {self.least} {self.units} of a class ({self.smallest:g})"
         if self.informative < inference.SHRUNK:
-            return f"only {self.informative:.2g} {self.units} tell how much the ranks vary"
+            return f"only {self.informative:.2g} {self.units} determine the variance of the ranks"
         low, high = self.interval(0.95)
         reach = self.auc - low if self.auc >= 0.5 else high - self.auc
         reason = inference.unseen_last_ranks(self.smallest, max(self.auc, 1 - self.auc), reach, self.units)
@@ -108,42 +109,43 @@ class EffectiveSize:
         return self.interval_at(inference.t_quantile(inference.normal_quantile(level), self.df))
 
     def interval_at(self, quantile: float) -> tuple[float, float]:
-        """Return Wilson's interval for a given number of standard errors on each side."""
+        """Return Wilson's interval for a given quantile."""
         return wilson_interval(self.auc, self.trials, quantile)
 
 
 def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: float) -> EffectiveSize:
-    """Return the effective number of trials of an area, from the influence of the units in its strata.
+    """Return the effective number of trials of an area, from the influences of the units in its strata.
 
     Parameters
     ----------
     auc : float
-    strata : the two classes, or one stratum of groups that hold both
+    strata : the two classes, or one stratum of groups with rows of both classes
     model : int
         Column of the model in the influences.
     variance : float
-        Of the area, as DeLong or Obuchowski estimate it; used for groups only.
+        DeLong's or Obuchowski's variance of the area; used for groups only.
 
     Notes
     -----
-    For a class of s rows with placements x: r = x − A; S = Σr²/(s − 1); B = A(1 − A); d = min(1, S/B), which is 1 for a
-    binomial; k = min(s − 1, #{x < 1}, 2s/(kurtosis − 1)) is the number of rows that determine d. d is shrunk towards p
-    = (1 − g)/3 + g·max(m, n)/(m + n), g = (2A − 1)⁴, with the weight of c = ¼ + 2√(1 − k/(s − 1)) rows: d* = (k·d +
-    c·p)/(k + c), v = d*/s. Then N = 1/(v₁ + v₀), df = (v₁ + v₀)²/(v₁²/(m − 1 + c₁) + v₀²/(n − 1 + c₀)). At A = 1, N =
-    min(m, n). Below ½ the classes change places. With weights s is Kish's (Σw)²/Σw², also in s − 1; over folds that
-    each count 1/K it is K²/Σ(1/sₖ), r is taken about the fold's own area and s − 1 is Σ(sₖ − 1).
+    Let a class have s rows with placements x, and let the classes have m and n rows. Then r = x − A, S = Σr²/(s − 1),
+    B = A(1 − A), and d = min(1, S/B), which is 1 for a binomial. The number of rows that determine d is
+    k = min(s − 1, #{x < 1}, 2s/(kurtosis − 1)). d is shrunk towards p = (1 − g)/3 + g·max(m, n)/(m + n), where
+    g = (2A − 1)⁴, with a prior weight of c = ¼ + 2√(1 − k/(s − 1)) rows: d* = (k·d + c·p)/(k + c) and v = d*/s. Then
+    N = 1/(v₁ + v₀) and df = (v₁ + v₀)²/(v₁²/(m − 1 + c₁) + v₀²/(n − 1 + c₀)). For A = 1, N = min(m, n). For A < ½ the
+    classes are exchanged. With weights, s is Kish's (Σw)²/Σw². For a mean over K folds, s is K²/Σ(1/sₖ), r is relative
+    to the area of the fold, and s − 1 is Σ(sₖ − 1).
 
-    For K groups their moves are one stratum with k = min(K − 1, 2K/(kurtosis − 1)), V is Obuchowski's, c as above and
-    1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c) with the numbers M of groups that hold each class; df = K − 1 + c. With
-    groups of unequal size, K − 1 is (K − 1)·(ΣM)²/(K·ΣM²).
+    K groups are one stratum with k = min(K − 1, 2K/(kurtosis − 1)) and Obuchowski's variance V. Then
+    1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c), where M₊ and M₋ are the numbers of groups with positives and with
+    negatives, and df = K − 1 + c. For groups of unequal sizes M, K − 1 is replaced by (K − 1)·(ΣM)²/(K·ΣM²).
 
-    The constant c, the power in g and the degrees of freedom were found by a search: coverage is at least 93% on every
+    The constant c, the power in g and the degrees of freedom were found by a search. Coverage is at least 93% on every
     design of docs/guide/intervals.md, and at most 98% on most of them.
 
     References
     ----------
     Wilson 1927, J. Am. Stat. Assoc. 22:209–212; Korn & Graubard 1998, Surv. Methodol. 24:193–201; Franco, Little,
-    Louis & Slud 2019, J. Surv. Stat. Methodol. 7:334–364 (Wilson on an effective size). The shrinkage is our own.
+    Louis & Slud 2019, J. Surv. Stat. Methodol. 7:334–364 (Wilson at an effective size). The shrinkage is not published.
     """
     if len(strata) == 1:
         return _size_of_groups(auc, strata[0], model, variance)
@@ -171,7 +173,7 @@ def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: 
 
 
 def _size_of_groups(auc: float, stratum: Stratum, model: int, variance: float) -> EffectiveSize:
-    """Return the effective number of trials of an area from groups that hold both classes."""
+    """Return the effective number of trials of an area from groups with rows of both classes."""
     groups, df, smallest = stratum.effective_units, stratum.effective_df, min(stratum.groups_of_class)
     if _is_end(auc):
         return EffectiveSize(auc, smallest, df + 1, 0.0, smallest, "groups", groups)
@@ -184,7 +186,7 @@ def _size_of_groups(auc: float, stratum: Stratum, model: int, variance: float) -
 
 
 def _prior_weight(informative: float, df: float) -> float:
-    """Return the prior's weight in rows."""
+    """Return the weight of the prior, as a number of rows."""
     return _LEAST_PRIOR + _PRIOR * sqrt(1 - informative / df if informative else 1.0)
 
 
@@ -209,7 +211,7 @@ def _informative_rows(stratum: Stratum, auc: float, model: int) -> float:
 
 
 def _rows_by_kurtosis(stratum: Stratum, model: int) -> float:
-    """Return the number of normal observations with as precise a variance; 0 without variation."""
+    """Return the size of a normal sample whose variance is equally precise; 0 if nothing varies."""
     return stratum.informative_units(stratum.moves[:, model], least=_ROUNDING**2)
 
 
@@ -220,7 +222,7 @@ def _rows_by_kurtosis(stratum: Stratum, model: int) -> float:
 class AucSample:
     """AUCs of m models on the same rows, and the strata that determine their covariance.
 
-    `n_pos` and `n_neg` are the independent units behind each class: rows, or groups that hold such rows.
+    `n_pos` and `n_neg` are the numbers of independent units of each class: rows, or groups with such rows.
     """
 
     models: tuple[str, ...]
@@ -246,7 +248,7 @@ class AucSample:
         return {}
 
     def size(self, model: int) -> EffectiveSize:
-        """Return the effective number of trials of an area; comparisons of all pairs ask for each several times."""
+        """Return the effective number of trials of an area. Cached, as comparisons of pairs need it repeatedly."""
         if model not in self._sizes:
             self._sizes[model] = self._size(model)
         return self._sizes[model]
@@ -268,9 +270,9 @@ class AucSample:
 
 
 def placements(positive: Booleans, score: Array, weight: Array | None = None) -> Array:
-    """Return twice the number (weight) of rows of the other class that each row is ranked correctly against.
+    """Return, for each row, twice the number (weight) of rows of the other class it is ranked correctly against.
 
-    A tie counts one, so that whole numbers stay whole.
+    A tie counts 1, so the numbers are whole.
 
     Examples
     --------
@@ -283,7 +285,7 @@ def placements(positive: Booleans, score: Array, weight: Array | None = None) ->
 
 
 def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = "") -> AucSample:
-    """Return the AUC of counts and its variance; counts are frequencies."""
+    """Return the AUC of counts and its variance. Counts are treated as numbers of rows."""
     counts.require_both_classes("AUC interval")
     pos, neg = counts.pos, counts.neg
     # As float64, so that products with moves convert nothing.
@@ -370,7 +372,7 @@ def _inner_units(placed: Array, frequency: Array | None) -> Array:
 
 
 def _placed(units: Units) -> tuple[Array, Array]:
-    """Return the AUCs (per fold, if there are folds), and the placement of each row as a share."""
+    """Return the AUCs, by fold if there are folds, and the placement of each row as a share."""
     placed = np.empty((units.positive.size, len(units.scores)))
     if units.fold is not None:
         areas = []
@@ -396,7 +398,7 @@ def warn_where_folds_differ(predictions: Predictions | None, pooled: AucSample, 
 
     Notes
     -----
-    With folds on one scale both estimate the same area, from the same rows, and differ by much less.
+    If all folds have the same score scale, both estimate the same area from the same rows and differ by much less.
     """
     if folds == "mean" or predictions is None or predictions.fold is None:
         return
@@ -454,38 +456,43 @@ def auc_interval(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     method : {"auto", "logit", "delong", "hanley-mcneil", "newcombe", "sure"}
-        "auto" is Wilson's interval at the effective sample size, which is valid in small samples and, within 1%, equals
-        DeLong's on the logit scale in large ones. By name: DeLong's variance on the logit scale; the same on the plain
-        scale (AUC ± z·se, clipped to 0 and 1, as pROC); Hanley & McNeil's on the plain scale and Newcombe's score
-        interval, which need only the area and the numbers of rows. If one of these is not reliable, the result is
-        marked. "sure" covers whatever the scores are distributed like, in samples of any size, and is wide: for
-        independent rows only.
+        Method of the interval:
+
+        - "auto": Wilson's interval at the effective sample size. It is valid in small samples. In large samples it
+          differs by less than 1% from DeLong's on the logit scale.
+        - "logit": DeLong's variance on the logit scale.
+        - "delong": DeLong's variance on the plain scale, AUC ± z·se, clipped to 0 and 1, as in pROC.
+        - "hanley-mcneil": Hanley & McNeil's variance on the plain scale. It needs only the area and the numbers of
+          rows.
+        - "newcombe": Newcombe's score interval. It needs only the area and the numbers of rows.
+        - "sure": a wide interval that covers for every distribution of scores and every sample size. Rows must be
+          independent.
     level : float
         Confidence level.
     groups : array of n labels, optional
-        The patient or customer that a row belongs to; rows of one group are not taken as independent. By default the
-        groups of the Predictions; False takes every row as independent.
+        Group of each row, such as its patient or customer. Rows of one group are not treated as independent. By default
+        the groups of the Predictions; False treats all rows as independent.
     folds : {"pooled", "mean"}, optional
-        One AUC over all rows (the default), or the mean of the AUCs within the folds of the Predictions.
+        "pooled" (default) estimates one AUC over all rows; "mean" estimates the mean of the AUCs within folds.
 
     Returns
     -------
     Estimate
-        With `reliable` and, where it is not, the `reason`.
+        The AUC with its interval. If `reliable` is False, `reason` states why.
 
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`; also for a level outside (0, 1), and for weights, groups or folds with
-        ``method="sure"``.
+        If the data are invalid (see `ThresholdCounts.from_scores`), if the level is outside (0, 1), or if
+        ``method="sure"`` is used with weights, groups or folds.
     OneClassError
-        If a class is missing, in the data or in a fold whose AUC is asked for.
+        If a class is missing in the data, or in a fold with ``folds="mean"``.
 
     Warns
     -----
     RocscopeWarning
-        Where the variance is 0 or undefined (an AUC of 0 or 1, one positive, all scores tied). Where folds are pooled
-        whose scores are on scales so different that the area of all rows is another one than that within the folds.
+        If the variance is 0 or undefined (an AUC of 0 or 1, one positive, all scores tied). If folds are pooled and the
+        AUC of all rows differs from the mean within folds, because the folds have different score scales.
 
     See Also
     --------
@@ -493,30 +500,32 @@ def auc_interval(
 
     Notes
     -----
-    Variance: V = S₁₀/P + S₀₁/N, the variances of the placements within each class (DeLong); for groups with the
-    covariance of the two classes within a group (Obuchowski); for the mean over K folds ΣVₖ/K², with the variances of
-    all folds' placements about their own area taken together. Ties count one half. O(n log n).
+    The variance is V = S₁₀/P + S₀₁/N, with the variances S of the placements within each class (DeLong). For groups, it
+    includes the covariance of both classes within groups (Obuchowski). For the mean over K folds it is ΣVₖ/K², where
+    placements of all folds, each relative to the area of its fold, are pooled. Ties count one half. The time is
+    O(n log n).
 
-    "auto" is Wilson's interval at the effective sample size. If "logit" or "delong" have no variance (an AUC of 0 or 1,
-    one positive, all scores tied), its interval replaces them and is named in the method.
+    "auto" is Wilson's interval at the effective sample size. If the variance for "logit" or "delong" is 0 or
+    undefined (an AUC of 0 or 1, one positive, all scores tied), the interval of "auto" is used, and `method` names it.
 
-    Hanley & McNeil's variance takes the scores of each class as exponential: V = (A(1 − A) + (P − 1)(A/(2 − A) − A²) +
+    Hanley & McNeil's variance assumes exponential scores in both classes: V = (A(1 − A) + (P − 1)(A/(2 − A) − A²) +
     (N − 1)(2A²/(1 + A) − A²))/(P·N).
 
     Newcombe's interval solves (A − θ)² = z²·V(θ), where V(θ) = θ(1−θ)(1 + h·((1−θ)/(2−θ) + θ/(1+θ)))/(P·N) and
     h = (P + N)/2 − 1.
 
-    "sure" holds all θ with M·(A·log(A/θ) + (1 − A)·log((1 − A)/(1 − θ))) ≤ log(2/(1 − level)), M = min(P, N): an AUC
-    is a mean over pairs that share no row (Hoeffding), so that Chernoff's bound holds for it.
+    "sure" contains all θ with M·(A·log(A/θ) + (1 − A)·log((1 − A)/(1 − θ))) ≤ log(2/(1 − level)), where M = min(P, N).
+    Chernoff's bound applies because an AUC is an average of means over pairs without common rows (Hoeffding).
 
-    How often intervals cover, by simulation of 60 designs with areas of 0.6 to 0.99, 5 to 200 positives, 20 to 10,000
-    negatives, positives half to twice as spread, skewed, tied, weighted, grouped and in folds, stands in
-    docs/guide/intervals.md. "auto" covers at least 93% of the time or says that it is not reliable; above 98% with
-    fewer than 10 positives or areas from 0.95. "logit" covers as rarely as 61%, "delong" 53%, "newcombe" 84%.
+    The guide on intervals has the coverage in simulations of 60 designs: areas of 0.6 to 0.99, 5 to 200 positives, 20
+    to 10,000 negatives; positives with half to twice the spread; skewed, tied, weighted or grouped scores; folds.
+    95% intervals of "auto" cover at least 93% of the time or are marked as not reliable. They cover more than 98% with
+    fewer than 10 positives or areas of at least 0.95. The lowest coverage of "logit" is 61%, of "delong" 53%, and of
+    "newcombe" 84%.
 
-    With cross-validated scores the interval ignores that folds share training rows, and its method states this; see
-    `rocscope.evaluation.nested_cross_validation`. Not valid for a model that was trained on the same rows, nor after
-    choosing the best of many models on them.
+    For cross-validated scores, the interval ignores that folds share training rows, and `method` states this; see
+    `rocscope.evaluation.nested_cross_validation`. The interval is not valid for rows on which the model was trained, or
+    on which it was chosen as the best of many models.
 
     References
     ----------
@@ -527,7 +536,7 @@ def auc_interval(
 
     Examples
     --------
-    Four positives and four negatives, of whose 16 pairs 13 are ranked right:
+    Four positives and four negatives form 16 pairs, of which 13 are concordant:
 
     >>> y, score = [1, 1, 0, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
     >>> auc_interval(y, score)
@@ -552,7 +561,7 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
     if not variance > 0 and method not in (*_OF_NUMBERS, "sure"):
         warn(
             f"AUC {auc:g} from {sample.n_pos:g} positives and {sample.n_neg:g} negatives: the DeLong variance is "
-            f"{'0' if variance == 0 else 'undefined'}; the interval rests on the numbers of rows alone"
+            f"{'0' if variance == 0 else 'undefined'}; the interval uses only the numbers of rows"
         )
     error = sqrt(variance) if variance > 0 else nan
     if method == "sure":
@@ -577,7 +586,7 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
 
 
 def _reason_of_area(method: Method, note: str, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
-    """Return why an interval is not reliable; empty if it is."""
+    """Return the reason why an interval is not reliable; empty if it is."""
     if method == "sure":
         return size.doubt
     if size.reason or method == "auto":
@@ -587,18 +596,18 @@ def _reason_of_area(method: Method, note: str, size: EffectiveSize, ends: tuple[
     reason = reason or inference.few(size.smallest, inference.FEW_RESAMPLED, f"{size.units} of a class")
     reason = reason or short_of(size, ends, level)
     if method in _OF_NUMBERS and note and not reason:
-        return f"{_NAMES[method]} takes rows for independent and equal; method='auto' does not"
+        return f"{_NAMES[method]} assumes independent rows of equal weight; method='auto' does not"
     return reason
 
 
 def _plain(auc: float, error: float, level: float) -> tuple[float, float]:
-    """Return the area with a number of standard errors on each side, clipped to 0 and 1."""
+    """Return the limits auc ± error, clipped to 0 and 1."""
     reach = inference.normal_quantile(level) * error
     return max(auc - reach, 0.0), min(auc + reach, 1.0)
 
 
 def _independent_pairs(sample: AucSample) -> float:
-    """Return how many pairs of a positive and a negative share no row."""
+    """Return the number of pairs of a positive and a negative that have no row in common."""
     if sample.note or len(sample.strata) == 1:
         hint = "method='auto' allows for weights, groups and folds"
         raise InputError("method='sure'", expected="independent rows", got=sample.note, hint=hint)
@@ -606,7 +615,7 @@ def _independent_pairs(sample: AucSample) -> float:
 
 
 def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
-    """Return that an interval of an area is shorter than the interval at its effective size; empty if it does not."""
+    """Return a reason if an interval ends well inside the interval at the effective size; otherwise an empty text."""
     low, high = size.interval(level)
     if max(ends[0] - low, high - ends[1]) <= _MOST_SHORT * (high - low):
         return ""
@@ -614,7 +623,7 @@ def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> st
 
 
 def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
-    """Return all areas that Chernoff's bound does not reject for this number of independent pairs.
+    """Return the interval of areas that Chernoff's bound does not reject, for this number of independent pairs.
 
     Examples
     --------
@@ -625,7 +634,7 @@ def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
     most = log(2 / (1 - level)) / pairs
 
     def excess(theta: float) -> float:
-        """Return the Kullback–Leibler divergence of the observed area from an area, less its bound."""
+        """Return the Kullback–Leibler divergence of the observed area from `theta`, minus the bound."""
         return float(special.rel_entr(auc, theta) + special.rel_entr(1 - auc, 1 - theta)) - most
 
     low, high = 0.0, 1.0
@@ -637,7 +646,7 @@ def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
 
 
 def _solve(function: Callable[[float], float], low: float, high: float, **options: Any) -> float:
-    """Return the root of a function between two ends; SciPy's solver is loaded when it is needed."""
+    """Return the root of a function between `low` and `high`; SciPy's solver is imported on use."""
     from scipy import optimize
 
     root: Any = optimize.brentq(function, low, high, **options)
@@ -645,11 +654,12 @@ def _solve(function: Callable[[float], float], low: float, high: float, **option
 
 
 def hanley_mcneil(auc: float, n_pos: float, n_neg: float) -> float:
-    """Return Hanley & McNeil's variance of an area, for exponential scores.
+    """Return Hanley & McNeil's variance of an area, which assumes exponential scores.
 
     Examples
     --------
-    At an area of one half it is that of the Mann–Whitney statistic, (P + N + 1)/(12·P·N), here 12/(12·4·7):
+    For an area of one half, it equals the variance of the Mann–Whitney statistic, (P + N + 1)/(12·P·N), here
+    12/(12·4·7):
 
     >>> round(1 / hanley_mcneil(0.5, 4, 7), 10)
     28.0
@@ -660,7 +670,7 @@ def hanley_mcneil(auc: float, n_pos: float, n_neg: float) -> float:
 
 
 def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[float, float]:
-    """Return Newcombe's interval (method 5): all areas that are not rejected given the observed one.
+    """Return Newcombe's interval (method 5): all areas that the observed area does not reject.
 
     Examples
     --------
@@ -684,7 +694,7 @@ def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[floa
 
 # Differences
 
-# How cautious an interval of a difference is; see `AreaDifference`.
+# Limits between which an interval of a difference changes from MOVER's to Welch's; see `AreaDifference`.
 _MIN_INFORMATIVE_ROWS, _ENOUGH_INFORMATIVE_ROWS = 6.0, 12.0  # MOVER's limits up to the first, Welch's from the second
 _SMALL_CLASS, _LARGE_CLASS = 20, 50  # rows of a class up to which equal areas want full caution, and from which none
 
@@ -699,23 +709,25 @@ class AreaDifference:
     ----------
     first, second : EffectiveSize
     correlation : float
-        Of the two estimates; 0 for independent samples.
+        Correlation of the two estimates; 0 for independent samples.
     variance, df : float
-        Of the difference, as Welch's t takes it; NaN where placements do not say.
+        Variance of the difference and degrees of freedom for Welch's t; NaN if placements do not determine them.
     added : float
-        Variance by a further row each way, if few rows differ; see `Stratum.difference`.
+        Additional variance from one more row in favour of each model, if few rows differ; see `Stratum.difference`.
 
     Notes
     -----
-    Two intervals. MOVER: L = D − √((B − l_B)² + (u_A − A)² − 2ρ(B − l_B)(u_A − A)), and U likewise, with the ends of
-    both areas' own intervals. Welch's: D ± t·√(a + b), with the variances a, b of the differences of placements in
-    either class and (a + b)²/(a²/(m − 1) + b²/(n − 1)) degrees of freedom. Welch's holds where enough rows determine
-    how much ranks vary, and for equal areas nearly always; MOVER's is wider and holds always. So the interval extends
-    from Welch's towards MOVER's, by a share c: 1 with 6 such rows or fewer, 0 with 12 or more. A difference θ between 0
-    and D is held against c·|θ/D| of it only, as it is the less of a risk the nearer the areas are: L solves D − L = w +
-    c·|L/D|·(m − w) with the half-widths w of Welch and m of MOVER. (With fewer than 50 rows of a class w itself moves
-    towards m, by all of c with 20 or fewer: unlike spreads of the two models then mislead Welch's.) A test rejects
-    where this interval would not hold the null.
+    The interval combines two intervals. MOVER uses the limits l and u of the intervals of both areas A and B:
+    L = D − √((B − l_B)² + (u_A − A)² − 2ρ(B − l_B)(u_A − A)), and U likewise. Welch's interval is D ± t·√(a + b), with
+    the variances a and b of the differences of placements in the two classes and (a + b)²/(a²/(m − 1) + b²/(n − 1))
+    degrees of freedom. Welch's interval covers if enough rows determine the variance of ranks, and nearly always for
+    equal areas. MOVER's interval always covers, but is wider.
+
+    So the interval is widened from Welch's towards MOVER's by a share c, which is 1 for at most 6 such rows and 0 for
+    12 or more. The share is reduced for differences θ near 0, to c·abs(θ/D), because the risk is smaller for similar
+    areas: L solves D − L = w + c·abs(L/D)·(m − w), with the half-widths w of Welch and m of MOVER. If a class has fewer
+    than 50 rows, w itself is moved towards m, by the full c for at most 20 rows, because Welch's interval is then wrong
+    for models with unequal spread. A test rejects if this interval excludes the null value.
 
     References
     ----------
@@ -731,12 +743,12 @@ class AreaDifference:
 
     @property
     def value(self) -> float:
-        """Second − first."""
+        """The difference second − first."""
         return self.second.auc - self.first.auc
 
     @property
     def standard_error(self) -> float:
-        """From the placements; from the effective sizes if these are degenerate."""
+        """Standard error from the placements, or from the effective sizes if the placements do not vary."""
         if self.variance + self.added > 0:
             return sqrt(self.variance + self.added)
         a, b = self.first.variance, self.second.variance
@@ -744,7 +756,7 @@ class AreaDifference:
 
     @property
     def informative(self) -> float:
-        """Number of rows that determine how much the ranks of both models vary."""
+        """Number of rows that determine the variance of the ranks of both models."""
         return min(self.first.informative, self.second.informative)
 
     @property
@@ -781,7 +793,7 @@ class AreaDifference:
 
     @staticmethod
     def _reaches(size: EffectiveSize, z: float) -> tuple[float, float]:
-        """Return how far the interval of one area reaches below and above it."""
+        """Return the distances from an area to the lower and upper limit of its interval."""
         low, high = size.interval_at(inference.t_quantile(z, size.df))
         return size.auc - low, high - size.auc
 
@@ -792,9 +804,9 @@ class AreaDifference:
         ----------
         z : float
         mover : float
-            m.
+            The half-width m.
         to_zero : float
-            Distance of a difference of 0 on that side; negative if it lies on the other side.
+            Distance from the difference to 0, negative if 0 is on the other side.
         """
         total = self.variance + self.added
         welch = 0.0 if isnan(total) else inference.t_quantile(z, self.df) * sqrt(total)
@@ -815,12 +827,12 @@ class AreaDifference:
 
 
 def _decrease(amount: float, few_rows: float, enough: float) -> float:
-    """Return a weight that falls from 1 with few rows to 0 with enough of them."""
+    """Return a weight that decreases from 1 for at most `few_rows` to 0 for at least `enough`."""
     return min(max((enough - amount) / (enough - few_rows), 0.0), 1.0)
 
 
 def _distance(one: float, other: float, correlation: float) -> float:
-    """Return √(a² + b² − 2ρab): the spread of a difference of two estimates."""
+    """Return √(a² + b² − 2ρab), the standard error of a difference of two estimates."""
     return sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
 
 
@@ -848,16 +860,15 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
 
 
 def all_equal(sample: AucSample, pairs: Sequence[AreaDifference]) -> inference.Omnibus | None:
-    """Return the omnibus test of three or more models, given the differences of all pairs; None for two.
+    """Return the omnibus test of three or more models, given the differences of all pairs; None for two models.
 
     Notes
     -----
-    Hotelling's T² of the differences d from the first model with their covariance S, of rank q: F = d′S⁻d·(ν − q +
-    1)/(νq) with q and ν − q + 1 degrees of freedom, where ν is the least that Welch gives any pair whose difference
-    varies. Models with equal ranks of all rows count as one: they add nothing to q, and their difference has no ν. For
-    many rows this is the χ² test of DeLong, DeLong & Clarke-Pearson. If fewer than 25 rows determine the variance of
-    the ranks, covariances are not reliable: the p-value is then at least that of the most different pair, adjusted for
-    all pairs.
+    The test is Hotelling's T² of the differences d from the first model, whose covariance S has rank q:
+    F = d′S⁻d·(ν − q + 1)/(νq) with q and ν − q + 1 degrees of freedom. ν is the smallest of Welch's degrees of freedom
+    over all pairs whose difference varies. Models that rank all rows equally count as one model. For many rows this is
+    the χ² test of DeLong, DeLong & Clarke-Pearson. If fewer than 25 rows determine the variance of the ranks,
+    covariances are not reliable. The p-value is then at least the smallest p-value of a pair, adjusted for all pairs.
 
     References
     ----------
@@ -881,12 +892,12 @@ def all_equal(sample: AucSample, pairs: Sequence[AreaDifference]) -> inference.O
         covariance = inference.covariance_of_differences(np.nan_to_num(sample.covariance))
         most_different = float(inference.max_t(p, covariance, one_sided=False).min())
         p_value = most_different if isnan(p_value) else max(p_value, most_different)
-        method += ", no surer than the most different pair"
+        method += ", at least the p-value of the most different pair"
     return inference.Omnibus(f, rank, df_left, p_value, method, reasons[0] if reasons else "")
 
 
 def _hotelling(auc: Array, covariance: Array) -> tuple[float, int]:
-    """Return d′S⁻d for the differences from the first model, and the rank of S; models with equal ranks add nothing."""
+    """Return d′S⁻d for the differences from the first model, and the rank of S. Models with equal ranks count once."""
     contrast = np.column_stack([-np.ones(auc.size - 1), np.eye(auc.size - 1)])
     difference = contrast @ auc
     spread = contrast @ covariance @ contrast.T
@@ -963,11 +974,11 @@ def _compare_pair(
     design: str,
     df: float,
 ) -> inference.Comparison:
-    """Test a difference of areas: by inverting its interval, or as DeLong's t or z test with `df`."""
+    """Test a difference of areas by inverting its interval, or by DeLong's t or z test with `df`."""
     if not difference.variance + difference.added > 0:
         warn(
-            f"the variance of the difference of {names[0]!r} and {names[1]!r} is 0 or undefined; its interval is put "
-            "together from the intervals of both"
+            f"the variance of the difference of {names[0]!r} and {names[1]!r} is 0 or undefined; its interval "
+            "combines the intervals of both"
         )
     elif method == "delong" and difference.variance > 0:
         name = f"DeLong, {design}"
@@ -975,12 +986,14 @@ def _compare_pair(
         if difference.added > 0:
             reason = f"few {units} differ; method='auto' allows for that"
         elif informative < inference.FEW_FOR_LIMIT:
-            reason = f"only {informative:.2g} {units} tell how much the ranks vary; method='auto' allows for that"
+            reason = (
+                f"only {informative:.2g} {units} determine the variance of the ranks; method='auto' allows for that"
+            )
         shown = hypothesis.wald(difference.value, sqrt(difference.variance), n, name, df=df, bound=1)
         return hypothesis.compare(*names, replace(shown, reason=reason), df=df, method=name)
 
     name = "Welch t of placements and MOVER of Wilson intervals" if difference.caution > 0 else "Welch t of placements"
-    name = inference.joined(name, "one row added each way" if difference.added else "", design)
+    name = inference.joined(name, "one row added for each model" if difference.added else "", design)
     ends = difference.interval(hypothesis.level)
     error = difference.standard_error
     shown = inference.Estimate(difference.value, *ends, hypothesis.level, name, n, error)

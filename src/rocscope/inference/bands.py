@@ -1,11 +1,12 @@
-"""Whole curves with their uncertainty: confidence bands, and smooth ROC curves fitted to the data.
+"""Confidence bands of curves, and smooth ROC curves fitted to the data.
 
-A pointwise band holds each point of the true curve with the confidence level, a simultaneous band the whole curve. Both
-come from the bootstrap: quantiles of the replicates at each x, or the sup-t band, curve ± q·s with one critical value q
-for all points. Bands of ROC curves without replicates come from the Kolmogorov–Smirnov distance of each class.
+A pointwise band contains each point of the true curve with the confidence level. A simultaneous band contains the whole
+curve with this level. Both use the bootstrap: quantiles of the replicates at each x, or the sup-t band, curve ± q·s
+with one critical value q for all points. For ROC curves there is also a band without replicates, from the
+Kolmogorov–Smirnov distance of each class.
 
-A smooth ROC curve is binormal, tpr = Φ(a + b·Φ⁻¹(fpr)), which is exact if the scores of both classes are normal after
-one monotone transformation; or the ROC curve of Gaussian kernel densities of both classes.
+A smooth ROC curve is binormal, tpr = Φ(a + b·Φ⁻¹(fpr)), or is computed from Gaussian kernel densities of both classes.
+The binormal curve is exact if a monotone transformation makes the scores of both classes normal.
 
 The order of the file: bands, the binormal model, smooth curves.
 """
@@ -68,39 +69,40 @@ def band(
     Parameters
     ----------
     curve : Curve, or data of one model
-        A curve made from counts (roc, gain, lift, precision_recall, profit, net_benefit …); or, with `metric`, data in
-        any form (see `rocscope.sample`).
+        A curve such as `rocscope.roc`, `gain`, `lift`, `precision_recall`, `profit` or `net_benefit`. With `metric`,
+        data in any form (see `rocscope.sample`).
     model : str, optional
         Name of the model in the data.
     metric : function of (tp, fp, fn, tn), optional
-        Such as `rocscope.metrics.precision`.
+        Metric whose curve gets the band, such as `rocscope.metrics.precision`.
     over : {"threshold", "depth"}
-        Quantity on the x axis of a metric's curve.
+        Quantity on the x axis of the curve of a metric.
     method : {"bootstrap", "ks", "wilson", "clopper-pearson", "jeffreys", "wald"}
-        Quantiles of replicates; for a ROC curve the Kolmogorov–Smirnov band, which is simultaneous and needs none; or
-        for a metric over thresholds that is a share of cases, an interval of `rate_intervals` at each.
+        "bootstrap" uses replicates. "ks" is the Kolmogorov–Smirnov band of a ROC curve; it is simultaneous and needs no
+        replicates. The others are intervals of `rate_intervals` at each threshold, for a metric over thresholds
+        that is a share of cases.
     simultaneous : bool
-        Whether the confidence level applies to the whole curve or to each point.
+        If True, the confidence level applies to the whole curve; if False, to each point.
     level : float
         Confidence level.
     grid : array, optional
-        Points on the x axis; 201 points along the curve by default.
+        Points on the x axis; by default 201 points along the curve.
     recount : function, optional
-        Function that makes the curve from other counts, if the curve does not record how it was made.
+        Function that computes the curve from other counts; needed only for curves of your own.
     data, groups : data of one model, array, str, optional
-        Rows to resample. Needed if they have groups or weights, because a curve contains counts only; see
-        `rocscope.bootstrap`.
+        Rows to resample, and their groups. Needed if rows have groups or weights, because a curve contains only counts;
+        see `rocscope.bootstrap`.
     stratified, replicates, random_state, progress : see `rocscope.bootstrap`
 
     Returns
     -------
     Band
-        A band for ``curve.plot(band=...)``.
+        The band. Pass it to ``curve.plot(band=...)`` to draw it.
 
     Raises
     ------
     InputError
-        If the curve was not made from counts, a method does not fit it, or the level means nothing.
+        If the curve was not computed from counts, if the method does not apply to it, or if the level is invalid.
 
     See Also
     --------
@@ -108,18 +110,17 @@ def band(
 
     Notes
     -----
-    Simultaneous bootstrap bands are the curve ± q·s, with s² the variance of the replicates plus (0.2·largest
-    deviation)², and q such that the stated share of replicates lies inside everywhere. The Kolmogorov–Smirnov band
-    moves the ROC curve by the critical distances of both classes, each at √level: it holds for any sample size and is
-    wide.
+    Simultaneous bootstrap bands are the curve ± q·s, where s² is the variance of the replicates plus (0.2·largest
+    deviation)². The value q is chosen so that a share `level` of the replicates lies entirely inside. The
+    Kolmogorov–Smirnov band shifts the ROC curve by the critical distances of both classes, each at level √level. It is
+    valid for any sample size, but wide.
 
-    How often 95% bands of ROC curves hold the true curve for fpr from 0.05 to 0.95, by simulation of binormal samples
-    with areas of 0.7 to 0.9 and 60 to 1,000 of each class: simultaneous bootstrap bands contained the whole curve in
-    95.2 to 98.8% of the samples; pointwise bands contained each point in 95.6 to 97.3%, but the whole curve in 68 to
-    80%.
+    Coverage of 95% bands of ROC curves for fpr from 0.05 to 0.95, in simulations of binormal samples with areas of 0.7
+    to 0.9 and 60 to 1,000 rows of each class: simultaneous bootstrap bands contained the whole curve in 95.2 to 98.8%
+    of the samples. Pointwise bands contained each point in 95.6 to 97.3%, but the whole curve in only 68 to 80%.
 
-    If a curve touches a side (tpr 0 at fpr 0, or 1 from some fpr on), all replicates do, although the true curve need
-    not. So bands of rates reach at least z·0.2·(the largest deviation) to both sides.
+    If the curve has a tpr of 0 at fpr 0, or a tpr of 1 from some fpr on, all replicates have it too, although the true
+    curve may not. Bands of rates therefore extend at least z·0.2·(largest deviation) to both sides.
 
     References
     ----------
@@ -186,23 +187,25 @@ def band(
 
 
 def _with_numbers(drawn: Array) -> Array:
-    """Return the replicates with a curve; the others are counted in a warning."""
+    """Return the replicates that have a curve, and warn of the number of others."""
     failed = np.isnan(drawn).all(axis=1)
     if failed.all():
-        raise InputError("band", expected="a number in some replicates", got=f"NaN in all {failed.size}")
+        raise InputError("band", expected="a curve in some replicates", got=f"NaN in all {failed.size}")
     if failed.any():
-        warn(f"{failed.sum()} of {failed.size} replicates gave no curve and are omitted from the band")
+        warn(f"{failed.sum()} of {failed.size} replicates have no curve and are omitted from the band")
     return drawn[~failed]
 
 
 def _curve_values(
     curve: Curve, recount: Callable[[ThresholdCounts], Curve] | None, x: Array
 ) -> Callable[[ThresholdCounts], Array]:
-    """Return the function from counts to the heights of their curve at x."""
+    """Return a function that computes the height of the curve at each x from counts."""
     make: Callable[[ThresholdCounts], Curve] | None = recount or getattr(curve, "recount", None)
     if make is None:
-        hint = "pass recount=, a function that makes the curve from counts"
-        raise InputError("curve", expected="one that can be made of other counts", got=type(curve).__name__, hint=hint)
+        hint = "pass recount=, a function that computes the curve from counts"
+        raise InputError(
+            "curve", expected="a curve that can be computed from other counts", got=type(curve).__name__, hint=hint
+        )
 
     def values(counts: ThresholdCounts) -> Array:
         made = make(counts)
@@ -221,7 +224,7 @@ def _grid_of_metric(counts: ThresholdCounts, over: Over) -> Array:
 
 
 def _metric_values(metric: Callable[..., Any], over: Over, x: Array) -> Callable[[ThresholdCounts], Array]:
-    """Return the function from counts to the metric at each x."""
+    """Return a function that computes the metric at each x from counts."""
     cells = _cells_at_threshold if over == "threshold" else _cells_at_depth
     return lambda counts: np.asarray(metric(*cells(counts, x)), dtype=np.float64)
 
@@ -234,7 +237,7 @@ def _cells_at_threshold(counts: ThresholdCounts, threshold: Array) -> tuple[Arra
 
 
 def _cells_at_depth(counts: ThresholdCounts, depth: Array) -> tuple[Array, Array, Array, Array]:
-    """Return cells at shares of cases; the positives of a tie are spread evenly over it."""
+    """Return the four counts at shares of cases. Positives of tied cases are spread evenly over them."""
     tp, fp = cumulative(counts)
     chosen = depth * counts.n
     hits = np.interp(chosen, tp + fp, tp)
@@ -242,7 +245,7 @@ def _cells_at_depth(counts: ThresholdCounts, depth: Array) -> tuple[Array, Array
 
 
 def _pointwise(drawn: Array, centre: Array, level: float, *, widen: bool) -> tuple[Array, Array]:
-    """Return quantiles of each column, NaN without values; widened, they keep a least distance from the curve."""
+    """Return quantiles of each column, or NaN without values. With `widen`, they keep a distance from the curve."""
     empty = np.isnan(drawn).all(axis=0)
     tails = [(1 - level) / 2, (1 + level) / 2]
     quantiles = np.nanquantile(np.where(empty, 0.0, drawn), tails, axis=0, method=resampling.quantile_method(drawn))
@@ -259,7 +262,7 @@ def _spread(drawn: Array) -> Array:
 
 
 def _simultaneous(drawn: Array, centre: Array, level: float) -> tuple[Array, Array]:
-    """Return centre ± q·s, with q such that the given share of replicates lies entirely inside."""
+    """Return centre ± q·s. The value q is chosen so that the share `level` of replicates lies entirely inside."""
     if np.isinf(drawn).any():
         raise InputError("a simultaneous band", expected="finite values", got="infinite ones in some replicates")
     known = ~np.isnan(drawn).all(axis=0)
@@ -272,7 +275,7 @@ def _simultaneous(drawn: Array, centre: Array, level: float) -> tuple[Array, Arr
 
 
 def _ks_band(curve: Curve, x: Array, level: float) -> Band:
-    """Return the ROC curve moved by the critical Kolmogorov–Smirnov distance of each class, both at √level."""
+    """Return the ROC curve shifted by the critical Kolmogorov–Smirnov distance of each class, both at level √level."""
     if not isinstance(curve, RocCurve):
         raise InputError("method='ks'", expected="a ROC curve", got=curve.title)
     reach_y = _ks_distance(sqrt(level), int(curve.counts.n_pos))
@@ -316,7 +319,7 @@ class Binormal:
 
     @property
     def auc(self) -> float:
-        """Φ(a/√(1 + b²))."""
+        """Area under the curve, Φ(a/√(1 + b²))."""
         return float(special.ndtr(self.deviate))
 
     @property
@@ -333,7 +336,7 @@ class Binormal:
         return sqrt(float(slope @ self.covariance @ slope))
 
     def tpr(self, fpr: Array) -> Array:
-        """Return the height of the curve."""
+        """Return the tpr of the curve at an fpr."""
         return special.ndtr(self.a + self.b * special.ndtri(fpr))
 
 
@@ -343,7 +346,7 @@ def inner_points(counts: ThresholdCounts) -> tuple[Array, Array]:
     inside = (fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1)
     points = np.unique(np.column_stack([fpr, tpr])[inside], axis=0)
     if len(points) < 2 or np.ptp(points[:, 0]) == 0 or np.ptp(points[:, 1]) == 0:
-        expected = "classes that overlap: two points off the sides of ROC space that differ in both rates"
+        expected = "overlapping classes, with two points inside ROC space that differ in both rates"
         hint = "use method='kernel', or the empirical curve"
         raise InputError("binormal curve", expected=expected, got=f"{len(points)}", hint=hint)
     return points[:, 0], points[:, 1]
@@ -362,8 +365,9 @@ def fit_maximum_likelihood(counts: ThresholdCounts) -> Binormal:
 
     Notes
     -----
-    Cut points are parameters too, so only the ranking matters. Neighbouring levels of one class hold no information on
-    a and b and are joined; where more than 100 categories remain, neighbours are joined into about 100 of equal size.
+    Cut points are parameters too, so only the ranking matters. Neighbouring levels with rows of the same class have no
+    information on a and b, so they are merged. If more than 100 categories remain, neighbours are merged into about 100
+    categories of equal size.
     """
     start = fit_least_squares(counts)
     pos, neg = _categories(counts)
@@ -446,9 +450,9 @@ def _score_and_information(theta: Array, pos: Array, neg: Array) -> tuple[Array,
 
 
 def _best_step(theta: Array, step: Array, likelihood: float, pos: Array, neg: Array) -> tuple[Array, float]:
-    """Take the step with the largest likelihood, halving it as long as that helps.
+    """Take the step with the largest likelihood, halving the step as long as the likelihood increases.
 
-    Full steps can overshoot by nearly their own length for ever, each with the least of gains.
+    Full steps can overshoot again and again by nearly their own length, each with a very small gain.
     """
     best, gained, share = theta, 0.0, 1.0
     while share > 1e-8:
@@ -471,14 +475,12 @@ _MOST_SCORES = 2048  # more distinct ones are spread linearly over so many, even
 
 
 class SmoothRoc(Curve):
-    """A smoothed ROC curve.
-
-    Made by `rocscope.inference.smooth_roc`.
+    """A smooth ROC curve, computed by `rocscope.inference.smooth_roc`.
 
     Attributes
     ----------
     counts : ThresholdCounts
-        Counts that were smoothed.
+        Counts to which the curve was fitted.
     auc : float
         Area under the smooth curve.
     method : str
@@ -522,7 +524,7 @@ class SmoothRoc(Curve):
         return self.auc
 
     def recount(self, counts: ThresholdCounts) -> "SmoothRoc":
-        """Return the curve smoothed in the same way from other counts."""
+        """Return the curve fitted to other counts with the same method and options."""
         return _smooth(counts, self.method, self.bandwidth if self._chosen else None)
 
     def auc_interval(self, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0) -> Estimate:
@@ -533,18 +535,19 @@ class SmoothRoc(Curve):
         level : float
             Confidence level.
         replicates, random_state : see `bootstrap`
-            For curves that are not fitted by maximum likelihood.
+            Options of the bootstrap, for curves not fitted by maximum likelihood.
 
         Raises
         ------
         InputError
-            If counts are not whole: they must stand for rows.
+            If counts are not whole numbers.
 
         Notes
         -----
-        Maximum likelihood: by the delta method, on the normal-deviate scale, from the Fisher information. It is right
-        as far as the binormal model is: 94.0 to 95.8% of 95% intervals covered, by simulation of binormal samples
-        with areas of 0.6 to 0.9 and 50 or 500 of each class. Otherwise the percentile bootstrap.
+        For a maximum likelihood fit, the interval uses the delta method on the normal-deviate scale with the Fisher
+        information. It is valid if the binormal model is: 95% intervals covered 94.0 to 95.8% in simulations of
+        binormal samples with areas of 0.6 to 0.9 and 50 or 500 rows of each class. Other fits use the percentile
+        bootstrap.
         """
         level = check.check_level(level)
         self.counts.require_cases()
@@ -581,10 +584,11 @@ def smooth_roc(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     method : {"binormal", "kernel"}
-        Two normal distributions behind the ranks; or a Gaussian kernel around each score, in each class.
+        "binormal" assumes that a monotone transformation makes the scores of both classes normal. "kernel" estimates
+        the density of each class with a Gaussian kernel.
     fit : {"ml", "ls"}
-        Fit of the binormal curve: maximum likelihood of the ranked categories, or least squares on normal-deviate axes,
-        which treats dependent points as independent but always finds a line.
+        Fit of the binormal curve. "ml" is maximum likelihood of the ranked categories. "ls" is least squares on
+        normal-deviate axes; it treats dependent points as independent, but always has a solution.
     bandwidth : (positives, negatives), optional
         Standard deviations of the kernels; by default 0.9·min(s, IQR/1.34)·n^(−1/5) of each class.
 
@@ -597,7 +601,7 @@ def smooth_roc(
     OneClassError
         If one class is missing.
     InputError
-        If the classes do not overlap (binormal), or the scores of a class are all equal (kernel).
+        If the classes do not overlap (binormal), or if all scores of a class are equal (kernel).
 
     See Also
     --------
@@ -605,8 +609,8 @@ def smooth_roc(
 
     Notes
     -----
-    The binormal curve depends on the ranking alone; with b far from 1 it has a hook, below the diagonal at one end. The
-    kernel's depends on the scale of the scores: take logits of probabilities first.
+    The binormal curve depends only on the ranking. If b differs much from 1, the curve is below the diagonal at one end
+    (a hook). The kernel curve depends on the scale of the scores: convert probabilities to logits first.
 
     References
     ----------
@@ -615,7 +619,7 @@ def smooth_roc(
 
     Examples
     --------
-    Three categories of 100 positives and 100 negatives leave nothing to smooth: the curve goes through both points.
+    With three categories, the binormal curve passes through both inner points of the empirical curve:
 
     >>> counts = ThresholdCounts([3, 2, 1], [60, 30, 10], [10, 30, 60])
     >>> curve = smooth_roc(counts)
@@ -663,7 +667,7 @@ def _smooth_by_kernel(counts: ThresholdCounts, bandwidth: tuple[float, float] | 
 
 
 def _on_grid(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
-    """Return scores with positives and negatives; many distinct scores are distributed over a regular grid."""
+    """Return scores with their positives and negatives. Many distinct scores are distributed over a regular grid."""
     score = counts.threshold.astype(np.float64)
     pos, neg = counts.pos.astype(np.float64), counts.neg.astype(np.float64)
     if score.size <= _MOST_SCORES:

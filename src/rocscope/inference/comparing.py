@@ -1,8 +1,8 @@
 """Comparisons of models and of samples: areas and other statistics, rank tests, and whole curves.
 
 `compare` tests differences of the AUC, or of another statistic, between models on the same rows (paired) or on separate
-samples (unpaired). `mann_whitney` tests one model against chance, by all ways to label the rows. `compare_curves` tests
-whether two ROC curves are equal everywhere, by permutation.
+samples (unpaired). `mann_whitney` tests one model against chance. `compare_curves` tests by permutation whether two ROC
+curves are equal everywhere.
 """
 
 from collections.abc import Callable, Mapping
@@ -55,53 +55,55 @@ def compare(
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight : data of two or more models
-        Labels and a mapping from model to scores, Predictions, or a mapping from model to data as accepted by other
-        functions; see `rocscope.sample`. The first two hold models of the same rows: the comparison is paired. Data by
-        model are separate samples: it is unpaired, unless `paired` says that the rows are the same.
+        Labels and a mapping from model to scores; Predictions; or a mapping from model to data as accepted by other
+        functions, see `rocscope.sample`. Labels with scores, and Predictions, contain all models for the same rows, so
+        the comparison is paired. A mapping from model to data contains separate samples, so the comparison is unpaired
+        unless `paired` is True.
     paired : bool, optional
-        For a mapping of Predictions of the same rows in the same order.
+        Pass True if a mapping contains Predictions of the same rows in the same order.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis about second − first: not 0, above 0, or below 0.
     test : {"difference", "superiority", "noninferiority", "equivalence"}
-        In place of an alternative: that it is above `margin`, above −`margin`, or within ±`margin` (two one-sided
+        Test to use. "difference" tests the `alternative`; "superiority" tests that second − first is above `margin`,
+        "noninferiority" that it is above −`margin`, and "equivalence" that it is within ±`margin` (two one-sided
         tests).
     margin : float
-        For the last three.
+        Margin of a test of superiority, non-inferiority or equivalence, in units of the statistic.
     level : float
-        Confidence level of all intervals, which are two-sided whatever the test. Equivalence at 5% is what the
-        interval of level 0.9 shows that lies within the margin.
+        Confidence level of all intervals, which are two-sided for every test. A test of equivalence at 5% is
+        significant if the interval at level 0.9 lies within the margins.
     adjust : {"holm", "bh", "max-t", "none"}
-        Adjustment of p-values for the number of pairs; "max-t" by how the differences vary together.
-    groups : array of n labels, or mapping from name to one, optional
-        The patient or customer that a row belongs to. By default the groups of the Predictions; False takes every row
-        as independent.
+        Adjustment of p-values for the number of pairs; "max-t" uses the correlation of the differences.
+    groups : array of n labels, or mapping from name to array, optional
+        Group of each row, such as its patient or customer; by default the groups of the Predictions. False treats all
+        rows as independent.
     folds : see `auc_interval`
     method : {"auto", "delong"}
-        "auto" holds its level in small samples; "delong" is the test of that name, as pROC has it. With a statistic
-        that is bootstrapped, the bootstrap's method ("auto" is "percentile").
+        "auto" keeps its significance level in small samples; "delong" is DeLong's test, as in pROC. For a bootstrapped
+        statistic, the method of the bootstrap interval ("auto" is "percentile").
     statistic : name of a figure, one of `rocscope.inference.statistics`, or a function of ThresholdCounts, optional
-        Statistic to compare instead of the AUC, such as ``"brier"`` or ``statistics.partial_area(max_fpr=0.1)``, in
-        closed form if available; any other by the bootstrap.
+        Statistic to compare instead of the AUC, such as ``"brier"`` or ``statistics.partial_area(max_fpr=0.1)``.
+        Statistics with a closed-form variance use it; others are bootstrapped.
     **bootstrap
         Options of `rocscope.bootstrap`: replicates, stratified, random_state, threads, progress.
 
     Returns
     -------
     Comparisons
-        One Comparison for each pair of models; ``[0]`` and ``["a", "b"]`` select one.
+        One Comparison for each pair of models; select one by ``[0]`` or ``["a", "b"]``.
 
     Raises
     ------
     PairingError
-        If rows that should be the same differ in number, label, weight, fold or group; if counts, which have no
-        rows, are to be paired; or if a group is in both arms of an unpaired comparison.
+        If the rows of a paired comparison differ in number, label, weight, fold or group; if counts, which contain no
+        rows, are compared as paired; or if a group is in both samples of an unpaired comparison.
     InputError
-        If there are fewer than two models, or a level, margin or alternative means nothing.
+        If there are fewer than two models, or if a level, margin or alternative is invalid.
 
     Warns
     -----
     RocscopeWarning
-        Where folds are pooled whose scores are on scales of their own; see `auc_interval`.
+        If folds with scores on different scales are pooled; see `auc_interval`.
 
     See Also
     --------
@@ -109,19 +111,20 @@ def compare(
 
     Notes
     -----
-    "auto": Welch's t for the differences of placements; where few rows determine how much ranks vary its interval is
-    drawn towards one that is put together from both areas' own intervals with the correlation of DeLong's covariance
-    (Obuchowski's for groups; 0 for unpaired samples). Where few rows or
-    none differ, a row is added each way: other samples may have more. The statistic is the normal one of the same
-    p-value. A difference that rests on an estimate that is not reliable is not reliable either.
+    "auto" uses Welch's t for the differences of placements. If few rows determine the variance of the ranks, the
+    interval is moved towards an interval that combines the intervals of both areas (MOVER), with the correlation from
+    DeLong's covariance (Obuchowski's for groups, 0 for unpaired samples). If the models rank few rows differently, two
+    rows are added, one in favour of each model, because other samples may contain more such rows. The statistic is the
+    normal quantile of the p-value. A difference is marked as not reliable if one of the two estimates is.
 
-    "delong": z = (D − D₀)/√(V₁ + V₂ − 2C); unpaired t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom,
-    (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals are clipped to −1 and 1. With a statistic, se is the standard
-    deviation of the replicates of D, and the interval is given by their quantiles.
+    "delong" uses z = (D − D₀)/√(V₁ + V₂ − 2C) for paired samples. For unpaired samples it uses t = (D − D₀)/√(V₁ + V₂)
+    with Satterthwaite's degrees of freedom, (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals are clipped to −1 and 1.
+    For a bootstrapped statistic, the standard error is the standard deviation of the replicates of D, and the limits of
+    the interval are their quantiles.
 
-    Three or more models of the same rows are also tested all at once: see `Comparisons.omnibus`.
+    For three or more models of the same rows, `Comparisons.omnibus` tests that all are equal.
 
-    The test asks whether areas differ; two curves of one area may cross: see `compare_curves`.
+    The test compares areas. Curves with equal areas can cross; to compare whole curves, use `compare_curves`.
 
     References
     ----------
@@ -150,11 +153,13 @@ def compare(
         return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds)
     if statistic is not None:
         if folds == "mean":
-            raise InputError("folds='mean'", expected="none with a statistic of your own")
+            raise InputError("folds='mean'", expected="none with a statistic that is a function")
         bootstrap["method"] = "percentile" if method == "auto" else method
         return differences(arms, statistic, hypothesis, adjust, groups=groups, **bootstrap)
     if bootstrap:
-        raise InputError("options of the bootstrap", expected="a statistic with them", got=", ".join(bootstrap))
+        raise InputError(
+            "options of the bootstrap", expected="a statistic with options of the bootstrap", got=", ".join(bootstrap)
+        )
     check.check_choice("method", method, areas.DIFFERENCE_METHODS)
     if arms.rows is not None:
         samples = areas.sample_of_rows(arms.rows, groups=groups, folds=folds)
@@ -178,7 +183,7 @@ def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Sample
 
 
 def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
-    """Return models with separate rows as models of common rows, after checking that all rows agree."""
+    """Return Predictions with all models, after checking that the rows of all arms agree."""
     rows = {name: arm.require_rows(f"a paired comparison with {name!r}", PairingError) for name, arm in arms.items()}
     groups = _by_arm(arms, groups)
     first_name, *others = rows
@@ -206,7 +211,7 @@ def _require_same(what: str, first: Any, second: Any, arms: str) -> None:
         raise PairingError(f"{arms} are not paired", expected="equally many rows", got=got)
     if (first != second).any():
         row = int((first != second).argmax())
-        hint = "bring the rows into one order first"
+        hint = "sort the rows of both models in the same order"
         expected = f"the same {what}s"
         raise PairingError(f"{arms} are not paired", expected=expected, got=f"others in row {row}", hint=hint)
 
@@ -223,7 +228,7 @@ def _by_arm(arms: Samples, groups: Any) -> dict[str, Any]:
 
 
 def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
-    """Return the groups of the arms that have some, after checking that no group is in two arms."""
+    """Return the groups of each arm that has groups, after checking that no group is in two arms."""
     if not (groups is None or groups is False or isinstance(groups, Mapping)):
         raise InputError("groups", expected="a mapping from the name of each arm to its groups")
     by_arm = {name: column for name, column in _by_arm(arms, groups).items() if column is not None}
@@ -232,7 +237,7 @@ def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
         shared = np.intersect1d(by_arm[first], by_arm[second])
         if shared.size:
             got = f"{shared.size} in both, such as {shared.tolist()[0]!r}"
-            hint = "such arms are not independent; keep each group in one of them"
+            hint = "samples that share groups are not independent; keep each group in one sample"
             raise PairingError("an unpaired comparison", expected="each group in one arm only", got=got, hint=hint)
     return by_arm
 
@@ -241,7 +246,7 @@ def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
 
 Method = Literal["auto", "exact", "asymptotic"]
 
-_MOST_EXACT = 10_000  # rows times rows of the rarer class, up to which the whole distribution takes a moment
+_MOST_EXACT = 10_000  # rows times rows of the rarer class; above it, the exact distribution takes too long
 
 
 @contract
@@ -256,7 +261,7 @@ def mann_whitney(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> inference.Comparison:
-    """Test whether the AUC is 1/2: do positives and negatives have the same distribution of scores?
+    """Test whether the AUC is 1/2 (Mann–Whitney U test).
 
     Parameters
     ----------
@@ -265,22 +270,25 @@ def mann_whitney(
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis about the AUC, compared with 1/2.
     method : {"auto", "exact", "asymptotic"}
-        Enumeration of all labellings, with ties unchanged; or the normal approximation with tie and continuity
-        corrections. "auto" is exact while rows × rows of the rarer class are at most 10,000. Rows in groups, which
-        cannot be relabelled one by one, have the score test of the area, and no other method.
+        "exact" enumerates all labellings of the rows; "asymptotic" uses the normal approximation with corrections for
+        ties and continuity. "auto" is exact if the number of rows times the number of rows of the rarer class is at
+        most 10,000. Rows in groups need "auto", which then uses the score test of the area, because rows of a group
+        cannot be relabelled independently.
     level : float
-        Confidence level of the interval of AUC − 1/2, which is that of `auc_interval`.
+        Confidence level of the interval of AUC − 1/2, computed by `auc_interval`.
 
     Returns
     -------
     Comparison
-        Of the model with chance: the difference is AUC − 1/2, the statistic is U, the pairs that are ranked right.
+        Comparison of the model with chance. The difference is AUC − 1/2; the statistic is U, the number of concordant
+        pairs.
 
     Raises
     ------
     InputError
-        If weights are not whole numbers, or for another method than "auto" if rows are in groups; OneClassError if one
-        class is missing.
+        If weights are not whole numbers, or if rows are in groups and the method is not "auto".
+    OneClassError
+        If one class is missing.
 
     See Also
     --------
@@ -288,11 +296,10 @@ def mann_whitney(
 
     Notes
     -----
-    U = P·N·AUC, ties counting one half. The null hypothesis is equality of distributions, which is stronger than an AUC
-    of 1/2; the interval does not assume it. Exact two-sided p: all labellings as far from the mean as the observed.
-
-    With groups in the Predictions, t = (2·AUC − 1)·√N for the N effective trials of `auc_interval`, whose interval this
-    test inverts.
+    U = P·N·AUC, where ties count one half. The null hypothesis is that positives and negatives have the same
+    distribution of scores, which is stronger than an AUC of 1/2. The interval does not assume this. The exact two-sided
+    p-value is the share of labellings whose U is at least as far from its mean as the observed U. With groups, the test
+    uses t = (2·AUC − 1)·√N, where N is the number of effective trials of `auc_interval`; it inverts that interval.
 
     References
     ----------
@@ -301,7 +308,8 @@ def mann_whitney(
 
     Examples
     --------
-    Of the 20 ways to choose 3 of 6, one is as extreme as this and one as much so on the other side:
+    There are 20 ways to choose 3 of 6 rows as positives. One is this ranking, and one is equally extreme on the other
+    side:
 
     >>> test = mann_whitney([1, 1, 1, 0, 0, 0], [6, 5, 3, 4, 2, 1])
     >>> test.statistic, test.p_value
@@ -399,15 +407,16 @@ def compare_curves(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> inference.Comparison:
-    """Test whether two ROC curves are equal everywhere, and not only in area, by permutation.
+    """Test by permutation whether two ROC curves are equal everywhere, not only in area.
 
     Parameters
     ----------
-    predictions : Predictions of two models, or Predictions of each of two by name
-        The same rows (paired), or two samples (unpaired, unless `paired` says that the rows are the same).
+    predictions : Predictions of two models, or mapping from two names to Predictions
+        Two models of the same rows (paired), or two samples (unpaired unless `paired` is True).
     paired : bool, optional
+        Pass True if a mapping contains Predictions of the same rows in the same order.
     replicates : int
-        Permutations.
+        Number of permutations.
     level : float
         Confidence level of the interval for the difference of the areas.
     random_state, progress : see `bootstrap`
@@ -415,14 +424,14 @@ def compare_curves(
     Returns
     -------
     Comparison
-        The difference is between the areas; statistic and p-value are for the curves.
+        The difference is the difference of the areas; the statistic and the p-value refer to the curves.
 
     Raises
     ------
     InputError
         If there are not two models.
     WeightError
-        If rows have weights: those cannot be exchanged.
+        If rows have weights, because weighted rows cannot be permuted.
     PairingError
         See `compare`.
 
@@ -432,12 +441,12 @@ def compare_curves(
 
     Notes
     -----
-    Paired: ``E = Σ_k |errors of the first − errors of the second|`` with the k highest ranks called positive; under the
-    null hypothesis the two ranks of a row can be exchanged, those of a group in all its rows at once. Unpaired: both
-    samples are put on the scale of the share of a common mixture of classes that ranks lower. E is the area between the
-    error rates along it, and rows of one class are exchanged between the samples, whatever their groups. Ties are
-    broken at random, independently in each permutation. p = (1 + permutations with an E as large)/(1 +
-    replicates).
+    Paired: the statistic is ``E = Σ_k |errors of the first − errors of the second|``, where the k highest ranks are
+    predicted positive. Under the null hypothesis, the two ranks of a row can be exchanged; ranks of a group are
+    exchanged in all its rows together. Unpaired: scores of both samples are replaced by their position in a mixture of
+    both classes with a common prevalence. E is the area between the error rates as functions of this position, and rows
+    of one class are exchanged between the samples, ignoring groups. Ties are broken at random in each permutation. The
+    p-value is (1 + number of permutations with an E at least as large)/(1 + replicates).
 
     References
     ----------
@@ -479,7 +488,7 @@ def compare_curves(
 
 @dataclass(frozen=True)
 class _Paired:
-    """Both models' ranks on the same rows, which can be exchanged in every row, or in all rows of a group."""
+    """Ranks of both models on the same rows, which are exchanged in each row, or in all rows of a group together."""
 
     positive: Booleans
     first: Array
@@ -498,7 +507,7 @@ class _Paired:
         return self.positive.size
 
     def permuted(self, rng: np.random.Generator, size: int, permute: bool = True) -> Array:
-        """Return the statistic E for `size` permutations, or for the data."""
+        """Return the statistic E of `size` permutations, or of the data if `permute` is False."""
         first, second = _break_ties(self.first, rng, size), _break_ties(self.second, rng, size)
         if permute:
             swapped = rng.random(first.shape) < 0.5
@@ -514,7 +523,7 @@ class _Paired:
 
 @dataclass(frozen=True)
 class _Unpaired:
-    """Two samples; `share` is the proportion of positives in the mixture on which both are compared."""
+    """Two samples, compared on a common mixture of classes; `share` is its proportion of positives."""
 
     positive: tuple[Booleans, Booleans]
     rank: tuple[Array, Array]
@@ -534,7 +543,7 @@ class _Unpaired:
         return self.positive[0].size + self.positive[1].size
 
     def permuted(self, rng: np.random.Generator, size: int, permute: bool = True) -> Array:
-        """Return the area between the error curves for `size` permutations, or for the data."""
+        """Return the area between the error curves of `size` permutations, or of the data if `permute` is False."""
         places = [self._place(arm, _break_ties(self.rank[arm], rng, size)) for arm in (0, 1)]
         if permute:
             places = self._exchange(places, rng)
@@ -553,7 +562,7 @@ class _Unpaired:
         return areas_between
 
     def _mass(self, arm: int) -> Array:
-        """Return the weight of each row in the mixture: positives have `share` of it together."""
+        """Return the weight of each row in the mixture; the weights of all positives sum to `share`."""
         positive = self.positive[arm]
         n_pos = positive.sum()
         return np.where(positive, self.share / n_pos, (1 - self.share) / (positive.size - n_pos))
@@ -567,7 +576,7 @@ class _Unpaired:
         return place
 
     def _exchange(self, places: list[Array], rng: np.random.Generator) -> list[Array]:
-        """Exchange rows of one class between the samples, within the class."""
+        """Exchange rows between the samples at random, within each class."""
         exchanged = [np.empty(place.shape) for place in places]
         for of_class in (True, False):
             first = np.flatnonzero(self.positive[0] == of_class)
@@ -579,7 +588,7 @@ class _Unpaired:
         return exchanged
 
     def _error_curve(self, arm: int, place: Array) -> tuple[Array, Array]:
-        """Return the thresholds' positions in the mixture and error rates, from all positive to none."""
+        """Return positions of the thresholds in the mixture and error rates, from all positive to none positive."""
         order = np.argsort(place, axis=1)
         mass, positive = self._mass(arm)[order], self.positive[arm][order]
         start = np.zeros((place.shape[0], 1))

@@ -5,10 +5,9 @@ rows, groups, cases, or rows that carry information on the variance. The limits 
 by simulation (`make coverage`, docs/coverage.md): with fewer, 95% intervals that were marked reliable covered less
 than 93%; with this number, ordinary samples are hardly ever flagged.
 
-A `Hypothesis` is what a test shall show of a difference second − first: that it is not 0, that it exceeds a margin
-(superiority), that it is not below −margin (non-inferiority), or that it is within ±margin (equivalence, by two
-one-sided tests). Several models give one `Comparison` a pair, with p-values adjusted for the number of pairs; all pairs
-together are `Comparisons`.
+A `Hypothesis` states what a test should show about a difference second − first: that it is not 0, that it is above a
+margin (superiority), above −margin (non-inferiority), or within ±margin (equivalence, by two one-sided tests). Each
+pair of models has a `Comparison`, with p-values adjusted for the number of pairs. `Comparisons` contains all pairs.
 
 The order of the file: limits and quantiles, results, multiplicity, hypotheses.
 """
@@ -55,7 +54,7 @@ _LARGEST_QUANTILE = 1e8
 
 
 def few(amount: float, least: float, what: str) -> str:
-    """Return that there are fewer than needed; empty where there are enough.
+    """Return a reason if there are fewer than needed; otherwise an empty text.
 
     Examples
     --------
@@ -66,12 +65,14 @@ def few(amount: float, least: float, what: str) -> str:
 
 
 def few_groups(amount: float | None) -> str:
-    """Return that there are too few groups; empty where there are enough, or none."""
+    """Return a reason if there are too few groups; empty if there are enough, or no groups."""
     return "" if amount is None or isnan(amount) else few(amount, FEW_GROUPS, "groups of equal size")
 
 
 def unseen_last_ranks(smallest: float, value: float, reach: float, units: str = "rows") -> str:
-    """Return that rows ranked last may be missing, which would lower a mean of ranks to far outside its interval.
+    """Return a reason if rows ranked last may be missing in the sample; otherwise an empty text.
+
+    Such rows would lower a mean of ranks to far outside its interval.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def joined(*parts: str) -> str:
 
 
 def normal_quantile(level: float) -> float:
-    """Return z for a two-sided interval."""
+    """Return the normal quantile z of a two-sided interval."""
     return float(special.ndtri((1 + level) / 2))
 
 
@@ -125,17 +126,17 @@ class Estimate(ComparedByValue):
     Parameters
     ----------
     value, low, high : float
-        The estimate and the ends of its interval.
+        The estimate and the limits of its interval.
     level : float
         Confidence level, such as 0.95.
     method : str
         Method of the interval, as named in tables and legends.
     n : float
-        Cases that it rests on.
+        Number of cases used.
     standard_error : float, optional
-        On the scale of `value`; NaN where the method has none.
+        Standard error of `value`; NaN if the method has none.
     reason : str, optional
-        Why the interval is not to be trusted, such as too few positives; empty where it is.
+        Reason why the interval is not reliable, such as too few positives; empty if it is.
 
     Examples
     --------
@@ -158,7 +159,7 @@ class Estimate(ComparedByValue):
 
     @property
     def reliable(self) -> bool:
-        """True if the interval has its nominal coverage, according to simulations; `reason` states why not."""
+        """True if the interval has its nominal coverage, according to simulations. If False, see `reason`."""
         return not self.reason
 
     def __contains__(self, value: float) -> bool:
@@ -167,7 +168,7 @@ class Estimate(ComparedByValue):
     def __float__(self) -> float:
         return float(self.value)
 
-    # In arithmetic and comparisons an estimate acts as the number that it estimates; its interval is not carried along.
+    # In arithmetic and comparisons an estimate acts as its value; the interval is dropped.
 
     def __add__(self, other: Any) -> float:
         return float(self) + other
@@ -205,7 +206,7 @@ class Estimate(ComparedByValue):
         return format(self.value, spec) if spec else str(self)
 
     def shifted(self, by: float) -> "Estimate":
-        """Return the estimate of the value plus a constant."""
+        """Return the estimate with a constant added to its value and limits."""
         return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
 
     @property
@@ -225,7 +226,7 @@ class Estimate(ComparedByValue):
 
     @property
     def doubt(self) -> str:
-        """Suffix of a line about the estimate if it is not reliable."""
+        """Text that is added to a line about the estimate if it is not reliable."""
         return f"; not reliable: {self.reason}" if self.reason else ""
 
 
@@ -236,19 +237,20 @@ class Comparison(Result):
     Parameters
     ----------
     first, second : str
-        Names; the difference is second − first.
+        Names of the models.
     difference : Estimate
+        The difference second − first with its interval.
     statistic : float
-        Test statistic, compared with its null distribution; NaN where the test has none.
+        Test statistic; NaN if the test has none.
     p_value : float
     alternative : str
         Alternative hypothesis: "two-sided", "greater" or "less".
     test, margin : str, float
-        "difference"; or "superiority", "noninferiority" or "equivalence" by a margin.
+        Kind of test: "difference", or "superiority", "noninferiority" or "equivalence" with a margin.
     df : float
-        Degrees of freedom of the statistic; infinite for a normal one.
+        Degrees of freedom of the statistic; infinite for a normal statistic.
     adjusted_p_value : float
-        After correction for several comparisons; NaN where none was made.
+        p-value adjusted for multiple comparisons; NaN if not adjusted.
     method : str
         Name of the test.
 
@@ -273,7 +275,7 @@ class Comparison(Result):
 
     @property
     def aim(self) -> str:
-        """The hypothesis to be shown, as text."""
+        """The tested hypothesis, as text."""
         return self.alternative if self.test == "difference" else f"{self.test} by {self.margin:g}"
 
     def __repr__(self) -> str:
@@ -284,16 +286,16 @@ class Comparison(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Omnibus(ComparedByValue):
-    """The test that several models are equal in a quantity.
+    """Omnibus test of the hypothesis that several models are equal in a quantity.
 
     Attributes
     ----------
     statistic, df, df_error : float
-        F with these degrees of freedom.
+        F statistic and its degrees of freedom.
     p_value : float
     method : str
     reason : str
-        Why it is not to be trusted; empty where it is.
+        Reason why the test is not reliable; empty if it is.
 
     Examples
     --------
@@ -314,7 +316,7 @@ class Omnibus(ComparedByValue):
 
     @property
     def reliable(self) -> bool:
-        """True if the test has its nominal size, according to simulations; `reason` states why not."""
+        """True if the test has its nominal size, according to simulations. If False, see `reason`."""
         return not self.reason
 
     def __repr__(self) -> str:
@@ -327,21 +329,21 @@ class Omnibus(ComparedByValue):
 class Comparisons(Sequence[Comparison], Result):
     """Estimates of several models, their covariance, and the comparison of each pair.
 
-    A sequence of `Comparison`; a pair is also found by its names.
+    This is a sequence of `Comparison`. Select a pair by its index or by the names of both models.
 
     Parameters
     ----------
     quantity : str
-        What was compared.
+        Name of the compared quantity.
     estimates : mapping from model name to Estimate
     covariance : array of m × m
-        Values of the estimates, in this order.
+        Covariance of the estimates, in the order of `estimates`.
     pairs : sequence of Comparison
-        Pairs of models, the earlier one first.
+        Comparisons of all pairs of models.
     adjust : str
         Adjustment of p-values for the number of pairs.
     omnibus : Omnibus, optional
-        The test that all are equal, where there are three or more.
+        Test of the hypothesis that all models are equal, for three or more models.
 
     Examples
     --------
@@ -399,6 +401,7 @@ class Comparisons(Sequence[Comparison], Result):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
         """
         columns: dict[str, Any] = {
             "first": [pair.first for pair in self.pairs],
@@ -436,30 +439,30 @@ class Comparisons(Sequence[Comparison], Result):
 
 @contract
 def pool(estimates: Sequence[Estimate], *, level: float | None = None) -> Estimate:
-    """Pool estimates of one figure from several imputations of missing values (Rubin's rules).
+    """Pool estimates from several imputations of missing values by Rubin's rules.
 
     Parameters
     ----------
     estimates : list of m Estimate
-        One from each imputed data set.
+        One estimate of the same figure from each imputed data set.
     level : float, optional
         Confidence level; by default the level of the first estimate.
 
     Returns
     -------
     Estimate
-        With the number of cases of the first one.
+        The pooled estimate. Its number of cases is that of the first estimate.
 
     Raises
     ------
     InputError
-        If there are fewer than two.
+        If there are fewer than two estimates.
 
     Notes
     -----
-    With the mean W of the squared standard errors and the variance B of the values, the squared standard error is
+    Let W be the mean of the squared standard errors and B the variance of the values. The squared standard error is
     T = W + (1 + 1/m)·B, with (m − 1)·(1 + W/((1 + 1/m)·B))² degrees of freedom. If an estimate has no standard error,
-    half of its interval is divided by the normal quantile.
+    the half-width of its interval divided by the normal quantile is used.
 
     References
     ----------
@@ -473,7 +476,7 @@ def pool(estimates: Sequence[Estimate], *, level: float | None = None) -> Estima
     """
     m = len(estimates)
     if m < 2:
-        raise InputError("estimates", expected="one of each of two or more imputations", got=str(m))
+        raise InputError("estimates", expected="estimates from two or more imputations", got=str(m))
     values = np.array([estimate.value for estimate in estimates])
     squares: list[float] = []
     for estimate in estimates:
@@ -511,8 +514,9 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
     ----------
     p_values : array of m p-values
     method : {"holm", "bh", "none"}
-        Holm's step-down method keeps the chance of any false finding below the level (family-wise error);
-        Benjamini–Hochberg's keeps the share of false ones among the findings below it (false discovery rate).
+        "holm" is Holm's step-down method, which controls the probability of at least one false rejection (familywise
+        error rate). "bh" is Benjamini and Hochberg's method, which controls the expected share of false rejections
+        among all rejections (false discovery rate). "none" leaves the p-values unchanged.
 
     Returns
     -------
@@ -521,7 +525,7 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
     Raises
     ------
     InputError
-        If a p-value is not from 0 to 1.
+        If a p-value is not between 0 and 1.
 
     See Also
     --------
@@ -565,9 +569,9 @@ def compare_each_two(
     adjust: Adjust,
     omnibus: Omnibus | None = None,
 ) -> Comparisons:
-    """Compare each pair of m estimates, by index, with p-values adjusted for all pairs that have one.
+    """Compare each pair of m estimates, given by index. p-values are adjusted for all pairs that have one.
 
-    A difference has the doubts of both estimates and its own.
+    A difference is not reliable if it or one of the two estimates is not.
     """
     reasons = [estimate.reason for estimate in estimates.values()]
     pairs = []
@@ -591,7 +595,7 @@ def compare_each_two(
 
 
 def covariance_of_differences(covariance: Array) -> Array:
-    """Return the covariance of the differences of each two of m estimates, in order of `itertools.combinations`."""
+    """Return the covariance of the differences of all pairs of estimates, in the order of `itertools.combinations`."""
     first, second = np.triu_indices(covariance.shape[0], 1)
     identity = np.eye(covariance.shape[0])
     contrast = identity[second] - identity[first]
@@ -599,12 +603,12 @@ def covariance_of_differences(covariance: Array) -> Array:
 
 
 def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
-    """Return step-down p-values from the distribution of the maximum of several differences with this covariance.
+    """Return step-down p-values from the distribution of the maximum of several differences with a covariance.
 
     Notes
     -----
-    Each p-value is converted back to a normal quantile, and not computed again from the covariance, so that its
-    correction for few rows is kept. With 100,000 draws an adjusted p-value of .05 has a standard error of .0007.
+    Each p-value is converted to a normal quantile. It is not computed from the covariance, so its correction for few
+    rows is kept. With 100,000 draws, an adjusted p-value of .05 has a standard error of .0007.
 
     `p` has no NaN. Only correlations of the covariance are used.
 
@@ -650,17 +654,19 @@ TESTS = ("difference", "superiority", "noninferiority", "equivalence")
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A hypothesis about second − first.
+    """A hypothesis about the difference second − first.
 
     Parameters
     ----------
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis: not 0, above 0, or below 0.
     test : {"difference", "superiority", "noninferiority", "equivalence"}
-        In place of that: that it is above `margin`, above −`margin`, or within ±`margin` (two one-sided tests).
+        Kind of test. "difference" tests the alternative; the others test that the difference is above `margin`, above
+        −`margin`, or within ±`margin` (two one-sided tests).
     margin : float
+        Margin of a test other than "difference".
     level : float
-        Confidence level of intervals, which are two-sided for any test.
+        Confidence level of intervals, which are two-sided for every test.
 
     Examples
     --------
@@ -682,11 +688,11 @@ class Hypothesis:
         check.check_number(self.margin, "margin", "a number of at least 0", least=0)
         if self.test == "difference":
             if self.margin:
-                hint = "name what the margin is of: test='superiority', 'noninferiority' or 'equivalence'"
+                hint = "a margin needs test='superiority', 'noninferiority' or 'equivalence'"
                 raise InputError("margin", expected="none with test='difference'", got=repr(self.margin), hint=hint)
             return
         if self.alternative != "two-sided":
-            hint = "the test itself has a direction"
+            hint = f"test={self.test!r} already has a direction; omit alternative"
             raise InputError("alternative", expected=f"none with test={self.test!r}", got=self.alternative, hint=hint)
         if not 0 <= self.margin < inf or (self.test != "superiority" and self.margin == 0):
             least = "of at least 0" if self.test == "superiority" else "above 0"
@@ -694,12 +700,12 @@ class Hypothesis:
 
     @property
     def aim(self) -> str:
-        """The hypothesis, as text."""
+        """The tested hypothesis, as text."""
         return self.alternative if self.test == "difference" else f"{self.test} by {self.margin:g}"
 
     @property
     def nulls(self) -> tuple[float | None, float | None]:
-        """Values that the difference should exceed, and stay below; None if not tested."""
+        """Null values of the tests that the difference is above and below a value; None if not tested."""
         if self.test == "superiority":
             return self.margin, None
         if self.test == "noninferiority":

@@ -4,9 +4,10 @@ The expected cost of a model at its thresholds is a mean over rows, or, at a tar
 means with the weights π and 1 − π. `sample_of_means` returns such means with their covariance; the costs of a choice
 (`rocscope.decisions`) use it too. `compare_costs` tests which of several models is cheaper on new cases.
 
-Two things make a mean cost look more certain than it is. A threshold that was chosen on the same rows is optimistic;
-the comparison adds the variance of that (`FOLD_VARIANCE`, `_OPTIMISM_ERROR`). And rows with large amounts are rare, so
-that the sample may lack the largest; `ParetoTail` estimates from the largest amounts what is missing.
+Two things would make intervals of a mean cost too narrow. First, the cost of a threshold that was chosen on the same
+rows is optimistic; the comparison adds the variance of this optimism (`FOLD_VARIANCE`, `_OPTIMISM_ERROR`). Second, rows
+with large amounts are rare, and the largest may be missing in the sample; `ParetoTail` estimates the missing part from
+the largest amounts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,15 +46,15 @@ class MeanSample:
     mean : array of m
     covariance : array of m × m
     n : float
-        Rows, or the sum of frequencies.
+        Number of rows, or the sum of frequencies.
     moves : array of u × m
         Influence of each independent unit on each mean.
     frequency : array of u
-        Number of equal units that an entry stands for.
+        Number of equal units that an entry represents.
     note : str
-        Description of the rows for the name of a method.
+        Description of the rows, added to the name of a method.
     doubt : str
-        Why intervals are not reliable, whatever the rows show.
+        Reason why no interval of these rows is reliable; empty if there is none.
     """
 
     mean: Array
@@ -65,18 +66,18 @@ class MeanSample:
     doubt: str = ""
 
     def skewness(self, number: int, second: float = 0.0, third: float = 0.0) -> float:
-        """Return the skewness of one mean, Σm³/(Σm²)^1.5 over the moves of its units; moments may be added."""
+        """Return the skewness Σm³/(Σm²)^1.5 of one mean over units; `second` and `third` are added to the sums."""
         variance = self._moment(number, 2) + second
         return (self._moment(number, 3) + third) / variance**1.5 if variance else 0.0
 
     def effective_units(self, number: int, unseen: float = 0.0) -> float:
-        """Return (Σm²)²/Σm⁴: how many units with equal moves would give the same variance.
+        """Return (Σm²)²/Σm⁴, the number of units with equal influence that gives the same variance.
 
         Parameters
         ----------
         unseen : float
-            Move of one more unit, which might have been drawn. If such a unit is rare and large, the variance without
-            it is too small.
+            Influence of one more unit that the sample may lack. If such a unit is rare and its influence large, the
+            variance without it is too small.
         """
         fourth = self._moment(number, 4) + unseen**4
         if not fourth:
@@ -149,10 +150,10 @@ def compare_costs(
     ----------
     predictions : Predictions of two or more models
     context : Context, optional
-        Prevalence and costs; by default errors of both kinds cost 1, so that cost is the error rate.
+        Prevalence and costs; by default both kinds of errors cost 1, and the cost is the error rate.
     thresholds : "cheapest", float, or mapping from model name to float, optional
-        "cheapest" is the best threshold of each model; the estimate then allows for its choice. By default the models'
-        own decisions if predictions hold the decisions of all models, and else "cheapest".
+        "cheapest" uses the cheapest threshold of each model, and the estimate allows for its choice. By default, the
+        decisions of the models if `predictions` contains them for all models, otherwise "cheapest".
     alternative, test, margin, level, adjust : see `compare`
     groups : see `auc_interval`
 
@@ -171,7 +172,7 @@ def compare_costs(
     Warns
     -----
     RocscopeWarning
-        Where no row costs differently under the two models: the interval then allows for one row each way.
+        If every row has the same cost under two models. The interval then adds one row in favour of each model.
 
     See Also
     --------
@@ -179,19 +180,20 @@ def compare_costs(
 
     Notes
     -----
-    z test of the mean of the rows' differences in cost; at a target prevalence, of the two class means.
+    The test is a z test of the mean difference in cost per row; with a target prevalence, of the class means.
 
-    Thresholds that were chosen on the same rows look cheaper than they are, most of all for a model with many distinct
-    scores. Without given thresholds, the estimate of each model is the cost of its cheapest threshold on new cases, as
-    returned by `rocscope.Decision.interval` for a choice among the thresholds of that model. The variance of a
-    difference is the variance of the rows' costs at the chosen thresholds, plus a twentieth for the random folds, plus
-    the squares of three quarters of the optimism of both (held-out minus apparent cost).
+    Thresholds chosen on the same rows look cheaper than they are, especially for models with many distinct scores. With
+    "cheapest", the estimate of each model is the cost of its cheapest threshold on new cases, as returned by
+    `rocscope.Decision.interval`. The variance of a
+    difference has three parts: the variance of the costs of rows at the chosen thresholds, a twentieth of it for the
+    random folds, and the squares of three quarters of the optimism of each model. Optimism is the held-out cost minus
+    the apparent cost.
 
     Examples
     --------
     >>> preds = Predictions([1, 1, 0, 0] * 10, {"a": [1, 1, 0, 1] * 10, "b": [1, 0, 0, 0] * 10})
     >>> compare_costs(preds, Context(cost_fn=5), thresholds=0.5)["a", "b"].difference
-    Estimate(1, 95% CI [0.264, 1.736], n=40; not reliable: only 1.8 rows make up the variance, fewer than 10)
+    Estimate(1, 95% CI [0.264, 1.736], n=40; not reliable: only 1.8 rows determine the variance, fewer than 10)
     """
     hypothesis = inference.Hypothesis(alternative, test, margin, level)
     check.check_choice("adjust", adjust, inference.OF_ESTIMATES)
@@ -235,9 +237,9 @@ def compare_costs(
 def _mean_estimate(
     sample: MeanSample, i: int, extremes: list[float], hypothesis: inference.Hypothesis
 ) -> inference.Estimate:
-    """Return a mean with a t interval, whose degrees of freedom are the effective number of units.
+    """Return a mean with a t interval. Its degrees of freedom are the effective number of units.
 
-    It is reliable if that number is large enough even with one more row of the sample that costs one of the `extremes`.
+    It is reliable if this number is large enough, also with one more row that costs one of the `extremes`.
     """
     value, error = float(sample.mean[i]), sqrt(max(float(sample.covariance[i, i]), 0.0))
     df = max(sample.effective_units(i), float(inference.FEW_INFORMATIVE))
@@ -246,7 +248,7 @@ def _mean_estimate(
     if error > 0:
         farthest = max(abs(extreme - value) for extreme in extremes)
         units = sample.effective_units(i, farthest / sample.n)
-        reason = inference.few(units, inference.FEW_EVENTS, "rows make up the variance")
+        reason = inference.few(units, inference.FEW_EVENTS, "rows determine the variance")
     return replace(estimate, reason=reason or sample.doubt)
 
 
@@ -260,9 +262,9 @@ def _compare_pair(
         # The variance is 0, but the next row may differ: as Bonett & Price (2012) do for McNemar's test, add a row
         # each way, which differs by the range of all costs.
         both = f"{models[i]!r} and {models[j]!r}"
-        warn(f"no row costs differently under {both}; the interval allows for one row each way")
+        warn(f"no row costs differently under {both}; the interval adds one row for each model")
         error = np.ptp(cost) * sqrt(2) / (sample.n + 2)
-        method += ", one row added each way"
+        method += ", one row added for each model"
     difference = hypothesis.wald(float(sample.mean[j] - sample.mean[i]), error, sample.n, method)
     return hypothesis.compare(models[i], models[j], difference, method=method)
 
@@ -286,9 +288,9 @@ class ParetoTail:
     start : float
         The largest amount below the tail.
     number : int
-        k.
+        The number k of amounts in the tail.
     index : float
-        Hill's estimate: 1 over the mean of log(amount/start).
+        Hill's estimate: 1 divided by the mean of log(amount/start).
 
     References
     ----------
@@ -307,7 +309,7 @@ class ParetoTail:
 
     @classmethod
     def of(cls, amounts: Array) -> "ParetoTail | None":
-        """Return the tail of some amounts; None where the largest are about equal, or there are too few."""
+        """Return the tail of amounts; None if the largest are nearly equal, or if there are too few."""
         ordered = np.sort(amounts[amounts > 0])
         k = int(sqrt(ordered.size))
         if not 0 < k < ordered.size:
@@ -320,24 +322,26 @@ class ParetoTail:
 
     @property
     def doubt(self) -> str:
-        """That amounts may have no mean; empty where they have."""
+        """Reason if amounts may have no finite mean; otherwise empty."""
         if self.index >= _LEAST_RELIABLE_INDEX:
             return ""
         return f"amounts may have no mean: tail index {self.index:.2g}"
 
     def unseen(self, values: Array, share: float) -> Array:
-        """Return by how much the sums of squares and of absolute cubes are below their expectation; 0 if they are not.
+        """Return the expected sums of squares and of absolute cubes minus the sums of the sample; 0 if negative.
 
         Parameters
         ----------
         values : array
-            Sum of a share of the amounts, and other, smaller values.
+            Values that contain a share of the amounts, and other, smaller values.
         share : float
+            Share of the amounts among the values.
 
         Notes
         -----
-        For a tail with index a, less 0.75 of its standard errors a/√k, share·k amounts x are expected above u = start.
-        Up to T, above which half an amount is expected, the sum of x^j is share·k·a·u^a·∫ x^(j−1−a) dx from u to T.
+        The index a is Hill's estimate minus 0.75 of its standard errors a/√k. The expected number of amounts x above
+        u = start is share·k. Up to T, above which half an amount is expected, the sum of x^j is
+        share·k·a·u^a·∫ x^(j−1−a) dx from u to T.
         """
         index = max(self.index * (1 - _INDEX_ERRORS / sqrt(self.number)), _SMALLEST_INDEX)
         number = share * self.number

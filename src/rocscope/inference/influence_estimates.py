@@ -1,19 +1,19 @@
 """Intervals and tests of smooth statistics by influence functions, with weights, groups and folds.
 
-A smooth statistic θ of the counts is, to first order, its true value plus the mean of the influences of all rows
-(`Linear` of `rocscope.figures.influence`: the influence of a positive and of a negative at each level of the score).
-`values_of_rows` turns influences into the moves of independent units, whose covariance is the covariance of the values
-of all models; see `rocscope.inference.variance`.
+An estimate of a smooth statistic θ is, to first order, the true value plus the mean of the influences of all rows.
+`Linear` of `rocscope.figures.influence` contains the influence of a positive and of a negative at each score level.
+`values_of_rows` sums influences within independent units. The covariance of these sums gives the covariance of the
+values of all models; see `rocscope.inference.variance`.
 
-The computation of an interval from the variance depends on the statistic (`estimate_value`):
+`estimate_value` computes the interval from the variance. Its method depends on the statistic:
 
-- a share of cases, such as the tpr at a threshold, has Wilson's interval for the number of independent cases that give
-  its variance (`Trials`);
-- a metric of the four counts, such as Youden's J, with half a row added to each count (`Smoothed`);
-- any other, such as the Brier score, is symmetric on a scale without ends (`Scale`), by t with the degrees of freedom
-  that the kurtosis of the influences gives.
+- A share of cases, such as the tpr at a threshold, has Wilson's interval with the number of independent cases that has
+  the same variance (`Trials`).
+- A metric of the four counts, such as Youden's J, has an interval with half a row added to each count (`Smoothed`).
+- Any other statistic, such as the Brier score, has an interval that is symmetric on an unbounded scale (`Scale`). Its t
+  quantile has degrees of freedom from the kurtosis of the influences.
 
-For groups, first-order moves of some statistics are replaced by jackknife moves (`_jackknifed`).
+For groups, first-order influences of some statistics are replaced by those of a jackknife (`_jackknifed`).
 
 The order of the file: values and their variance, `estimate_of` with the intervals, comparisons.
 """
@@ -53,7 +53,7 @@ _MOST_LEFT_OUT = 4_000_000
 
 @dataclass(frozen=True)
 class Trials:
-    """The cases that a share of cases is a share of.
+    """The denominator of a share of cases.
 
     Attributes
     ----------
@@ -61,11 +61,11 @@ class Trials:
     effective_cases : float
         Upper bound of the number of independent cases.
     binomial : bool
-        Whether the share is binomial.
+        True if the share is binomial.
     place_error : float
-        Standard error of the place on a curve where the share is read, if the rows decide it.
+        Standard error of the position on a curve where the share is read, if this position depends on the rows.
     of_probabilities : bool
-        Whether cases have probabilities in place of labels, so that a share may be more precise than with labels.
+        True if cases have probabilities instead of labels. A share may then be more precise than with labels.
     """
 
     rows: float
@@ -77,7 +77,7 @@ class Trials:
 
 @dataclass(frozen=True)
 class Values:
-    """Values of a statistic for m models, and the stratum of all units that determines their covariance.
+    """Values of a statistic for m models, and the stratum of units from which their covariance is computed.
 
     Attributes
     ----------
@@ -85,19 +85,19 @@ class Values:
     values : array of m
     stratum : Stratum
     n : float
-        Rows, or the sum of frequencies.
+        Number of rows, or the sum of frequencies.
     note : str
-        Description of the rows for the name of a method.
+        Description of the rows, added to the name of a method.
     trials : tuple of m Trials or None
         Set if the statistic is a share of cases.
     linear : tuple of m Linear
     rows_of_class : pair of float
-        Effective number of rows, or number of groups, with positives and with negatives.
+        Effective number of positive and of negative rows, or number of groups with positives and with negatives.
     statistic : Smooth, optional
     shortage : str
         Reason why intervals are not reliable, other than too few rows or groups.
     grouped : bool
-        Whether groups of rows are the units.
+        True if the units are groups of rows.
     """
 
     models: tuple[str, ...]
@@ -114,19 +114,19 @@ class Values:
 
     @property
     def few_groups(self) -> str:
-        """That there are too few groups; empty where there are enough, or none."""
+        """Reason why there are too few groups; empty if there are enough, or no groups."""
         return inference.few_groups(self.stratum.effective_units) if self.grouped else ""
 
     @property
     def rows_beyond(self) -> float:
-        """Rows of the smaller class; for a part of a curve, those expected on the rarer side of where it looks."""
+        """Rows of the smaller class; for a part of a curve, the expected rows on the rarer side of that part."""
         pos, neg = self.rows_of_class
         of_pos, of_neg = (1.0, 1.0) if self.statistic is None else self.statistic.tail
         return round(min(pos * of_pos, neg * of_neg), 9)  # 40 rows have 4 beyond 1 − 0.9
 
     @property
     def reason(self) -> str:
-        """Why no interval is reliable, whatever the values; empty where it may be."""
+        """Reason why no interval of these rows is reliable; empty if there is none."""
         return (
             self.few_groups
             or inference.few(min(self.rows_of_class), inference.FEW_ROWS, "rows of a class")
@@ -140,7 +140,7 @@ class Values:
         return self.stratum.covariance
 
     def df(self, i: int, rows: float) -> float:
-        """Return the degrees of freedom of the variance of a value that rests on a number of rows."""
+        """Return the degrees of freedom of the variance of value `i`, which is based on a number of rows."""
         # Groups of unequal size tell half of what as many equal ones would: with all degrees of freedom, 95% intervals
         # of samples whose groups happened to move alike held in 91% (12 to 60 lognormal groups), with half in 93%.
         df = self.stratum.effective_df / (2 if self.grouped else 1)
@@ -149,7 +149,7 @@ class Values:
 
 
 def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None) -> Values:
-    """Return the values of a statistic with their stratum; with folds, the mean of the folds' own values."""
+    """Return the values of a statistic with their stratum. With folds, values are means over folds."""
     rows = rows_for(data, groups, folds)
     if rows is None:
         shortage = require_kinds("an estimate from counts", data.counts)
@@ -232,7 +232,7 @@ def _stratum(units: Units, influence: Array) -> Stratum:
 
 
 def _rows_of_class(units: Units) -> tuple[float, float]:
-    """Return how many independent rows of each class there are: groups that hold some, or Kish's effective number."""
+    """Return the independent rows of each class: the number of groups with such rows, or Kish's effective number."""
     if units.group is not None:
         return units.groups_of_class()
     sizes = []
@@ -244,7 +244,7 @@ def _rows_of_class(units: Units) -> tuple[float, float]:
 
 
 def _trials(units: Units, linear: Linear, levels: RowLevels) -> Trials | None:
-    """Return what a share is a share of; groups count as one case each if their rows are equal."""
+    """Return the denominator of each share. A group whose rows are equal counts as one case."""
     if linear.trials is None:
         return None
     counted = levels.to_rows(*linear.trials) > 0
@@ -269,13 +269,13 @@ def _trials(units: Units, linear: Linear, levels: RowLevels) -> Trials | None:
 def _jackknifed(
     units: Units, statistic: Smooth, stratum: Stratum, linear: list[Linear], levels: list[RowLevels]
 ) -> tuple[Stratum, list[Linear]]:
-    """Return the stratum with moves by the delete-one-group jackknife, and the linear forms with the bias it shows.
+    """Return the stratum with influences from the delete-one-group jackknife, and the linear forms with its bias.
 
-    For few groups of unequal size, the first-order moves of a metric of the four counts, and of a mean over pairs of
-    rows, are too short, and its bias is a good part of them. With θ₋ⱼ the value without group j of u, which holds the
-    share mⱼ of the weight, and g the scale of the interval, the group moves g(θ) by (1 − 1/u)(g(θ) − g(θ₋ⱼ)), as CR3
-    does; the bias is −Σ(1 − mⱼ)(g(θ) − g(θ₋ⱼ)). If omitting one gives no value, first-order moves stay; so do the moves
-    of figures whose threshold depends on the rows, as it jumps.
+    With few groups of unequal size, first-order influences of a metric of the four counts, and of a mean over pairs of
+    rows, are too small, and the bias is not negligible. Let θ₋ⱼ be the value without group j of u groups, mⱼ the share
+    of the weight in group j, and g the scale of the interval. The influence of the group on g(θ) is
+    (1 − 1/u)(g(θ) − g(θ₋ⱼ)), as in CR3. The bias is −Σ(1 − mⱼ)(g(θ) − g(θ₋ⱼ)). First-order influences are kept if a
+    value without one group is undefined, and for figures whose threshold depends on the rows, because it jumps.
 
     References
     ----------
@@ -335,9 +335,9 @@ def estimate_of(
     data : data of one model
         Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
     statistic : str or Smooth
-        Name of a figure such as "brier", or one of `rocscope.inference.statistics`.
+        Name of a figure such as "brier", or a statistic of `rocscope.inference.statistics`.
     model : str, optional
-        Name of the model in the Predictions.
+        Name of the model in the Predictions; may be omitted if there is only one.
     level, groups, folds : see `auc_interval`
 
     Returns
@@ -355,15 +355,20 @@ def estimate_of(
 
     Notes
     -----
-    The variance is the mean square of the influences, over n equal rows, weighted rows (by how the statistic moves
-    without a row), sums within groups, or folds of equal weight. Shares of cases at a threshold, and rates at a rate,
-    have Wilson's interval with the number of trials that gives this variance, as in `rate_intervals`. The interval of
-    average precision is about the value less its bias. Others are symmetric on a scale without ends (logit of shares,
-    log of ratios, Fisher's z from −1 to 1), by a t whose degrees of freedom are the number of rows of a normal sample
-    with as precise a variance, 2n/(kurtosis − 1). Odds ratios, likelihood ratios and Youden's J have the MOVER interval
-    from Jeffreys limits of both rates. Other figures of the four counts have the interval with half a row added to each
-    count, with the number of rows that gives the variance; for groups, all variances are estimated by the
-    delete-one-group jackknife. For an AUC of few positives take `auc_interval`.
+    The variance is the mean square of the influences divided by n. Influences are those of rows, of sums within groups,
+    or of folds with equal weight; with weights, they are computed by omitting a row. The interval depends on the
+    statistic:
+
+    - Shares of cases at a threshold, and rates at a given rate, have Wilson's interval with the number of trials that
+      has this variance, as in `rate_intervals`.
+    - Odds ratios, likelihood ratios and Youden's J have the MOVER interval from Jeffreys limits of both rates.
+    - Other figures of the four counts have the interval with half a row added to each count. For groups, variances are
+      estimated by the delete-one-group jackknife.
+    - All others have an interval that is symmetric on an unbounded scale: logit of shares, log of ratios, Fisher's z
+      for values from −1 to 1. The t quantile has 2n/(kurtosis − 1) degrees of freedom, the size of a normal sample
+      whose variance is equally precise. The interval of average precision is corrected for its bias.
+
+    For an AUC with few positives, use `auc_interval`.
 
     References
     ----------
@@ -380,7 +385,7 @@ def estimate_of(
     statistic = scorer_name(statistic)
     smooth = statistic_named(statistic)[1] if isinstance(statistic, str) else statistic
     if not isinstance(smooth, Smooth):
-        hint = "any other function of counts goes to rocscope.bootstrap"
+        hint = "for any other function of counts, use rocscope.bootstrap"
         if not isinstance(statistic, str) and hasattr(statistic, "__len__"):  # the scores, after the labels
             hint = PASS_PREDICTIONS
         expected = "one of rocscope.inference.statistics"
@@ -390,7 +395,7 @@ def estimate_of(
 
 
 def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> inference.Estimate:
-    """Return the value of one model with its interval, inside the range of its scale."""
+    """Return the value of one model with its interval, clipped to the range of its scale."""
     trials = sample.trials[i] if sample.trials else None
     if trials is not None:
         return _estimate_share(sample, i, level, trials)
@@ -426,7 +431,7 @@ def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> infere
 def _estimate_of_counts(
     sample: Values, i: int, value: float, error: float, level: float, scale: Scale, smoothed: Smoothed
 ) -> inference.Estimate:
-    """Return a metric of the four counts with the interval of half a row more in each, which reaches to the value."""
+    """Return a metric of the four counts. The interval adds half a row to each count, and includes the value."""
     method = inference.joined(smoothed.method, scale.name, sample.note)
     if isnan(value):
         return inference.Estimate(value, scale.low, scale.high, level, method, sample.n, nan, "no such case")
@@ -442,9 +447,9 @@ def _estimate_of_counts(
 
 
 def _estimate_share(sample: Values, i: int, level: float, trials: Trials) -> inference.Estimate:
-    """Return a share of cases with Wilson's interval for the number of independent cases that give its variance.
+    """Return a share of cases with Wilson's interval at the number of independent cases that has its variance.
 
-    If it is read off a curve, the interval contains at least the curve between the limits of the point.
+    If the share is read off a curve, the interval includes the curve between the limits of the position.
     """
     linear, n, per = sample.linear[i], trials.rows, sample.linear[i].per
     method = inference.joined("Wilson", sample.note)
@@ -515,7 +520,7 @@ def _compare_paired(sample: Values, hypothesis: inference.Hypothesis, i: int, j:
         if trials is not None and trials.effective_cases > 0:
             one_case = max(one_case, 1 / (trials.effective_cases * sample.linear[i].per))
     variance, added, df, informative = sample.stratum.difference(i, j, one_case)
-    method = inference.joined("influence, paired", sample.note, "one row added each way" if added else "")
+    method = inference.joined("influence, paired", sample.note, "one row added for each model" if added else "")
     names, value = (sample.models[i], sample.models[j]), float(sample.values[j]) - float(sample.values[i])
     shortage, error = sample.shortage, sqrt(variance + added)
     return _test_difference(names, value, error, df, sample.n, informative, hypothesis, method, shortage)
@@ -554,7 +559,7 @@ def _test_difference(
     method: str,
     shortage: str,
 ) -> inference.Comparison:
-    """Test with Student's t; a difference without variation is exact, and one of infinite values undefined."""
+    """Test with Student's t. A difference without variance is exact; a difference of infinite values is undefined."""
     value = value if isfinite(value) else nan
     if error == 0 or isnan(error) or isnan(value):
         reason = "undefined for one of the two" if isnan(value) else "nothing varies"
@@ -569,4 +574,4 @@ def _test_difference(
 
 
 def _few_informative(informative: float) -> str:
-    return inference.few(informative, inference.FEW_INFORMATIVE, "rows tell how much it varies")
+    return inference.few(informative, inference.FEW_INFORMATIVE, "rows determine its variance")

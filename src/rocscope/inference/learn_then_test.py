@@ -1,13 +1,15 @@
-"""Thresholds with a guarantee: tests of all thresholds by which at most 5% of samples admit one that breaks a bound.
+"""Thresholds that satisfy a bound with a guarantee, by multiple testing.
 
-A bound on precision, accuracy or cost cannot be checked at the threshold that was chosen for it: the best of many looks
-better than it is. Learn then test (Angelopoulos et al. 2021) tests for each threshold the hypothesis that it breaks the
-bound, and admits thresholds where this is rejected, with an error rate for all of them together (`admitted`). The
-p-values are exact for shares of cases (`p_of_share`), and by Hoeffding and Bentkus for mean amounts (`p_of_mean`).
+A bound on precision, accuracy or cost cannot be checked at a threshold that was chosen on the same rows, because the
+best of many thresholds looks better than it is. Learn then test (Angelopoulos et al. 2021) tests for each threshold the
+hypothesis that it violates the bound. It admits the thresholds whose hypothesis is rejected. The probability of
+admitting any threshold that violates the bound is at most the error rate, such as 5% (`admitted`). The p-values are
+exact for shares of cases (`p_of_share`), and by Hoeffding and Bentkus for mean amounts (`p_of_mean`).
 
-The family is a fallback procedure (Wiens & Dmitrienko 2005): thresholds are tested in the order of their depth, which
-no label decides. The error rate is divided among some starts; a threshold whose hypothesis is rejected hands its whole
-share on to the next one. With one start it is the fixed sequence of Bauer (1991).
+The multiple test is a fallback procedure (Wiens & Dmitrienko 2005): thresholds are tested in the order of their depth,
+which does not depend on labels. The error rate is divided among several starting points. A threshold whose hypothesis
+is rejected passes its share of the error rate to the next threshold. With one starting point, it is the fixed sequence
+test of Bauer (1991).
 
 References
 ----------
@@ -26,19 +28,19 @@ from rocscope._base.arrays import Array
 
 Order = Literal["deeper", "shallower", "both"]
 
-# Starts at n/16, n/8, n/4 and n/2 cases for a share of the cases acted on, which is tested in the order of their
-# number. The first has half of the error rate and the others halve the rest: the best cases are likeliest to pass.
-# Evenly spaced and equal where all cases count.
+# For a share of the cases acted on, tests start at n/16, n/8, n/4 and n/2 cases. The first start has half of the error
+# rate, each further start half of the remainder, as the cases with the highest scores most probably satisfy the bound.
+# If all cases count, starts are evenly spaced and have equal error rates.
 _HALVINGS = 4
 _EVEN_STARTS = 6
 
 
 def p_of_share(counted: Array, n: Array, share: float) -> Array:
-    """Return P(X ≥ counted) of a binomial: the p-value of a share of at most `share`; 1 without cases.
+    """Return the p-value of the hypothesis of a share of at most `share`: the binomial P(X ≥ counted); 1 if n is 0.
 
     Examples
     --------
-    Of 29 cases all are positive; .9 to the power 29 is less than .05:
+    All of 29 cases are positive, and .9 to the power 29 is less than .05:
 
     >>> p_of_share(np.array([29, 28]), np.array([29, 29]), 0.9).round(3)
     array([0.047, 0.199])
@@ -50,11 +52,11 @@ def p_of_share(counted: Array, n: Array, share: float) -> Array:
 
 
 def p_of_mean(mean: Array, n: Array, bound: float) -> Array:
-    """Return the p-value of a mean of at least `bound`, for n values from 0 to 1 with a given mean.
+    """Return the p-value of the hypothesis of a mean of at least `bound`, for n values from 0 to 1.
 
     Notes
     -----
-    The smaller of Hoeffding's exp(−n·kl(mean, bound)) and Bentkus' e·P(Bin(n, bound) ≤ ⌈n·mean⌉).
+    The p-value is the smaller of Hoeffding's exp(−n·kl(mean, bound)) and Bentkus' e·P(Bin(n, bound) ≤ ⌈n·mean⌉).
 
     Examples
     --------
@@ -73,22 +75,22 @@ def p_of_mean(mean: Array, n: Array, bound: float) -> Array:
 
 
 def admitted(p_values: Array, depth: Array, n: Array, error: float, order: Order) -> Array:
-    """Return where the hypotheses are rejected, with an error rate for all of them together.
+    """Return a mask of the rejected hypotheses, with a familywise error rate.
 
     Parameters
     ----------
     p_values : array of … × k
-        Counts of thresholds in the order of depth.
+        p-values of thresholds in the order of depth.
     depth : array of … × k
-        Cases acted on at each.
+        Number of cases acted on at each threshold.
     n : array of … × 1
-        All cases.
+        Number of all cases.
     order : {"deeper", "shallower", "both"}
-        The order of the tests; each has half of the error rate with "both".
+        Order of the tests. With "both", each order has half of the error rate.
 
     Examples
     --------
-    From the start at half of the cases the tests go on until one fails:
+    The tests continue from the starting point at half of the cases until a test is not significant:
 
     >>> p = np.array([0.001, 0.001, 0.2, 0.001])
     >>> admitted(p, np.arange(1, 5), np.array([4]), 0.05, "deeper")

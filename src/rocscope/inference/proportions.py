@@ -1,12 +1,12 @@
 """Binomial proportions: intervals of shares and rates, and tests of two classifiers at their thresholds.
 
-A rate of an operating point is a share of cases, such as the tpr, the share of the positives that are called positive.
-If the cases are independent and the threshold was fixed beforehand, it is a binomial proportion; `binomial_limits` has
-the usual intervals. Wilson's, the default, holds all shares p that a score test does not reject, |p̂ − p| ≤
-z·√(p(1 − p)/n); `wilson_limits` is the one place for its formula, also for an effective number of trials (weights,
-groups, areas) and with a t quantile in place of z.
+A rate of an operating point is a share of cases: the tpr is the share of positives that are predicted positive. If
+cases are independent and the threshold was fixed beforehand, it is a binomial proportion; `binomial_limits` computes
+the usual intervals. Wilson's interval, the default, contains all shares p that a score test does not reject, which are
+those with abs(p̂ − p) ≤ z·√(p(1 − p)/n). `wilson_limits` has its formula, also for an effective number of trials
+(weights, groups, areas) and with a t quantile in place of z.
 
-A linear combination of rates gets its interval from the intervals of its parts (MOVER, Zou & Donner 2008).
+The interval of a linear combination of rates is computed from the intervals of the rates (MOVER, Zou & Donner 2008).
 
 The order of the file: intervals of a share, rates of an operating point, a joint region of both rates, McNemar's test
 and the comparison of independent error rates, a table of thresholds.
@@ -44,7 +44,7 @@ _NAMES = {"wilson": "Wilson", "clopper-pearson": "Clopper–Pearson", "jeffreys"
 
 
 def logit(value: float, standard_error: float, level: float) -> tuple[float, float]:
-    """Return the interval that is symmetric on the logit scale."""
+    """Return the interval of a share that is symmetric on the logit scale."""
     # d logit(p)/dp = 1/(p(1 − p))
     reach = normal_quantile(level) * standard_error / (value * (1 - value))
     centre = special.logit(value)
@@ -52,16 +52,16 @@ def logit(value: float, standard_error: float, level: float) -> tuple[float, flo
 
 
 def wilson_limits(share: Any, trials: Any, quantile: float) -> tuple[Any, Any]:
-    """Return both ends of Wilson's interval, of numbers or arrays; rounding may carry them past 0 or 1.
+    """Return the limits of Wilson's interval, for numbers or arrays. Rounding may move them slightly past 0 or 1.
 
     Parameters
     ----------
     share : float or array
-        p̂, from 0 to 1.
+        Observed share p̂, from 0 to 1.
     trials : float or array
-        n, or the number of independent trials that would give the share's variance.
+        Number of trials n, or the number of independent trials with the same variance of the share.
     quantile : float
-        z, or a t quantile.
+        Normal quantile z, or a t quantile.
 
     References
     ----------
@@ -74,7 +74,7 @@ def wilson_limits(share: Any, trials: Any, quantile: float) -> tuple[Any, Any]:
 
 
 def wilson_interval(share: float, trials: float, quantile: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share for an effective number of trials; it begins at 0 or ends at 1 exactly.
+    """Return Wilson's interval of a share at an effective number of trials; a share of 0 or 1 is an exact limit.
 
     References
     ----------
@@ -91,7 +91,7 @@ def wilson_interval(share: float, trials: float, quantile: float) -> tuple[float
 
 
 def binomial_limits(count: Any, n: Any, method: ShareMethod, level: float) -> tuple[Array, Array]:
-    """Return the interval of a binomial share of n, of numbers or arrays; see `proportion_interval`.
+    """Return the interval of a binomial share, for numbers or arrays; see `proportion_interval`.
 
     Examples
     --------
@@ -128,19 +128,23 @@ def proportion_interval(
     Parameters
     ----------
     count, n : int or array
-        Successes and trials; with no trials the interval is 0 to 1.
+        Successes and trials. Without trials the interval is 0 to 1.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        The score interval; the exact one, which covers at least as often as stated; the equal-tailed one from the
-        prior Beta(½, ½), which reaches to 0 or 1 where all trials agree; p ± z·√(p(1−p)/n), clipped to 0 and 1.
+        "wilson" is the score interval. "clopper-pearson" is the exact interval, whose coverage is at least `level`.
+        "jeffreys" is the equal-tailed interval from the prior Beta(½, ½); it extends to 0 or 1 if all trials have the
+        same result. "wald" is p ± z·√(p(1−p)/n), clipped to 0 and 1.
     level : float
+        Confidence level.
 
     Returns
     -------
     low, high : arrays
+        Limits of the interval.
 
     Notes
     -----
-    Wald's covers far too rarely for small n or extreme rates (0 of 10 gives 0 to 0); it is here to compare with.
+    Do not use Wald's interval in practice: for small n or extreme rates its coverage is far too low (0 of 10 gives 0 to
+    0).
 
     References
     ----------
@@ -176,8 +180,9 @@ def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level:
 def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]:
     """Return a linear combination of independent estimates with its MOVER interval.
 
-    The method of variance estimates recovery: each half-width is √Σ(cᵢ·reachᵢ)² with the reaches of the parts' own
-    intervals on that side. For dependent estimates, such as of models on the same rows, it can only be too wide.
+    MOVER is the method of variance estimates recovery. Each half-width is √Σ(cᵢ·hᵢ)², where hᵢ is the half-width of the
+    interval of part i on that side. For positively dependent estimates, such as of models on the same rows, the
+    interval of a difference is too wide.
 
     References
     ----------
@@ -220,7 +225,7 @@ SHARES = {
     "prevalence": ("tp fn", "fp tn"),
     "depth": ("tp fp", "fn tn"),
 }
-"""Rates that are shares of cases: the cells in the numerator, and the others in the denominator."""
+"""Rates that are shares of cases: the cells of the numerator, and the other cells of the denominator."""
 
 
 def share_of(rate: str, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
@@ -250,20 +255,20 @@ def rate_intervals(
     Parameters
     ----------
     point : OperatingPoint, or ConfusionMatrix of two classes
-        With whole counts.
+        Whole counts.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
         Wilson's interval, the exact one of Clopper & Pearson, Jeffreys', or the normal approximation (Wald).
     level : float
-        Confidence level of each interval alone.
+        Confidence level of each interval separately.
     target_prevalence : float, optional
-        The share of positives where the classifier will be used, taken as known: precision and npv then follow from
-        tpr and fpr (interval on the logit scale), and so do accuracy, error and depth (MOVER).
+        Share of positives where the classifier will be used, treated as known. Precision and npv are then computed from
+        tpr and fpr, with an interval on the logit scale; accuracy, error and depth have MOVER intervals.
 
     Returns
     -------
     dict from the name of a rate to Estimate
-        tpr, fnr, fpr, tnr, precision, npv, accuracy, error, depth, and prevalence unless it is given. A rate without
-        cases is NaN, from 0 to 1.
+        tpr, fnr, fpr, tnr, precision, npv, accuracy, error, depth, and prevalence if no target is given. A rate without
+        cases is NaN, with the interval 0 to 1.
 
     Raises
     ------
@@ -276,9 +281,9 @@ def rate_intervals(
 
     Notes
     -----
-    logit PPV = logit π + log(tpr/fpr), with variance (1 − tpr)/tp + (1 − fpr)/fp, and likewise NPV; where a cell is 0,
-    z²/2 is added to each (Mercaldo's adjusted logit interval). A threshold that was chosen on the same cases makes
-    all of these too narrow.
+    For a prevalence π, logit(precision) = logit(π) + log(tpr/fpr), with variance (1 − tpr)/tp + (1 − fpr)/fp. The
+    formulas for npv are analogous. If a cell is 0, z²/2 is added to each cell (Mercaldo's adjusted logit interval). If
+    the threshold was chosen on the same cases, all intervals are too narrow.
 
     References
     ----------
@@ -314,7 +319,7 @@ def rate_intervals(
 
 
 def _predictive_value(point: OperatingPoint, prevalence: float, level: float) -> Estimate:
-    """Return the share of true among positive predictions, at a prevalence."""
+    """Return the precision at a prevalence, with its interval."""
     z = normal_quantile(level)
     name = f"logit at prevalence {prevalence:g}"
     if not (point.n_pos and point.n_neg):
@@ -339,7 +344,7 @@ def _predictive_value(point: OperatingPoint, prevalence: float, level: float) ->
 
 
 def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) -> Estimate:
-    """Return a share of cases at a prevalence, from both classes' rates and their intervals."""
+    """Return a share of cases at a prevalence, from the rates of both classes and their intervals."""
     value, low, high = _mover([(prevalence, of_positives), (1 - prevalence, of_negatives)])
     low, high = float(np.fmax(low, 0)), float(np.fmin(high, 1))  # NaN of a class without cases becomes 0 to 1
     name = f"{of_positives.method} at prevalence {prevalence:g} (MOVER)"
@@ -353,12 +358,12 @@ def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) 
 
 @dataclass(frozen=True, repr=False)
 class JointRegion(Result):
-    """A rectangle in ROC space that contains both true rates of a threshold.
+    """A rectangular confidence region for both rates of a threshold in ROC space.
 
     Attributes
     ----------
     fpr, tpr : Estimate
-        The sides; each alone has the level √`level`.
+        The sides of the rectangle. Each is an interval with confidence level √`level`.
     level : float
         Confidence level of the rectangle.
     method : str
@@ -386,14 +391,14 @@ def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearso
     ----------
     point : OperatingPoint, or ConfusionMatrix of two classes
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        Of the sides; see `rate_intervals`. The exact one makes the region at least as sure as stated.
+        Method for the sides; see `rate_intervals`. With "clopper-pearson" the coverage is at least `level`.
     level : float
-        Confidence level of the whole region.
+        Confidence level of the region.
 
     Returns
     -------
     JointRegion
-        Limits of the true- and false-positive rate.
+        Intervals of the true and false positive rates.
 
     Raises
     ------
@@ -406,7 +411,8 @@ def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearso
 
     Notes
     -----
-    Positives and negatives are independent samples, so sides of level √level hold both rates with the level.
+    Positives and negatives are independent samples. So two intervals with level √level jointly contain both rates with
+    probability `level`.
 
     References
     ----------
@@ -440,34 +446,37 @@ def mcnemar(
     alternative: inference.Alternative = "two-sided",
     level: float = 0.95,
 ) -> Comparison:
-    """Test whether the second of two classifiers is correct more often than the first on the same rows (McNemar).
+    """Compare the accuracy of two classifiers on the same rows by McNemar's test.
 
     Parameters
     ----------
     predictions : Predictions of two models, or 2 × 2 table of counts
-        Rows of a table: the first classifier is right, wrong; columns: the second is right, wrong. Weights, if any, are
-        numbers of equal rows.
+        The rows of a table are "first classifier correct" and "first classifier wrong"; the columns are the same for
+        the second. Weights must be numbers of equal rows.
     thresholds : float or mapping from model name to float, optional
-        Each predicts positive iff ``score >= threshold``; thresholds chosen elsewhere. Left out, the models' own
-        decisions are compared.
+        Thresholds that were not chosen on these rows; cases are predicted positive iff ``score >= threshold``. By
+        default the decisions of the models are compared.
     among : {"all", "positives", "negatives"}
-        Compares accuracy, tpr, or tnr.
+        Rows to compare: all (accuracy), positives (tpr) or negatives (tnr).
     method : {"mid-p", "exact", "asymptotic"}
-        Binomial with half of the probability of the observed table, which holds its level almost always; binomial,
-        which is conservative; z = (b − c)/√(b + c), for many discordant rows. Rows in groups have a t test instead.
+        "exact" is the binomial test, which is conservative. "mid-p" counts half of the probability of the observed
+        table; it almost always keeps its level. "asymptotic" uses z = (b − c)/√(b + c) and needs many discordant rows.
+        For rows in groups, a t test is used instead.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis about second − first.
     level : float
+        Confidence level of the interval.
 
     Returns
     -------
     Comparison
-        The statistic is the number of rows that only the second has right; t for rows in groups.
+        The difference second − first. The statistic is the number of rows that only the second classifies correctly;
+        for rows in groups it is t.
 
     Raises
     ------
     InputError
-        If there are not two models, or no rows of the class asked for.
+        If there are not two models, or if no rows of the requested class exist.
     WeightError
         If weights are not whole.
 
@@ -477,11 +486,12 @@ def mcnemar(
 
     Notes
     -----
-    With b rows that only the second and c rows that only the first has right, the difference is (b − c)/n. Its interval
-    is Bonett and Price's: Wald's with one row added to both b and c, so that it never collapses.
+    Let b be the number of rows that only the second classifies correctly, and c the number that only the first does.
+    The difference is (b − c)/n. Its interval is Bonett and Price's: Wald's interval with one row added to b and one to
+    c, so that its width is never 0.
 
-    Rows of a group are not independent: with groups in the Predictions, t is the mean of the rows' differences over its
-    standard error between groups, and the two added rows are groups of their own.
+    Rows of a group are not independent. With groups in the Predictions, t is the mean difference of rows divided by its
+    standard error between groups. Each of the two added rows is then a group.
 
     References
     ----------
@@ -496,7 +506,7 @@ def mcnemar(
     >>> test.statistic, test.p_value
     (3.0, 0.125)
 
-    Of 40 rows, 2 are right by the first classifier only, 9 by the second only:
+    Of 40 rows, 2 are classified correctly by the first classifier only, and 9 by the second only:
 
     >>> mcnemar([[20, 2], [9, 9]]).difference.value
     0.175
@@ -508,7 +518,7 @@ def mcnemar(
     check.check_choice("among", among, ("all", "positives", "negatives"))
     predictions = rows_of(predictions)
     if len(predictions.models) != 2:
-        hint = "choose them: predictions.select(models=[first, second])"
+        hint = "select two models: predictions.select(models=[first, second])"
         raise InputError("models to compare", expected="two", got=f"{len(predictions.models)}", hint=hint)
     require_kinds("McNemar's test", predictions)
     positive, weight = predictions.y_true, predictions.frequency
@@ -552,7 +562,7 @@ def mcnemar(
 
 
 def _rows_of_table(table: Any) -> Predictions:
-    """Return four positives, with the counts of a table as their frequencies: right is a score of 1."""
+    """Return four positive rows with the counts of a table as frequencies; a correct prediction has score 1."""
     counts = np.asarray(table)
     if counts.shape != (2, 2) or counts.dtype.kind not in "iu":
         expected, hint = "Predictions, or a 2 × 2 table of counts", PASS_PREDICTIONS
@@ -562,13 +572,13 @@ def _rows_of_table(table: Any) -> Predictions:
 
 
 def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, Booleans]:
-    """Return each model's positive predictions; thresholds are compared exactly."""
+    """Return the positive predictions of each model. Thresholds are compared exactly."""
     models = predictions.models
     by_model: dict[str, float] = {} if thresholds is None else check.by_name(thresholds, models)
     given = predictions.decisions if thresholds is None else by_model
     missing = [model for model in models if model not in given]
     if missing:
-        hint = "models that bring no decisions need one" if thresholds is None else ""
+        hint = "pass a threshold for each model without decisions" if thresholds is None else ""
         expected = f"one for each of {models}"
         raise ColumnError("thresholds", expected=expected, got=f"none for {missing}", hint=hint)
     if thresholds is None:
@@ -584,7 +594,7 @@ def _at_least(predictions: Predictions, model: str, threshold: float) -> Boolean
 
 
 def _discordance(only_second: int, only_first: int, method: McNemar, hypothesis: Hypothesis) -> float:
-    """Return the p-value of discordant rows, which are heads and tails of a fair coin if both models are as good."""
+    """Return the p-value of discordant rows. If both models are equal, they are like tosses of a fair coin."""
     total = only_second + only_first
     if not total:
         return 1.0
@@ -592,7 +602,7 @@ def _discordance(only_second: int, only_first: int, method: McNemar, hypothesis:
         return hypothesis.p_value((only_second - only_first) / sqrt(total))
 
     def tail(observed: int) -> float:
-        """Return P(X ≥ observed); mid-p is its mean with P(X > observed), so that half of P(X = observed) counts."""
+        """Return P(X ≥ observed); for mid-p, with half of P(X = observed)."""
         exact = float(special.bdtrc(observed - 1, total, 0.5))
         if method == "exact":
             return exact
@@ -616,6 +626,7 @@ def compare_errors(
     Parameters
     ----------
     first, second : OperatingPoint
+        Confusion matrices of the two test sets.
     alternative, test, margin, level : see `compare`
 
     Returns
@@ -634,7 +645,8 @@ def compare_errors(
 
     Notes
     -----
-    d ± z·√(e₁(1 − e₁)/n₁ + e₂(1 − e₂)/n₂). For the same rows use `mcnemar`, which uses that they are the same.
+    The interval is d ± z·√(e₁(1 − e₁)/n₁ + e₂(1 − e₂)/n₂), with the error rates e and their difference d. For two
+    classifiers on the same rows, use `mcnemar`.
 
     References
     ----------
@@ -642,7 +654,7 @@ def compare_errors(
 
     Examples
     --------
-    The book's two models, with an error of 15% on 30 and of 25% on 5,000 records:
+    The two models of the book have an error rate of 15% on 30 records and of 25% on 5,000 records:
 
     >>> a = OperatingPoint(tp=15, fp=2.25, fn=2.25, tn=10.5)
     >>> b = OperatingPoint(tp=2000, fp=625, fn=625, tn=1750)
@@ -671,18 +683,18 @@ _MOST_SHOWN = 20  # rows in a notebook: a choice
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdTable(Result):
-    """What each threshold gives; made by `threshold_table`.
+    """Counts and rates at each threshold with intervals, computed by `threshold_table`.
 
     Attributes
     ----------
     columns : dict from name to array
         ``threshold``; the counts ``tp``, ``fp``, ``fn`` and ``tn``; ``tpr`` (sensitivity), ``tnr`` (specificity),
-        ``precision`` and ``npv``, each with ``_low`` and ``_high``; and ``youden``. Rates of no cases are NaN.
+        ``precision`` and ``npv``, each with ``_low`` and ``_high``; and ``youden``. Rates without cases are NaN.
     level : float
-        Confidence level of each interval alone.
+        Confidence level of each interval separately.
     method : str
     reason : str
-        Why the intervals are not to be trusted, such as rows in groups; empty where they are.
+        Reason why the intervals are not reliable, such as rows in groups; empty if they are.
 
     Examples
     --------
@@ -698,14 +710,14 @@ class ThresholdTable(Result):
 
     @property
     def reliable(self) -> bool:
-        """Whether the intervals may be trusted; `reason` states why not."""
+        """True if the intervals are reliable. If False, see `reason`."""
         return not self.reason
 
     def __len__(self) -> int:
         return self.columns["threshold"].size
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return one row a threshold, as a frame of "pandas", "polars" or "pyarrow", which write CSV or Excel."""
+        """Return a data frame of "pandas", "polars" or "pyarrow" with one row per threshold."""
         return check.frame_of(self.columns, backend)
 
     def __repr__(self) -> str:
@@ -738,8 +750,9 @@ def threshold_table(
     thresholds : array, optional
         The thresholds; by default every distinct score, in decreasing order.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        Of the intervals; each is for one rate at one threshold that was fixed beforehand, of independent rows.
+        Method of the intervals. Each is for one rate at one threshold fixed beforehand, with independent rows.
     level : float
+        Confidence level of each interval separately.
 
     Returns
     -------
@@ -748,7 +761,7 @@ def threshold_table(
     Raises
     ------
     OneClassError
-        If there is one class only.
+        If one class is missing.
     WeightError
         If the counts are not whole numbers.
 

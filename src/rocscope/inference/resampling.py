@@ -1,13 +1,12 @@
-"""The bootstrap: resample rows, counts or groups, and intervals of any function of counts.
+"""The bootstrap: resampling of rows, counts or groups, and intervals of any function of counts.
 
-A bootstrap draws a sample of the same number of units, with replacement, and computes the statistic again. All
-statistics here are functions of counts by level of the score, so that no replicate is sorted again: a `Design` states
-which units are drawn (levels of one model, rows, groups), how often each occurs, and in which strata; a `Tally` for
-each model turns the numbers of draws into counts at each level; a `Statistic` turns counts into numbers. `replicate`
-puts them together.
+A bootstrap draws a sample of the same number of units, with replacement, and computes the statistic on it. All
+statistics here are functions of counts at score levels, so replicates need no sorting. A `Design` defines the units
+(levels of one model, rows, groups), their frequencies, and the strata. A `Tally` for each model converts numbers of
+draws to counts at each level. A `Statistic` converts counts to numbers. `replicate` combines these steps.
 
-Replicates come in chunks of a size that depends on the data alone, each with its own seed, so that they do not depend
-on how many threads share the work.
+Replicates are computed in chunks whose size depends only on the data. Each chunk has its own seed, so the replicates do
+not depend on the number of threads.
 
 Intervals are quantiles of the replicates: percentile, basic (mirrored at the estimate) or BCa, which corrects for bias
 and for the skewness of the influence of single units, its acceleration (`leave_one_out`, `_acceleration`).
@@ -57,8 +56,9 @@ _BLOCK = 2**8  # rows in a block: a power of two, so that one random byte draws 
 class RowsByTarget:
     """Rows ordered by target: their level for positives, k + their level for negatives.
 
-    `unit` and `weight` (or None) are of each row; `targets` are those that occur and `starts` where each begins.
-    Estimated weights are estimated again in each draw: by `reestimated`, from how often each row is drawn.
+    `unit` and `weight` (or None) have one entry per row. `targets` contains the targets that occur, and `starts` the
+    index of the first row of each. Estimated weights are re-estimated in each replicate by `reestimated`, from the
+    number of draws of each row.
     """
 
     unit: Array
@@ -72,7 +72,7 @@ class RowsByTarget:
 class Tally:
     """Converts numbers of draws of units to positives and negatives at each of k levels of one model.
 
-    Without rows the units are the targets themselves, or `cells` has what each unit adds to each of them.
+    Without rows, units are the targets, or `cells` contains the counts that each unit adds to each target.
     """
 
     threshold: Array
@@ -80,7 +80,7 @@ class Tally:
     cells: Array | None = None
 
     def counts(self, drawn: Array) -> tuple[Array, Array]:
-        """Return matrices of positives and of negatives: one replicate per row, one level per column."""
+        """Return matrices of positives and of negatives, with one row per replicate and one column per level."""
         k = self.threshold.size
         if self.cells is not None:
             drawn = drawn @ self.cells
@@ -116,7 +116,7 @@ class Tally:
         weighting: variance.EstimatedWeights | None = None,
         frequency: bool = False,
     ) -> "Tally":
-        """Rank rows once; without `unit` every row is a unit."""
+        """Return the tally of rows, which are ranked once. Without `unit`, every row is a unit."""
         ranked = variance.RowLevels.of(positive, score)
         target = np.where(positive, ranked.level, ranked.threshold.size + ranked.level)
         order = np.argsort(target, kind="stable")
@@ -134,7 +134,7 @@ class Tally:
 class Design:
     """Units with frequencies, in consecutive strata that are resampled separately, and a Tally for each model.
 
-    `doubt` is why no interval is reliable, whatever the replicates; empty where it may be.
+    `doubt` is the reason why no interval from this design is reliable; empty if there is none.
     """
 
     frequency: Array
@@ -161,7 +161,7 @@ class Design:
         return next(iter(self.tallies.values()))
 
     def draw(self, rng: np.random.Generator, replicates: int, compiled: bool) -> Array:
-        """Return how often each unit is drawn, one replicate per row."""
+        """Return the number of draws of each unit, with one row per replicate."""
         drawn = np.zeros((replicates, self.frequency.size), np.int64)
         for stratum, unit in zip(self.strata, self._unit_of_row, strict=True):
             if unit is None:
@@ -173,7 +173,7 @@ class Design:
         return drawn
 
     def draw_areas(self, rng: np.random.Generator, replicates: int) -> Array:
-        """Return the AUC in each replicate without counts of levels, if there are `better_positives`."""
+        """Return the AUC of each replicate without counts by level; needs `better_positives`."""
         assert self.better_positives is not None
         n_pos, above, not_below = self.better_positives
         reached = np.zeros((replicates, n_pos + 1), np.uint32)
@@ -188,9 +188,10 @@ class Design:
 
     @cached_property
     def better_positives(self) -> tuple[int, Array, Array] | None:
-        """Number of positive rows; for each negative row, how many of them are above it, and how many not below it.
+        """Number of positive rows; for each negative row, the numbers of positives above it and not below it.
 
-        None if units are not rows at the levels of one model, or are drawn by binomials, or if 32 bits do not do.
+        None if units are not rows at the levels of one model, if they are drawn by binomials, or if the numbers need
+        more than 32 bits.
         """
         tally = self.first_tally
         is_counts = len(self.tallies) == 1 and tally.rows is None and tally.cells is None
@@ -205,7 +206,7 @@ class Design:
 
     @cached_property
     def _unit_of_row(self) -> list[Array | None]:
-        """For each stratum the unit of each row; None if units are drawn by binomials."""
+        """Unit of each row, by stratum; None if units are drawn by binomials."""
         units: list[Array | None] = []
         for stratum in self.strata:
             frequency = self.frequency[stratum]
@@ -214,7 +215,7 @@ class Design:
 
     @property
     def smallest_class(self) -> float:
-        """Number of rows in the smaller class; with weights the effective one, (Σw)²/Σw²."""
+        """Number of rows in the smaller class; with weights, the effective number (Σw)²/Σw²."""
         tally = self.first_tally
         totals = [counts.sum() for counts in tally.counts(self.frequency[None, :])]
         if tally.rows is None or tally.rows.weight is None:
@@ -224,7 +225,7 @@ class Design:
         return float(min(total**2 / square if square else 0.0 for total, square in zip(totals, squares, strict=True)))
 
     def worth_compiling(self, replicates: int) -> bool:
-        """Return whether a number of replicates justifies loading the compiler."""
+        """Return True if the number of replicates justifies loading the compiler."""
         return self.draws * check.check_whole(replicates, "replicates") >= _COMPILED_FROM
 
     @property
@@ -235,12 +236,12 @@ class Design:
 
 
 def _by_rows(frequency: Array) -> bool:
-    """Return whether to draw rows one by one, which is faster than binomials for units of few rows."""
+    """Return True if rows should be drawn one by one, which is faster than binomials for units of few rows."""
     return frequency.sum() <= _DRAWS_A_UNIT * frequency.size
 
 
 def _add_drawn_rows(rng: np.random.Generator, unit: Array, drawn: Array, compiled: bool) -> None:
-    """Draw rows of a stratum, and count the unit of each in every row (replicate) of `drawn`."""
+    """Draw rows of a stratum for each replicate, and add the counts of their units to the rows of `drawn`."""
     replicates, units = drawn.shape
     number, place = _draw_rows(rng, unit.size, replicates)
     if compiled:
@@ -255,10 +256,10 @@ def _add_drawn_rows(rng: np.random.Generator, unit: Array, drawn: Array, compile
 
 
 def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[Array, Array]:
-    """Draw a sample of the same size: a number of rows from each block of neighbours, then rows within the block.
+    """Draw a sample of the same size: first the number of rows from each block of neighbours, then rows in each block.
 
-    The numbers are multinomial, and within a block each row is as likely: the distribution of rows that are drawn one
-    by one, without random access to all of the memory.
+    The numbers are multinomial, and all rows of a block have equal probability. The distribution is the same as for
+    rows drawn one by one, without random access to all of the memory.
     """
     size = np.diff(np.append(np.arange(0, total, _BLOCK), total))
     number = rng.multinomial(total, size / total, size=replicates)
@@ -280,13 +281,13 @@ def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[A
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic of the counts of all models: `size` numbers, from `function` or the AUC of each model."""
+    """A statistic of the counts of all models: `size` numbers from `function`, or the AUC of each model."""
 
     function: Callable[[CountsOf], Any] | None
     size: int
 
     def of_matrices(self, tallied: Mapping[str, tuple[Array, Array]], design: Design, compiled: bool) -> Array:
-        """Return the statistic of each replicate, one per row; NaN if a required class was not drawn."""
+        """Return the statistic with one row per replicate; NaN if a required class was not drawn."""
         if self.function is None:
             return np.column_stack([areas(pos, neg, compiled) for pos, neg in tallied.values()])
         replicates = next(iter(tallied.values()))[0].shape[0]
@@ -307,7 +308,7 @@ AREAS = Statistic(None, 0)
 
 
 def counts_of(threshold: Array, pos: Array, neg: Array) -> ThresholdCounts:
-    """Return counts without levels that were not drawn."""
+    """Return counts of the levels that were drawn."""
     used = (pos + neg) > 0
     return ThresholdCounts.from_ranking(Levels(threshold[used], pos[used], neg[used]))
 
@@ -338,7 +339,7 @@ def replicate(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Array:
-    """Return the statistic of each replicate, one per row; each `stream` of a random state is different."""
+    """Return the statistic with one row per replicate. Streams of the same random state have different draws."""
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
@@ -395,7 +396,7 @@ def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = 
 
 
 def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any) -> Design:
-    """Return the design that resamples common rows, or groups of rows."""
+    """Return the design that resamples the rows of all models together, or groups of rows."""
     weight, weighting = predictions.sample_weight, predictions.weighting
     doubt = "" if weighting is None else weighting.doubt
     unit = independent_units(predictions, groups)
@@ -463,7 +464,7 @@ def _strata_of_classes(frequency: Array, positives: int, stratified: bool) -> tu
 
 
 def design_of(data: Any, model: str | None = None, *, stratified: bool, groups: Any = None) -> Design:
-    """Return the resampling design of any data: common rows of all models if possible."""
+    """Return the resampling design of any data: rows of all models together if possible."""
     samples = samples_of(data, name="data")
     if samples.rows is not None and model is None:
         return design_of_rows(samples.rows, stratified=stratified, groups=groups)
@@ -493,7 +494,7 @@ class LeftOut:
 
 
 def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
-    """Return the leave-one-out values of each stratum, without undefined ones."""
+    """Return the defined leave-one-out values of each stratum."""
     parts = []
     for stratum in design.strata:
         units = np.flatnonzero(design.frequency[stratum]) + stratum.start
@@ -520,8 +521,8 @@ def _acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
 
     Notes
     -----
-    a = Σ d³ / (6·(Σ d²)^1.5), where d = (mean of the left-out values in the stratum) − (left-out value)
-    (Davison & Hinkley 1997, §5.3). Zero where nothing varies.
+    a = Σ d³ / (6·(Σ d²)^1.5), where d = (mean of the leave-one-out values in the stratum) − (leave-one-out value)
+    (Davison & Hinkley 1997, §5.3). It is 0 if nothing varies.
 
     Examples
     --------
@@ -583,7 +584,7 @@ class BootstrapEstimate(inference.Estimate):
     Attributes
     ----------
     replicates : array
-        The statistic of each replicate; NaN where it gave no number.
+        The statistic of each replicate; NaN if it is undefined.
     failed : int
         Number of replicates without a value.
     """
@@ -592,7 +593,7 @@ class BootstrapEstimate(inference.Estimate):
     failed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts and the number of replicates, safe for JSON."""
+        """Return the estimate and the number of replicates as a dictionary, safe for JSON."""
         return jsonable(vars(self) | {"replicates": self.replicates.size})
 
 
@@ -618,28 +619,29 @@ def bootstrap(
     data, model : data of one model, or Predictions of several
         Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
     statistic : function, or the name of a figure such as "auc"
-        A function of ThresholdCounts (one model), or of a dict from model name to ThresholdCounts (several, from the
-        same rows in every replicate), that returns a number.
+        A function that returns a number. Its argument is a ThresholdCounts for one model, or a dict from model name to
+        ThresholdCounts for several models of the same rows.
     replicates : int
+        Number of bootstrap samples.
     method : {"auto", "percentile", "basic", "bca"}
-        Quantiles of the replicates; the same mirrored at the estimate; quantiles corrected for bias and skewness, which
-        "auto" means for the AUC and figures by name. For any other function it means "percentile": the function may not
-        change smoothly when a row is omitted.
+        "percentile" uses quantiles of the replicates, "basic" reflects them at the estimate, and "bca" corrects them
+        for bias and skewness. "auto" is "bca" for the AUC and for figures given by name. For functions it is
+        "percentile", because they may jump when a row is omitted.
     level : float
         Confidence level.
     stratified : bool
-        Draw positives and negatives (or groups of each kind) separately, so that their numbers stay fixed: for a sample
-        that was collected in this way. Otherwise the class mix varies too.
+        If True, draw positives and negatives (or groups of each kind) separately, so that their numbers are fixed. Use
+        it if the sample was collected with fixed numbers. If False, the prevalence varies too.
     groups : array of n labels, optional
-        The patient or customer that a row belongs to; whole groups are drawn. By default the groups of the
+        Group of each row, such as its patient or customer. Whole groups are drawn. By default the groups of the
         Predictions; False draws rows one by one.
     random_state : int, Generator, RandomState or None
-        The same number gives the same replicates, whatever the number of threads.
+        Seed. The same number gives the same replicates, for any number of threads.
     threads : int, optional
-        All processors by default; only the statistic `rocscope.auc` gains by them.
+        Number of threads; by default one per processor. Only the statistic `rocscope.auc` is faster with threads.
     progress : bool, None or function
-        None or True: a bar on stderr after a second, where that is a terminal; a function is called with the number of
-        replicates done and the total.
+        None or True shows a progress bar on stderr after a second, if it is a terminal. A function is called with the
+        number of finished replicates and the total.
 
     Returns
     -------
@@ -649,13 +651,13 @@ def bootstrap(
     Raises
     ------
     InputError
-        If the number of replicates or the level is invalid, or no replicate gives a number.
+        If the number of replicates or the level is invalid, or if the statistic is undefined in all replicates.
 
     Warns
     -----
     RocscopeWarning
-        If some replicates give NaN or lack a class: they are counted (`failed`) and omitted. Also if all replicates are
-        equal.
+        If the statistic is NaN in some replicates, or a class is missing; such replicates are omitted and counted in
+        `failed`. Also if all replicates are equal.
 
     See Also
     --------
@@ -663,24 +665,26 @@ def bootstrap(
 
     Notes
     -----
-    Replicates are drawn as multinomial counts over ranked levels, never sorted again; `rocscope.auc` is recognised and
-    computed without a call for each replicate. The acceleration of BCa comes from leaving out one unit at a time, in
-    closed form for the AUC, and in at most 1,000 groups of units for anything else.
+    Replicates are drawn as multinomial counts over ranked levels and need no sorting. For `rocscope.auc`, all
+    replicates are computed without a function call for each. The acceleration of BCa is computed by omitting one unit
+    at a time: in closed form for the AUC, and in at most 1,000 groups of units for other statistics.
 
-    How often 95% intervals of the AUC cover, by simulation of binormal samples with areas of 0.6 to 0.95 and 50 to
-    1,000 rows, stratified, 999 replicates:
+    Coverage of 95% intervals of the AUC, in simulations of binormal samples with areas of 0.6 to 0.95 and 50 to 1,000
+    rows, stratified, with 999 replicates:
 
-    - "bca": 93.5 to 97.2% with classes of equal size; with 10% positives 86.4% at worst (0.95, 5 among 50 rows) and
-      92.7 to 95.6% with 100 among 1,000.
-    - "percentile": 92.8 to 95.5% with classes of equal size from 100 rows on for areas up to 0.9; 88.5% for 0.95 and
-      25 of each class, 76.9% for 0.95 and 5 positives among 50 rows.
-    - "basic": 81.7% for 0.95 and 25 of each class, 63.6% for 0.95 and 5 among 50; not for rates near 0 or 1.
+    - "bca": 93.5 to 97.2% with classes of equal size. With 10% positives, 92.7 to 95.6% for 100 positives among 1,000
+      rows, but only 86.4% in the worst case (area 0.95, 5 positives among 50 rows).
+    - "percentile": 92.8 to 95.5% with classes of equal size, at least 100 rows and areas up to 0.9. For an area of
+      0.95, 88.5% with 25 rows of each class and 76.9% with 5 positives among 50 rows.
+    - "basic": for an area of 0.95, 81.7% with 25 rows of each class and 63.6% with 5 positives among 50 rows. Do not
+      use it for rates near 0 or 1.
 
-    For an AUC, an interval shorter than that from `auc_interval` by a tenth of its width is marked as not reliable.
-    With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86% and "bca" 89%.
+    An interval of an AUC is marked as not reliable if it ends inside the interval of `auc_interval` by a tenth of its
+    width. With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86% and "bca" 89%.
 
-    The bootstrap is not valid for extremes (the largest score). Its intervals are too short for anything chosen as best
-    on the same data: a best threshold varies less over replicates than over new samples.
+    The bootstrap is not valid for extremes, such as the largest score. Its intervals are too narrow for a threshold or
+    model chosen as best on the same data, because the best threshold varies less between replicates than between new
+    samples.
 
     References
     ----------
@@ -711,7 +715,7 @@ def bootstrap(
     design = design_of(data, model, stratified=stratified, groups=groups)
     if by_name and len(design.tallies) > 1:
         got = f"{len(design.tallies)} models"
-        raise InputError("statistic", expected="one model for a figure by its name", got=got, hint="pass model=")
+        raise InputError("statistic", expected="one model for a figure given by name", got=got, hint="pass model=")
 
     plan = Statistic(statistic, 1)
     if len(design.tallies) == 1:
@@ -731,7 +735,7 @@ def bootstrap(
 
 
 def at_sample(design: Design, statistic: Statistic) -> Array:
-    """Return the statistic on the data themselves, so that its errors are raised here."""
+    """Return the statistic on the data. Errors of the statistic are raised here, before resampling."""
     counts = {}
     for model, (pos, neg) in tally_all(design, design.frequency[None, :]).items():
         counts[model] = counts_of(design.tallies[model].threshold, pos[0], neg[0])
@@ -743,16 +747,18 @@ def at_sample(design: Design, statistic: Statistic) -> Array:
 def interval(
     value: float, drawn: Array, method: Interval, level: float, design: Design, skew: float = 0.0
 ) -> BootstrapEstimate:
-    """Return an estimate with an interval from replicates; undefined replicates are counted and dropped."""
+    """Return an estimate with an interval from replicates. Undefined replicates are counted and omitted."""
     usable = drawn[~np.isnan(drawn)]
     failed = drawn.size - usable.size
     if not usable.size:
-        raise InputError("statistic", expected="a number in some replicates", got=f"NaN in all {drawn.size}")
+        raise InputError(
+            "statistic", expected="a statistic that is defined in some replicates", got=f"NaN in all {drawn.size}"
+        )
     if failed:
-        warn(f"{failed} of {drawn.size} replicates gave no number and are omitted from the interval")
+        warn(f"{failed} of {drawn.size} replicates are undefined and are omitted from the interval")
     all_equal = usable.size > 1 and bool((usable == usable[0]).all())
     if all_equal:
-        warn(f"all replicates are {usable[0]:g}: the bootstrap cannot say how sure that is")
+        warn(f"all replicates are {usable[0]:g}: the bootstrap cannot estimate the uncertainty")
 
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
@@ -767,7 +773,7 @@ def interval(
     if all_equal:
         reason = "all replicates are equal"
     elif usable.size < (1 - _MOST_FAILED) * drawn.size:
-        reason = f"only {usable.size} of {drawn.size} replicates gave a number"
+        reason = f"only {usable.size} of {drawn.size} replicates are defined"
     elif smallest < inference.FEW_RESAMPLED:
         reason = f"a class has {smallest:g} rows only, fewer than {inference.FEW_RESAMPLED}"
     reason = reason or design.doubt
@@ -843,7 +849,7 @@ def _of_each_model(statistic: Callable[[ThresholdCounts], Any], design: Design) 
 
 @dataclass(frozen=True)
 class _Replicates:
-    """Values and replicates of m models, with a common design (paired) or one each."""
+    """Values and replicates of m models, with one design for all (paired) or one for each."""
 
     names: list[str]
     designs: list[Design]
@@ -859,7 +865,7 @@ class _Replicates:
         return self.hypothesis.compare(self.names[i], self.names[j], difference, method=method)
 
     def contrast(self, coefficients: dict[int, float]) -> inference.Estimate:
-        """Return a linear combination of the models' values with its interval."""
+        """Return a linear combination of the values of the models with its interval."""
         factor = np.zeros(len(self.names))
         factor[list(coefficients)] = list(coefficients.values())
         used = np.flatnonzero(factor)

@@ -1,31 +1,31 @@
 """Cluster-robust variance of estimates from rows with weights, groups and folds.
 
-To first order every estimate is a constant plus a sum over independent units, so that one formula gives the variance of
-an area, a Brier score, a mean cost or a calibration slope. The words of this module:
+To first order, every estimate is a constant plus a sum over independent units. So one formula gives the variance of an
+area, a Brier score, a mean cost or a calibration slope. Terms used in this module:
 
 move
-    How far a row moves an estimate: its influence times its share of the weight. A weighted mean of x has the moves
-    wᵢ(xᵢ − x̄)/Σw (`moves_of_mean`). The moves of an estimate sum to 0.
+    Contribution of a row to an estimate: its influence times its share of the weight. A weighted mean of x has the
+    moves wᵢ(xᵢ − x̄)/Σw (`moves_of_mean`). The moves of an estimate sum to 0.
 unit
-    What is drawn independently: a row, one of the equal rows that a frequency counts, or a group of rows, which moves
-    an estimate by the sum of its rows' moves. With estimated weights, every row of the sample behind the weights.
+    Independently drawn unit: a row, one of the equal rows counted by a frequency, or a group of rows, whose move is the
+    sum of the moves of its rows. With estimated weights, each row of the sample from which they were estimated.
 stratum
-    Units of one kind that were drawn separately, such as the positives (`Stratum`). Variances of strata add up.
+    Units that were drawn separately from others, such as the positives (`Stratum`). Variances of strata are added.
 
-With the moves mⱼ of the u units of a stratum the covariance of several estimates is ::
+The covariance of several estimates, from the moves mⱼ of the u units of a stratum, is ::
 
     V = u/(u − 1)·Σⱼ mⱼmⱼ′         with u − 1 degrees of freedom (u − folds for a mean over folds)
 
-For equal rows this is s²/u. If shares hⱼ of the weight differ, the moves are the jackknife's: a mean moves by hⱼrⱼ/(1 −
-hⱼ) if unit j with the residual rⱼ is left out. `leave_one_out_factor` is (1 − 1/u)/(1 − hⱼ), with which V is exactly
-the variance of the delete-one-unit jackknife (HC3, and CR3 for groups); it is 1 where shares are equal. Costs and row
-means are used without the factor. The effective number of units is Kish's 1/Σhⱼ²; degrees of freedom shrink with its
-ratio to u.
+For equal rows this is s²/u. If units have different shares hⱼ of the weight, the moves are those of a jackknife: a mean
+changes by hⱼrⱼ/(1 − hⱼ) if unit j with the residual rⱼ is omitted. `leave_one_out_factor` is (1 − 1/u)/(1 − hⱼ). With
+this factor, V is exactly the variance of the delete-one-unit jackknife (HC3, and CR3 for groups). The factor is 1 if
+shares are equal. Costs and row means are used without the factor. The effective number of units is Kish's 1/Σhⱼ²;
+degrees of freedom are multiplied by its ratio to u.
 
-To get the variance of a new kind of mean: compute the moves of its rows, and pass them to `stratum_of_moves`, or, with
-estimated weights, to `stratum_of_sample`. Rows of Predictions with all of this come from `units_of`.
+To get the variance of a new kind of mean, compute the moves of its rows and pass them to `stratum_of_moves`, or, with
+estimated weights, to `stratum_of_sample`. `units_of` returns the rows of Predictions with weights, groups and folds.
 
-What weights stand for is said by the rows (`Predictions.weights`).
+`Predictions.weights` states the meaning of weights.
 
 The order of the file: strata, estimated weights, rows of Predictions, levels of the score, rows of any labels.
 
@@ -65,22 +65,23 @@ _FEW_DIFFER, _ENOUGH_DIFFER = 5.0, 10.0  # units that determine the variance of 
 
 @dataclass(frozen=True)
 class Stratum:
-    """Independent units of one kind, and how far each of them moves m estimates.
+    """Independent units of one kind, and their moves for m estimates.
 
     Parameters
     ----------
     moves : array of u × m
-        Moves of each unit: influence divided by what it is a mean over. They sum to 0.
+        Moves of each unit; they sum to 0.
     frequency : array of u, or None
-        Number of equal units that an entry stands for.
+        Number of equal units that an entry represents.
     units, df : float
         Number of units, and the degrees of freedom of their variance: one less, or one less per fold.
     effective_units : float
-        Number of equal units with the same precision of a mean: smaller where weights, or the sizes of groups, differ.
+        Number of equal units that give a mean the same precision. It is smaller than `units` if weights or group sizes
+        differ.
     inner_units : array of 2 × m
-        For areas: the units whose placement is below 1, and the units whose placement is above 0.
+        For areas: the numbers of units with placements below 1, and above 0.
     groups_of_class : pair of float
-        For groups: how many contain rows of each class.
+        For groups: the numbers of groups with positives and with negatives.
 
     Examples
     --------
@@ -106,12 +107,12 @@ class Stratum:
 
     @property
     def scale(self) -> float:
-        """Factor from a sum of squared moves to a variance, u/(u − 1)."""
+        """Factor u/(u − 1) that converts a sum of squared moves to a variance."""
         return self.units / self.df if self.df > 0 else nan
 
     @property
     def effective_df(self) -> float:
-        """Degrees of freedom of the variance, reduced where units have unequal weight."""
+        """Degrees of freedom of the variance, reduced if units have unequal weights."""
         return self.df * min(1.0, self.effective_units / self.units)
 
     def variance(self, model: int) -> float:
@@ -119,28 +120,30 @@ class Stratum:
         return self.scale * self.total(self.moves[:, model] ** 2)
 
     def difference(self, first: int, second: int, least: float = 0.0) -> tuple[float, float, float, float]:
-        """Return how second − first varies over the units, and what a further unit each way adds to that.
+        """Return the variance of second − first, and the variance added by one more unit in favour of each estimate.
 
         Parameters
         ----------
         first, second : int
+            Columns of the moves.
         least : float
-            Lower bound of the largest difference that a further unit may show.
+            Lower bound of the largest difference of an added unit.
 
         Returns
         -------
         variance, added, df, informative : float
-            Of the difference; by a further unit each way, with the degrees of freedom of both; and the number of normal
-            observations that determine their sum as well.
+            Variance of the difference; variance of the added units; degrees of freedom of the sum of both variances;
+            size of a normal sample whose variance is equally precise.
 
         Notes
         -----
-        If few units differ, as where a rule overrides one score in a hundred, another sample may have none of them or
-        twice as many, and where none differs the variance is 0. So a unit is added each way, as Bonett & Price do for
-        shares: 2cM² for the largest distance M of the moves of two units. The weight c falls from 1 to 0 between 5 and
-        10 of the k units that determine the variance v, and to 0 where they are half of all units. Both have k·(1 +
-        2cM²/v)² degrees of freedom (Satterthwaite, with a constant). By simulation of overrides of .2 to 10% of
-        300 to 2,000 rows 95% intervals then cover 92 to 100%, without it 10 to 97%.
+        If few units differ, for example because a rule overrides one score in a hundred, another sample may contain no
+        such units or twice as many. If no unit differs, the variance is 0. So one unit is added for each estimate, as
+        Bonett & Price do for shares: it adds 2cM², where M is the largest distance between the moves of two units. The
+        weight c decreases from 1 to 0 between 5 and 10 of the k units that determine the variance v. It is 0 if these
+        are half of all units. The degrees of freedom are k·(1 + 2cM²/v)² (Satterthwaite, with a constant). In
+        simulations of overrides of .2 to 10% of 300 to 2,000 rows, 95% intervals cover 92 to 100% with the added units,
+        and 10 to 97% without.
 
         References
         ----------
@@ -162,7 +165,7 @@ class Stratum:
         return variance, added, min(self.effective_df, informative / weight), informative
 
     def informative_units(self, moves: Array, *, least: float = 0.0) -> float:
-        """Return the number of normal observations that determine the variance of these moves as well.
+        """Return the size of a normal sample whose variance is as precise as the variance of these moves.
 
         It is 0 unless their sum of squares is above `least`.
 
@@ -195,9 +198,9 @@ def moves_of_mean(values: Array, weight: Array) -> Array:
 
 
 def leave_one_out_factor(share: Array, unit: Codes | None = None) -> Array:
-    """Return, for each row, how much farther a mean moves without its unit than the residuals of the unit say.
+    """Return, for each row, the factor (1 − 1/u)/(1 − h) by which omitting its unit changes a mean.
 
-    The factor (1 − 1/u)/(1 − h) for u units and a unit with the share h of the weight; 1 where shares are equal.
+    u is the number of units, and h is the share of the unit in the weight. The factor is 1 if shares are equal.
 
     Parameters
     ----------
@@ -220,11 +223,11 @@ def stratum_of_moves(
     Parameters
     ----------
     moves : array of n × m
-        Move of each row, and of all equal rows together where there are frequencies.
+        Move of each row; with frequencies, the sum over equal rows.
     group : array of n codes, optional
-        Groups are the units; frequencies then make no difference.
+        Group of each row. Groups are then the units, and frequencies are ignored.
     frequency : array of n, optional
-        Number of equal rows that each row stands for.
+        Number of equal rows that each row represents.
     effective_units : float
         Upper bound of the effective number of rows, such as Kish's; not used for groups.
     """
@@ -250,29 +253,29 @@ class EstimatedWeights:
     Parameters
     ----------
     size : int
-        Rows N of the sample that the weights were estimated from, including rows of weight 0.
+        Number of rows N of the sample that the weights were estimated from, including rows of weight 0.
     note : str
-        Purpose of the weights, as in the name of a method.
+        Purpose of the weights, added to the name of a method.
     base : array of N weights, optional
         The user's own weights, by which the estimated ones are multiplied.
     index : array of n, optional
-        The place in that sample of each row of the data; by default the data are the sample.
+        Index in this sample of each row of the data; by default the data are the sample.
     test : object with a `reason`, optional
-        A test of what the weights assume; the reason is empty unless it rejects.
+        Test of the assumptions of the weights; the reason is empty unless the test rejects.
     shortage : str
-        Set if the weights were estimated from too little data; empty where there is enough.
+        Reason if the weights were estimated from too few data; otherwise empty.
 
     Attributes
     ----------
     kind : str
-        What rows of such weights are called in `rocscope.core.predictions`.
+        Kind of rows with such weights, as listed in `rocscope.core.predictions`.
 
     Notes
     -----
-    Let mᵢ = ∂θ/∂log wᵢ be the move of row i on an estimate θ with weights taken as given. Row j then moves θ by mⱼ +
-    vⱼ·Σᵢ mᵢ·ψⱼ(log wᵢ), where ψⱼ(log wᵢ) is the influence of row j on the logarithm of the estimated weight of row i
-    and vⱼ its own weight. A kind of weights (a subclass) defines the sum; everything else is the same for all kinds,
-    and for every statistic with known moves.
+    Let mᵢ = ∂θ/∂log wᵢ be the move of row i for an estimate θ if weights are treated as known. With estimated weights,
+    the move of row j is mⱼ + vⱼ·Σᵢ mᵢ·ψⱼ(log wᵢ). Here ψⱼ(log wᵢ) is the influence of row j on the logarithm of the
+    estimated weight of row i, and vⱼ is the user's weight of row j. A subclass defines the sum for its kind of weights.
+    The rest is the same for all kinds of weights and all statistics with known moves.
 
     References
     ----------
@@ -290,7 +293,7 @@ class EstimatedWeights:
 
     @property
     def doubt(self) -> str:
-        """Why no figure with these weights is reliable; empty if none is known."""
+        """Reason why no estimate with these weights is reliable; empty if there is none."""
         return self.shortage or ("" if self.test is None else self.test.reason)
 
     @property
@@ -303,11 +306,11 @@ class EstimatedWeights:
         raise NotImplementedError
 
     def estimate(self, frequency: Array | None) -> Array:
-        """Return the estimated weight of each row of the sample, if rows were drawn this often (None: once)."""
+        """Return the estimated weight of each row of the sample, given the number of draws of each row (None: one)."""
         raise NotImplementedError
 
     def take(self, rows: Any) -> Self:
-        """Return the same for some rows of the data, by mask, slice or indices."""
+        """Return the weights of some rows of the data, by mask, slice or indices."""
         if isinstance(rows, slice) and rows == slice(None):
             return self
         return replace(self, index=self._places[rows])
@@ -330,10 +333,10 @@ class EstimatedWeights:
         return _codes(units)
 
     def reestimated(self, weight: Array, frequency: bool) -> Callable[[Array], Array]:
-        """Return a function from how often rows are drawn (replicates × n) to their re-estimated weights.
+        """Return a function from numbers of draws of rows (replicates × n) to their re-estimated weights.
 
-        `weight` are the weights of the data before drawing; with `frequency` the user's own weights count equal rows,
-        and so are part of the draw. Rows of the sample that the data do not contain are omitted.
+        `weight` contains the weights of the data before drawing. With `frequency`, the user's weights count equal rows,
+        so they are part of the draw. Rows of the sample that the data do not contain are omitted.
         """
         places = self._places
         base = None if frequency else self.base
@@ -362,17 +365,17 @@ class EstimatedWeights:
 def stratum_of_sample(
     weighting: EstimatedWeights, moves: Array, group: Codes | None, frequency: bool, effective_units: float
 ) -> Stratum:
-    """Return all rows behind estimated weights as one stratum, including rows without weight.
+    """Return all rows of the sample of estimated weights as one stratum, including rows of weight 0.
 
     Parameters
     ----------
     weighting : EstimatedWeights
     moves : array of n × m
-        Moves of the rows of the data, their weights taken as given; of equal rows the sum.
+        Moves of the rows of the data if weights are treated as known; for equal rows, the sum.
     group : array of N codes, or None
-        The group of each row of the sample; see `EstimatedWeights.units`.
+        Group of each row of the sample; see `EstimatedWeights.units`.
     frequency : bool
-        Whether the user's own weights are numbers of equal rows.
+        True if the user's weights are numbers of equal rows.
     effective_units : float
         Effective number of rows of the data.
     """
@@ -388,7 +391,7 @@ def _codes(column: Array) -> Codes:
 
 @dataclass(frozen=True)
 class Units:
-    """Rows with positive weight, and which of them are independent.
+    """Rows with positive weight, and their independent units.
 
     Attributes
     ----------
@@ -396,18 +399,17 @@ class Units:
     scores : dict from model to array of n
     weight : array of n, or None
     frequency : array of n, or None
-        Number of equal rows that each one stands for, where weights are frequencies.
+        Number of equal rows that each row represents, if weights are frequencies.
     group, fold : arrays of n codes, or None
-        `fold` only for a mean over folds.
+        `fold` is set only for a mean over folds.
     pooled_folds : int
-        Number of folds that are taken as one; 0 if not.
+        Number of pooled folds; 0 if folds are not pooled.
     shared_training : bool
-        Whether models of different folds were fitted to the same rows, which no variance over the rows of one fold can
-        show.
+        True if models of different folds share training rows. The variance does not include this dependence.
     weighting : EstimatedWeights, optional
         Derivation of the weights.
     group_of_sample : array of N codes, or None
-        The group of every row that the weights were estimated from.
+        Group of each row that the weights were estimated from.
     """
 
     positive: Booleans
@@ -428,12 +430,12 @@ class Units:
 
     @cached_property
     def classes(self) -> tuple[RowNumbers, RowNumbers]:
-        """Numbers of the positive and of the negative rows, with which rows are taken faster than by a mask."""
+        """Row numbers of positives and of negatives; indexing by numbers is faster than by a mask."""
         return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
 
     @property
     def n(self) -> float:
-        """Number of rows, or the sum of frequencies, or of the probabilities of expected cases."""
+        """Number of rows, the sum of frequencies, or the sum of the probabilities of expected cases."""
         if self.weighting is not None and self.weighting.kind == "expected":
             return self.row_weights.sum().item()
         return self.positive.size if self.frequency is None else self.frequency.sum().item()
@@ -450,7 +452,7 @@ class Units:
 
     @property
     def note(self) -> str:
-        """Description of the rows for the name of a method."""
+        """Description of the rows, added to the name of a method."""
         parts = []
         if self.group is not None:
             parts.append(f"{self.n_groups} groups")
@@ -490,7 +492,7 @@ class Units:
         return None if self.frequency is None else self.frequency[rows]
 
     def share(self, rows: Array | slice) -> Array:
-        """Return the share of each of some rows in a mean over them; in a mean over folds, folds count equally."""
+        """Return the share of each of some rows in their mean. In a mean over folds, folds have equal weight."""
         weight = self.row_weights[rows].astype(np.float64)
         if self.fold is None:
             return weight / weight.sum()
@@ -520,7 +522,7 @@ class Units:
         return Stratum(moves, frequency, units, units - self.n_folds, 1 / float(share @ share_of_unit))
 
     def stratum_of_groups(self, influence: Array, rows: Array | slice) -> Stratum:
-        """Return the groups that hold some of these rows as one stratum."""
+        """Return the groups of these rows as one stratum."""
         assert self.group is not None
         group, share = self.group[rows], self.share(rows)
         groups = np.unique(group).size
@@ -544,7 +546,7 @@ class Units:
 
 
 def rows_for(data: Sample, groups: Any, folds: OverFolds | None) -> Predictions | None:
-    """Return the rows of one model's data, None for counts; groups and folds need rows."""
+    """Return the rows of the data of one model, or None for counts. Options on groups and folds need rows."""
     if folds is not None:
         check.check_text("folds", folds)
     if not (groups is None or groups is False):
@@ -588,17 +590,17 @@ def units_of(predictions: Predictions, *, groups: Any = None, folds: OverFolds |
 
 @dataclass(frozen=True, eq=False)
 class RowLevels:
-    """The distinct scores and the level of each row, to sum rows by level, and to carry results back to rows.
+    """Distinct scores and the level of each row, to sum rows by level and to map results of levels to rows.
 
     Attributes
     ----------
     threshold : array of k
         Distinct scores, decreasing.
     level : array of n
-        Index of the weight of each row.
+        Index of the level of each row.
     cell : array of n
-        2·level, plus 1 for a negative: its place in a table of levels × classes. Storing both together halves the
-        random memory accesses, on which these steps spend their time.
+        2·level, plus 1 for a negative: its index in a table of levels × classes. Storing both classes together halves
+        the random memory accesses, which take most of the time.
     """
 
     threshold: Array
@@ -620,7 +622,7 @@ class RowLevels:
         return cls(increasing[::-1], level, 2 * level + ~positive)
 
     def take(self, rows: Array) -> "RowLevels":
-        """Return the same levels for some rows."""
+        """Return the levels of some rows."""
         return RowLevels(self.threshold, self.level[rows], self.cell[rows])
 
     def counts(self, weight: Array) -> tuple[Array, Array]:
@@ -629,7 +631,7 @@ class RowLevels:
         return table[::2], table[1::2]
 
     def to_rows(self, of_pos: Array, of_neg: Array) -> Array:
-        """Return each row's value, given the values of positives and negatives of each level."""
+        """Return the value of each row, given the values of positives and negatives at each level."""
         return np.column_stack([of_pos, of_neg]).ravel()[self.cell]
 
 
@@ -638,7 +640,7 @@ class RowLevels:
 
 @dataclass(frozen=True, eq=False)
 class RowDesign:
-    """Rows with positive weight, and which of them are independent.
+    """Rows with positive weight and any kind of labels, and their independent units.
 
     Weights are numbers of equal rows only with ``weights="frequency"``; otherwise only their ratios matter.
 
@@ -709,11 +711,11 @@ class RowDesign:
 
     @property
     def reason(self) -> str:
-        """Why an interval is not reliable: too few groups."""
+        """Reason why an interval is not reliable because of too few groups; empty if it is."""
         return "" if self.group is None else inference.few_groups(self.effective)
 
     def named(self, method: str) -> str:
-        """Return the name of a method with the groups or weights that it allows for."""
+        """Return the name of a method, extended by the number of groups or the kind of weights."""
         if self.group is not None:
             return f"{method}, {self.n_groups} groups"
         is_unequal = self.weight is not None and not self.is_frequency and np.ptp(self.weight) > 0
@@ -728,10 +730,10 @@ class RowDesign:
         return self.mean_and_df(values, level)[0]
 
     def mean_and_df(self, values: Array, level: float) -> tuple[inference.Estimate, float]:
-        """Return the mean, and its degrees of freedom for a test.
+        """Return the mean and its degrees of freedom for a test.
 
-        They are those of a normal sample whose variance is known equally well, 2n/(kurtosis − 1). Groups of unequal
-        size have the jackknife's moves (CR3).
+        The degrees of freedom are 2n/(kurtosis − 1), the size of a normal sample whose variance is equally precise.
+        Moves of groups of unequal size are those of a jackknife (CR3).
         """
         moves = moves_of_mean(values[:, np.newaxis], self.amount)
         if self.group is not None:

@@ -10,7 +10,7 @@ import rocscope as rs
 from rocscope.errors import InputError
 
 QUICK = {"replicates": 200, "progress": False}
-ONE_CLASS = pytest.mark.filterwarnings("ignore:.* replicates gave no number")  # a few, of samples with few positives
+ONE_CLASS = pytest.mark.filterwarnings("ignore:.* replicates are undefined")  # a few, of samples with few positives
 
 
 def sample(n=150, models=2, **columns):

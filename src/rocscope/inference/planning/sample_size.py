@@ -1,9 +1,9 @@
 """Planning a study: power and sample size for areas, their differences, and rates.
 
-A test of an area rejects if the interval of the area excludes the null; its power is the chance of that, with a
-variance V/P for P positives (`auc_variance`). An area that is not observed yet gets the exact variance of normal scores
-with equal spread. A pilot has the covariance of two models' areas from its own rows (`Pilot`). A study can also be
-planned by its precision, the width of an interval of an area or a rate.
+A test of an area rejects if the interval of the area excludes the null value. Its power is the probability of this,
+given the variance V/P for P positives (`auc_variance`). For an expected area, V is the exact variance of normal scores
+with equal spread. A pilot study provides the covariance of the areas of two models (`Pilot`). A study can also be
+planned by its precision: the width of the interval of an area or a rate.
 
 The order of the file: variance and plan, power and sample size for tests, precision, pilot.
 """
@@ -47,7 +47,7 @@ class StudyPlan(Result):
     ----------
     n_pos, n_neg : int
     power : float
-        Chance that the study shows what it is planned to show; NaN for a study that is planned by its precision.
+        Probability that the test of the study is significant; NaN if the study is planned by its precision.
     aim : str
         Purpose of the plan.
 
@@ -79,19 +79,19 @@ class StudyPlan(Result):
 def auc_variance(
     auc: float, ratio: float = 1.0, *, positives: float = inf, method: VarianceMethod = "binormal"
 ) -> float:
-    """Compute the variance of an estimated AUC for one positive; divide it by their number.
+    """Compute the variance of an estimated AUC per positive: the variance is the result divided by their number.
 
     Parameters
     ----------
     auc : float
-        Expected value, between 0 and 1.
+        Expected AUC, between 0 and 1.
     ratio : float
-        Negatives for each positive.
+        Number of negatives per positive.
     positives : float
-        Their number; by default the largest possible number. "obuchowski" does not depend on them.
+        Number of positives; by default the largest possible number. "obuchowski" does not depend on it.
     method : {"binormal", "obuchowski"}
-        The exact variance for normal scores of equal spread; or Obuchowski's approximation for any binormal curve, as
-        pROC takes it, which is up to a third larger.
+        "binormal" is the exact variance for normal scores of equal spread. "obuchowski" is Obuchowski's approximation
+        for any binormal curve, as in pROC; it is up to a third larger.
 
     Returns
     -------
@@ -104,9 +104,9 @@ def auc_variance(
 
     Notes
     -----
-    (Q − A²)(1 + 1/κ) + (A(1 − A) − 2(Q − A²))/n with κ negatives for each positive and n negatives. Q = Φ₂(h, h; ½) at
-    h = Φ⁻¹(A) is the chance that two positives are both above one negative. Obuchowski's is
-    0.0099·exp(−a²/2)·((5a² + 8) + (a² + 8)/κ) with a = √2·h.
+    "binormal": (Q − A²)(1 + 1/κ) + (A(1 − A) − 2(Q − A²))/n, with κ negatives per positive and n negatives.
+    Q = Φ₂(h, h; ½) with h = Φ⁻¹(A) is the probability that two positives both score higher than one negative.
+    "obuchowski": 0.0099·exp(−a²/2)·((5a² + 8) + (a² + 8)/κ) with a = √2·h.
 
     References
     ----------
@@ -153,17 +153,19 @@ def auc_power(
     Parameters
     ----------
     auc : float
-        As it is expected to be.
+        Expected AUC.
     n_pos, n_neg : int
+        Numbers of positives and negatives.
     null : float
-        The value that it is compared with.
+        AUC under the null hypothesis.
     alternative : {"two-sided", "greater"}
-        The small chance of a finding in the wrong direction is not counted.
+        Alternative hypothesis. The power of a two-sided test ignores the small probability of a significant result in
+        the wrong direction.
     alpha : float
-        Level of the test.
+        Significance level of the test.
     method : {"binormal", "obuchowski"}
-        The test of `auc_interval`, with the variance for normal scores; or the published formula, which reproduces the
-        sample sizes of protocols and of pROC's ``power.roc.test``.
+        "binormal" plans the test of `auc_interval`, with the variance for normal scores. "obuchowski" is the published
+        formula; it reproduces the sample sizes of study protocols and of pROC's ``power.roc.test``.
 
     Returns
     -------
@@ -172,12 +174,13 @@ def auc_power(
 
     Notes
     -----
-    The test rejects if the interval of `auc_interval` excludes the null: above the area whose interval ends there, for
-    scores at equally spaced quantiles of both normal classes. The power is the chance of a larger area, normal with the
-    variance of `auc_variance`. Within .02 of simulations of normal scores (.03
-    for .95 against .9 with nine negatives for each positive).
-    "obuchowski": Φ((d·√P − z_α·√V(null))/√V(a)) for P positives and the distance d of a from null (Obuchowski & McClish
-    1997).
+    "binormal": the test rejects if the interval of `auc_interval` excludes the null value. The critical area is the
+    area whose interval ends at the null value, for scores at equally spaced quantiles of two normal classes. The power
+    is the probability of a larger area, which is normal with the variance of `auc_variance`. It is within .02 of
+    simulations of normal scores (.03 for .95 against .9 with nine negatives per positive).
+
+    "obuchowski": Φ((d·√P − z_α·√V(null))/√V(a)), with P positives and the distance d between the expected AUC a and the
+    null value (Obuchowski & McClish 1997).
 
     Examples
     --------
@@ -206,9 +209,9 @@ def auc_sample_size(
     ----------
     auc, null, alternative, alpha, method : see `auc_power`
     power : float
-        Wanted chance.
+        Required power.
     ratio : float
-        Negatives for each positive.
+        Number of negatives per positive.
 
     Returns
     -------
@@ -242,10 +245,11 @@ def comparison_power(
     first, second : float
         Expected areas.
     n_pos, n_neg : int
-        On which both models are tried; for independent samples, of each of them.
+        Numbers of positives and negatives on which both models are tested; for independent samples, in each sample.
     correlation : float
-        Of the two estimated areas: 0 for independent samples; for models of the same rows take it from a pilot
-        (``compare(...).covariance``), typically 0.3 to 0.7; below 0 where one is right where the other is wrong.
+        Correlation of the two estimated areas. It is 0 for independent samples. For models of the same rows, take it
+        from a pilot (``compare(...).covariance``). It is typically 0.3 to 0.7, and negative if one model is right where
+        the other is wrong.
     alternative, alpha : see `auc_power`
 
     Returns
@@ -255,7 +259,7 @@ def comparison_power(
 
     Notes
     -----
-    Variance of the difference for one positive: V₁ + V₂ − 2r√(V₁V₂), as the test of `compare` estimates it.
+    The variance of the difference per positive is V₁ + V₂ − 2r√(V₁V₂), as in the test of `compare`.
 
     Examples
     --------
@@ -284,14 +288,14 @@ def comparison_sample_size(
     ----------
     first, second, correlation, alternative, alpha : see `comparison_power`
     power : float
-        Wanted chance.
+        Required power.
     ratio : float
-        Negatives for each positive.
+        Number of negatives per positive.
 
     Returns
     -------
     StudyPlan
-        For independent samples, of each of the two.
+        Numbers of positives and negatives; for independent samples, of each sample.
 
     Examples
     --------
@@ -318,7 +322,7 @@ def detectable_auc(
     ----------
     n_pos, n_neg, null, alternative, alpha : see `auc_power`
     power : float
-        Wanted chance.
+        Required power.
 
     Returns
     -------
@@ -341,7 +345,9 @@ def detectable_auc(
 
     low, top = null + 1e-9, 1 - 1e-9  # the test is of two different areas, and none is 1
     if surplus(top) < 0:
-        raise InputError("power", expected="one that some AUC reaches", got=repr(power), hint="take more cases")
+        raise InputError(
+            "power", expected="a power that an AUC below 1 reaches", got=repr(power), hint="use more cases"
+        )
     if surplus(low) >= 0:
         expected = f"more than {surplus(low) + power:.3g}, which no difference has"
         raise InputError("power", expected=expected, got=repr(power))
@@ -350,7 +356,7 @@ def detectable_auc(
 
 @dataclass(frozen=True)
 class _Test:
-    """A test of an effect: its distance above a critical value, in standard errors, for a number of positives."""
+    """A test of an effect: the distance of the effect above a critical value in standard errors, by positives."""
 
     effect: float
     ratio: float
@@ -385,7 +391,7 @@ class _Test:
 
 
 def _smallest(is_enough: Callable[[int], bool]) -> int:
-    """Return the smallest number from 2 that is enough, if all larger ones are too: doubling, then bisection."""
+    """Return the smallest sufficient number from 2 on, by doubling and bisection; larger numbers must suffice too."""
     low, high = 1, 2
     while not is_enough(high):
         low, high = high, 2 * high
@@ -399,7 +405,7 @@ def _smallest(is_enough: Callable[[int], bool]) -> int:
 
 
 def _interval_of_normal_scores(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[float, float]:
-    """Return the interval by `auc_interval` of an area for scores at equally spaced quantiles of two normal classes."""
+    """Return the interval of `auc_interval` for scores at equally spaced quantiles of two normal classes."""
     scores, rows = [], []
     for n, mean in ((n_pos, sqrt(2) * float(special.ndtri(auc))), (n_neg, 0.0)):
         n = max(round(n), 1)
@@ -433,7 +439,7 @@ def _of_one(
         level = 2 * float(special.ndtr(critical)) - 1
 
         def past_null(observed: float) -> float:
-            """Return how far the lower end of the interval of an observed area is past the null."""
+            """Return the distance of the lower limit of the interval of an observed area above the null value."""
             return _interval_of_normal_scores(observed, n_pos, n_pos * ratio, level)[0] - value
 
         least = _LARGEST_AUC  # the smallest observed area that rejects
@@ -464,7 +470,7 @@ def _of_two(
 
 
 def check_ratio(ratio: float, name: str = "ratio") -> None:
-    """Refuse numbers of negatives for each positive that no study has."""
+    """Raise InputError if the number of negatives per positive is not plausible."""
     if not 1 / _MOST_TO_ONE < ratio < _MOST_TO_ONE:
         raise InputError(name, expected="from 1e-10 to 1e10 negatives for each positive", got=repr(ratio))
 
@@ -487,12 +493,13 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     Parameters
     ----------
     auc : float
-        The expected value.
+        Expected AUC.
     width : float
-        Width of the interval of `auc_interval`, from end to end.
+        Full width of the interval of `auc_interval`.
     ratio : float
-        Negatives for each positive.
+        Number of negatives per positive.
     level : float
+        Confidence level.
 
     Returns
     -------
@@ -506,7 +513,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
 
     Notes
     -----
-    The interval is that of scores at equally spaced quantiles of two normal classes of equal spread.
+    The width is computed for scores at equally spaced quantiles of two normal classes with equal spread.
 
     Examples
     --------
@@ -522,7 +529,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
         return high - low <= width
 
     if not is_enough(_MOST_CASES):
-        raise InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
+        raise InputError("width", expected=f"a width that {_MOST_CASES:,} cases of a class reach", got=repr(width))
     n_pos = _smallest(is_enough)
     return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
 
@@ -542,14 +549,15 @@ def rate_sample_size(
     Parameters
     ----------
     tpr, tnr : float
-        The expected values.
+        Expected sensitivity and specificity.
     width : float
-        Width of each interval, from end to end.
+        Full width of each interval.
     level : float
         Confidence level.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
     prevalence : float, optional
-        Share of positives, if positives and negatives cannot be selected: enough cases are then taken for both classes.
+        Share of positives, if cases are sampled without knowing their class. The study is then large enough for both
+        classes.
 
     Returns
     -------
@@ -563,8 +571,8 @@ def rate_sample_size(
 
     Notes
     -----
-    Smallest number of each class from which on the interval at the count nearest to the expected rate has at most this
-    width.
+    The result is the smallest number of cases for which this and all larger samples have intervals of at most this
+    width. Intervals are computed at the count nearest to the expected rate.
 
     Examples
     --------
@@ -589,7 +597,7 @@ def rate_sample_size(
 
 def _cases_for_width(rate: float, width: float, level: float, method: ShareMethod) -> int:
     """Return the smallest number of cases from which on intervals have at most this width."""
-    unreachable = InputError("width", expected=f"one that {_MOST_CASES:,} cases of a class reach", got=repr(width))
+    unreachable = InputError("width", expected=f"a width that {_MOST_CASES:,} cases of a class reach", got=repr(width))
     if (2 * normal_quantile(level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
         raise unreachable  # by the normal approximation, before any search
     # The width jumps with the nearest count, so look for the last n that is too wide, well below the end of the range.
@@ -610,7 +618,7 @@ def _cases_for_width(rate: float, width: float, level: float, method: ShareMetho
 
 @dataclass(frozen=True)
 class Pilot:
-    """The difference of two models' areas, and their covariance (2 × 2) per positive and per negative.
+    """The difference of the areas of two models, and their covariance (2 × 2) per positive and per negative.
 
     Examples
     --------
@@ -653,12 +661,12 @@ class Pilot:
         return float(both[0, 1] / sqrt(both[0, 0] * both[1, 1]))
 
     def power(self, *, n_pos: float, n_neg: float, margin: float = 0.0, alpha: float = 0.05) -> float:
-        """Power to show that the two differ, or with a margin, that the second is not inferior (one-sided).
+        """Power to show that the areas differ; with a margin, that the second is not inferior (one-sided).
 
         Notes
         -----
-        ``Φ((|D| − z·√V₀)/√V)``, with V of the difference as it is and V₀ = 2(V₁ − C) if both were as the first, as pROC
-        has it; for a margin V₀ = V.
+        ``Φ((|D| − z·√V₀)/√V)``, where V is the variance of the difference D and V₀ = 2(V₁ − C) its variance if both
+        areas were equal to the first, as in pROC. With a margin, V₀ = V.
 
         References
         ----------
