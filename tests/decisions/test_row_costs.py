@@ -87,7 +87,7 @@ def check_one(rng):
     try:
         decision = rs.choose(preds, context)
     except InputError as error:
-        assert "rewards errors of both kinds" in str(error) or "difference in some row" in str(error)
+        assert "rewards errors of both kinds" in str(error) or "depend on the action in at least one row" in str(error)
         return False
     least, _, model, acts = min(found, key=lambda each: each[:2])
     largest = max(map(abs, (cost for cost, *_ in found)))
@@ -140,7 +140,7 @@ def test_constant_amounts_decide_as_the_plain_context(rows, costs, target, weigh
     weight = np.arange(y.size) % 3 + 1 if weighted else None
     preds = Predictions(y, {"a": a, "b": b}, sample_weight=weight, columns=columns)
     if not (plain.miss_cost or plain.false_alarm_cost):
-        with pytest.raises(InputError, match="difference in some row"):
+        with pytest.raises(InputError, match="depend on the action in at least one row"):
             rs.choose(preds, by_row)
         return
     expected, found = rs.choose(preds, plain), rs.choose(preds, by_row)
