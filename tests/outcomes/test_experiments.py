@@ -402,7 +402,7 @@ def test_a_campaign_that_does_not_pay_contacts_nobody_and_wrong_ones_say_why():
     response, treated, score = mailing(6, 500, effect=0.3)
     trial = from_experiment(response, treated, score)
     nobody = trial.plan(rs.Campaign(9000, 2, 40, fixed_cost=1e7))
-    assert nobody.rule == "never" and "does not pay the fixed cost" in str(nobody.notes[0])
+    assert nobody.rule == "never" and "does not cover the fixed cost" in str(nobody.notes[0])
     assert trial.plan(rs.Campaign(9000, 2, 40, capacity=0)).rule == "never"
     with pytest.raises(rs.errors.OneClassError, match="contact nobody"):
         trial.plan(rs.Campaign(9000, 500, 40))
