@@ -50,7 +50,7 @@ COMMANDS = {
     "validate": ("validate", "rows.csv"),
     "choose": ("choose", *OF_ROWS, "--cost-fn", "20", "--population", "1e6", "-o", "decision.json", "--force"),
     "choose weights": ("choose", *OF_CLASSES, "-o", "weights.json", "--force"),
-    "verify": ("verify", "decision.json", *OF_ROWS),
+    "verify": ("verify", "decision.json", *OF_ROWS, "--trace"),
     "monitor": ("monitor", "decision.json", "rows.csv", "-l", "outcome", "--state", "state.json"),
     "monitor classes": ("monitor", "weights.json", *OF_CLASSES, "--state", "state.json", "--fail-if", "error > .9"),
     "drift": ("drift", "rows.csv", "rows.csv", "-l", "outcome", "-s", "tree", "--threshold", ".5"),

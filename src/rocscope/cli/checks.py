@@ -3,6 +3,7 @@
 `calibrate` fits a recalibrator, or applies one to another file.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import nan
@@ -115,7 +116,7 @@ def verify(
     trace: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
-    """Compute a saved plan again from its data, and compare every number with the saved one.
+    """Compute a saved plan again from its data, compare every number with the saved one, and print the verdict.
 
     Name by --score all models among which the plan was chosen; by default only the model of the plan is read. Exits
     with code 0 if every number agrees, else with code 1.
@@ -127,7 +128,7 @@ def verify(
     segment
         Column of the segments; needed for a campaign that was planned with --segment.
     trace
-        Print every number as saved and as recomputed.
+        Also print a table of every number as saved and as recomputed.
     """
     saved = opt.load_plan(plan, classes)
     rows, segment = rows.recalled(saved, but=()), segment or opt.recall(saved).get("segment")
@@ -135,18 +136,13 @@ def verify(
     rows.require(file, *needed, segment=segment, classes=classes)
     if classes.given:
         predictions = classes.read(file, rows)
-        refuted = saved.verify(predictions)
         lines = []
-        for name, (stored, counted) in refuted.items():
+        for name, (stored, counted) in saved.verify(predictions).items():
             lines.append(f"{name} is {stored:.10g} in the decision, but {counted:.10g} in the rows")
         if json:
-            content = {"verified": not refuted, "n": predictions.n, "refuted": lines, "ties": [], "remarks": []}
+            content = {"verified": not lines, "n": predictions.n, "refuted": lines, "ties": [], "remarks": []}
             console.print_json("verify", content)
-        for line in lines:
-            console.note(f"Refuted: {line}")
-        if not refuted:
-            console.note("All numbers verified")
-        return _FAILED if refuted else 0
+        return _print_verdict(f"all numbers from {predictions.n:,} rows agree", lines, json=json)
     rows = replace(rows, score=rows.score or list(saved.models))
     rows.require(file, "label", "scores")
     columns: dict[str, Any] = {}
@@ -158,18 +154,24 @@ def verify(
     numbers = [str(checked) for checked in result.checks]
     if json:
         console.print_json("verify", result.to_dict() | ({"trace": numbers} if trace else {}))
-    else:
-        lines = [("rows", f"{result.n:,.10g}"), ("numbers", f"{len(numbers):,}")]
-        if trace:
-            lines = [number.partition(": ")[::2] for number in numbers]
-        lines += [("as good", choice) for choice in result.ties]
-        lines += [("not checked", remark) for remark in result.remarks]
-        lines.append(("verdict", "all numbers verified" if result.verified else "refuted"))
-        console.print_rows(plan, ("", "value"), lines, left=("", "value"))
-    if result.verified:
-        return 0
-    console.note(f"Refuted: {'; '.join(result.refuted)}")
-    return _FAILED
+    elif trace:
+        console.print_rows(plan, ("", "value"), [number.partition(": ")[::2] for number in numbers], left=("", "value"))
+    agreement = f"{len(numbers):,} numbers from {result.n:,.10g} rows agree"
+    if result.ties:
+        agreement += f", tied with {'; '.join(result.ties)}"
+    for remark in result.remarks:
+        console.note(f"Not checked: {remark}")
+    return _print_verdict(agreement, result.refuted, json=json)
+
+
+def _print_verdict(agreement: str, refuted: Sequence[str], *, json: bool) -> int:
+    """Print the verdict on one line, with `json` only a refutation and on stderr; return the exit code."""
+    verdict = f"Refuted: {'; '.join(refuted)}." if refuted else f"Verified: {agreement}."
+    if not json:
+        console.print_text(verdict)
+    elif refuted:
+        console.note(verdict)
+    return _FAILED if refuted else 0
 
 
 @opt.for_two_classes(

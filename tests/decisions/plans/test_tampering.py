@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import math
+import re
 from contextlib import suppress
 from dataclasses import replace
 
@@ -185,17 +186,24 @@ def test_exit_codes_of_verify(run, tmp_path):
     (tmp_path / "rows.csv").write_text(f"y,a\n{rows}\n")
     known = ("rows.csv", "--label", "y", "--score", "a")
     run("choose", *known, "--cost-fn", "3", "-o", "d.json")
-    assert run("verify", "d.json", *known)[0] == 0
+    code, verdict, _ = run("verify", "d.json", *known)
+    assert (code, re.sub(r"\d\d", "#", verdict)) == (0, "Verified: # numbers from # rows agree.\n")
     code, out, _ = run("verify", "d.json", *known, "--trace")
-    assert code == 0 and "stored" in out
+    assert (code, "stored" in out, out.endswith(verdict)) == (0, True, True)
+    # A second model with the same scores is equally good.
+    (tmp_path / "tied.csv").write_text("y,a,b\n" + "".join(f"{row},{row[2:]}\n" for row in rows.splitlines()))
+    code, out, _ = run("verify", "d.json", "tied.csv", "--label", "y", "--score", "a", "--score", "b")
+    assert (code, out.startswith(verdict[:-2] + ", tied with b")) == (0, True), out
     code, _, err = run("verify", "d.json", "rows.csv", "--label", "y")
     assert (code, err) == (0, ""), "the plan names its model"
     mailing = ("--population", "12", "--unit-cost", "1", "--unit-benefit", "3", "--capacity", "5")
     run("campaign", *known, *mailing, "-o", "c.json")
     assert run("verify", "c.json", *known)[0] == 0
     (tmp_path / "other.csv").write_text(f"y,a\n1,0\n{rows[4:]}\n0,11\n")
-    code, _, err = run("verify", "c.json", "other.csv", "--label", "y")
-    assert (code, err.startswith("Refuted: ")) == (1, True)
+    changed = ("verify", "c.json", "other.csv", "--label", "y")
+    code, refuted, err = run(*changed)
+    assert (code, refuted.startswith("Refuted: "), refuted.count("\n"), err) == (1, True, 1, "")
+    assert run(*changed, "--json")[2] == refuted
     decision = rs.choose(
         rs.read(tmp_path / "rows.csv", label="y", scores="a"), criterion=lambda tp, fp, fn, tn: tp - fp
     )
