@@ -2,11 +2,12 @@
 
 Every function takes ``(tp, fp, fn, tn)`` as numbers or as arrays of one shape and returns a float or an array of that
 shape, for a point, a whole curve or a bootstrap matrix. 0/0 is NaN. Metrics that depend on prevalence accept
-`target_prevalence`, the share of positives where the classifier will be used; by default it is the sample's.
+`target_prevalence`, the share of positives where the classifier will be used; by default it is the share in
+the sample.
 
 Examples
 --------
-Of 50 positives 40 are found, of 100 negatives 20 are taken for positive:
+40 of 50 positives and 20 of 100 negatives are predicted positive:
 
 >>> table = (40, 20, 10, 80)
 >>> [round(metric(*table), 3) for metric in (tpr, fpr, fnr, tnr, precision, npv, prevalence, depth)]
@@ -68,7 +69,7 @@ def _scaled(*cells: Counts) -> tuple[Any, Any, Any, Any]:
 
 
 def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the true-positive rate, tp/(tp + fn): share of the positives that are found (sensitivity, recall).
+    """Return the true-positive rate, tp/(tp + fn): share of positives predicted positive (sensitivity, recall).
 
     Returns
     -------
@@ -84,7 +85,7 @@ def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the false-negative rate, fn/(tp + fn) = 1 − tpr: share of the positives that are missed.
+    """Return the false-negative rate, fn/(tp + fn) = 1 − tpr: share of positives predicted negative.
 
     Returns
     -------
@@ -100,7 +101,7 @@ def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the false-positive rate, fp/(fp + tn): share of the negatives that raise a false alarm.
+    """Return the false-positive rate, fp/(fp + tn): share of negatives predicted positive.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
 
 
 def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return the share of true among positive predictions, tp/(tp + fp) (PPV).
+    """Return the share of positives among the cases predicted positive, tp/(tp + fp) (PPV).
 
     Returns
     -------
@@ -184,7 +185,7 @@ def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalen
 
 
 def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return the share of true among negative predictions, tn/(tn + fn).
+    """Return the share of negatives among the cases predicted negative, tn/(tn + fn).
 
     Returns
     -------
@@ -250,7 +251,7 @@ def weighted_accuracy(
     Returns
     -------
     float or ndarray
-        The share of the weight; NaN if all weigh 0.
+        The share of the weight; NaN if the total weight is 0.
 
     Examples
     --------
@@ -302,12 +303,14 @@ def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return (precision + tpr)/2, the point at which both are equal if they meet (Hernández-Orallo 2004).
+    """Return (precision + tpr)/2, the break-even point at a threshold where precision equals tpr.
+
+    Source: Hernández-Orallo 2004.
 
     Returns
     -------
     float or ndarray
-        The mean; NaN if either is.
+        The mean; NaN if precision or tpr is NaN.
 
     Examples
     --------
@@ -318,12 +321,12 @@ def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def fowlkes_mallows(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the Fowlkes–Mallows index √(precision · tpr), the geometric mean of both.
+    """Return the Fowlkes–Mallows index √(precision · tpr), the geometric mean of precision and tpr.
 
     Returns
     -------
     float or ndarray
-        The mean; NaN if either is.
+        The mean; NaN if precision or tpr is NaN.
 
     References
     ----------
@@ -339,12 +342,14 @@ def fowlkes_mallows(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) -> Any:
-    """Return F_β, (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp): harmonic mean of precision and tpr, tpr weighted β².
+    """Return F_β, (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp).
+
+    F_β is the weighted harmonic mean of precision and tpr, with weights 1 and β².
 
     Returns
     -------
     float or ndarray
-        The score; NaN without positives and positive predictions.
+        The score; NaN if no case is positive or predicted positive.
 
     Examples
     --------
@@ -364,7 +369,7 @@ def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     Returns
     -------
     float or ndarray
-        The overlap; NaN without positives and positive predictions.
+        The overlap; NaN if no case is positive or predicted positive.
 
     Examples
     --------
@@ -375,12 +380,14 @@ def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return the lift factor, precision/prevalence = tpr/depth: how much richer in positives the predicted ones are.
+    """Return the lift, precision/prevalence = tpr/depth.
+
+    Lift is the share of positives among the cases predicted positive, divided by the prevalence.
 
     Returns
     -------
     float or ndarray
-        The factor; NaN if nothing is predicted positive, or without positives.
+        The lift; NaN if no case is predicted positive, or if no case is positive.
 
     Examples
     --------
@@ -413,7 +420,7 @@ def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevale
     Returns
     -------
     float or ndarray
-        The sum, from −1 to 1; NaN if either is.
+        The sum, from −1 to 1; NaN if precision or npv is NaN.
 
     Examples
     --------

@@ -508,14 +508,15 @@ class Predictions(Rows, metaclass=Answering):
     @overload
     def counts(self, model: str | None = None, *, by: Literal["segment", "fold", "repeat"]) -> Any: ...
     def counts(self, model: str | None = None, *, by: str | None = None) -> Any:
-        """Rank the scores of a model and return its counts. `model` may be omitted if there is only one.
+        """Count the positives and negatives at each distinct score of a model.
 
-        Each call ranks the scores again. With `by`, return the counts of each segment, fold or repeat as
-        `rocscope.segments.SegmentedCounts`.
+        `model` may be omitted if there is only one model. Each call ranks the scores again. With `by`, return the
+        counts of each segment, fold or repeat as `rocscope.segments.SegmentedCounts`.
 
         Raises
         ------
-        ColumnError If the model is unknown, or there are several and none was named.
+        ColumnError
+            If the model is unknown, or if several models exist and none is named.
 
         Examples
         --------

@@ -342,7 +342,11 @@ class Levels(Ranking):
 
 
 def all_pairs(ranges: list[tuple[float, float, float, float]]) -> tuple[float, float]:
-    """Sum pairs over ranges of decreasing scores, each given as concordant pairs, tied pairs, positives, negatives."""
+    """Count the concordant and the tied pairs of all ranges together, including pairs across ranges.
+
+    Ranges are in order of decreasing scores. The four numbers of a range are its concordant pairs, tied pairs,
+    positives and negatives.
+    """
     concordant = tied = positives_above = 0
     for concordant_within, tied_within, pos, neg in ranges:
         concordant += concordant_within + neg * positives_above
@@ -352,7 +356,7 @@ def all_pairs(ranges: list[tuple[float, float, float, float]]) -> tuple[float, f
 
 
 def collapse(score: Array, pos: Array, neg: Array) -> Levels:
-    """Sum the entries of equal score; `score` is decreasing, and every entry has a positive count."""
+    """Sum the entries with equal scores. `score` is decreasing, and every entry has a positive count."""
     differs = score[1:] != score[:-1]
     if np.count_nonzero(differs) == differs.size:
         return Levels(score, pos, neg)
@@ -508,12 +512,16 @@ def _sum_rows(codes: Array, signed: Array) -> tuple[Array, Array, Array]:
 
 
 def sums_from(weights: Array, starts: Array) -> Array:
-    """Sum weights from each start to the next in two parts; the upper part is exact."""
+    """Return the sum of the weights from each index in `starts` up to the next index.
+
+    Float weights are split into an upper and a lower part. Sums of the upper parts are exact, so only the small lower
+    parts are rounded.
+    """
     if weights.dtype.kind != "f":
         return np.add.reduceat(weights, starts)
     # Adding a power of two above the total, and subtracting it, leaves the upper bits of each weight (Dekker 1971,
-    # Numer. Math. 18). All upper parts are multiples of one unit, so that their sums do not round; those of the rest do
-    # so far below.
+    # Numer. Math. 18). All upper parts are multiples of one unit, so their sums are exact. Sums of the lower
+    # parts have much smaller rounding errors.
     power = 2.0 ** min(np.frexp(weights.sum())[1] + 1, 1023)
     upper = (weights + power) - power
     return np.add.reduceat(upper, starts) + np.add.reduceat(weights - upper, starts)

@@ -18,7 +18,7 @@ from rocscope._base.contract import MissingAttributeError, held_to_contract
 
 
 class Answering(type):
-    """Base class that names the call to use for constructors of other libraries."""
+    """Metaclass whose error for an unknown attribute, such as another library's constructor, names the call to use."""
 
     if not TYPE_CHECKING:
 
@@ -29,8 +29,8 @@ class Answering(type):
 class Result:
     """Base class of results with `to_dict` and a one-line notebook display.
 
-    `to_dict` contains the fields of the dataclass and the properties named in `_also`. If a class sets `_content`, it
-    contains only the names listed there.
+    `to_dict` contains the fields of the dataclass and the properties named in `_also`. If a class sets `_content`,
+    `to_dict` contains only the names in `_content`.
     """
 
     _content: ClassVar[tuple[str, ...]] = ()
@@ -41,7 +41,7 @@ class Result:
         held_to_contract(cls)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts, safe for JSON (NaN and infinities become None)."""
+        """Return the fields as a dictionary for JSON; NaN and infinities become None."""
         names = self._content or (*(field.name for field in fields(self)), *self._also)  # type: ignore[arg-type]
         return jsonable({name: getattr(self, name) for name in names})
 
@@ -52,7 +52,7 @@ class Result:
 class ComparedByValue(Result):
     """Mixin for dataclasses with ``eq=False`` whose copies are equal even if they contain NaN.
 
-    From Python 3.13 on a dataclass with a NaN does not equal itself.
+    In Python 3.13 and later, a dataclass that contains NaN does not equal itself.
     """
 
     @property
@@ -113,7 +113,7 @@ def jsonable(value: Any) -> Any:
 
 
 def number(value: float) -> str:
-    """Format a whole number in full, any other with six significant digits.
+    """Format a whole number in full, and any other number with six significant digits.
 
     Examples
     --------
@@ -139,8 +139,9 @@ class Band(Result):
     note : str
         Limitations or related findings; empty if there are none.
     steps : bool
-        How the band is drawn between two values of x. If True, with the lower limit at the left and the upper limit at
-        the right value, as for a non-decreasing curve; if False, with straight lines.
+        If True, the band has steps: between two values of x, it is drawn from the lower limit at the left value to the
+        upper limit at the right value. This is valid for a non-decreasing curve. If False, straight lines connect the
+        limits.
 
     Examples
     --------

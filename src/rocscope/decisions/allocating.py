@@ -54,11 +54,11 @@ class ActionAllocation(SegmentPlan):
     Attributes
     ----------
     actions : dict from segment to names
-        Actions in increasing order of stakes; the last one is for the cases with the highest scores.
+        Actions in increasing order of stakes; the last action is for the cases with the highest scores.
     places : tuple of Allocation
-        For each position in this order, the allocation of the cases that get the action at the position or a later one.
-        Its costs are the differences between this action and the previous one. The first allocation also contains the
-        bounds on segments.
+        Allocation i contains all cases that get the i-th action of their segment or a later action. The costs in
+        allocation i are the additional costs of the i-th action compared with the previous action. The first
+        allocation also contains the bounds on segments.
     marginal : float
         Saving from one more case of the capacity, or from one more unit of the budget; NaN with bounds on segments.
     limit : Fraction or None
@@ -66,7 +66,7 @@ class ActionAllocation(SegmentPlan):
     in_money : bool
         True if the limit is a budget.
     campaigns : tuple of ActionCampaign
-        Campaigns with their own fixed cost or capacity, and whether they are run.
+        Campaigns with their own fixed cost or capacity. `ActionCampaign.runs` is True if the campaign is run.
     source : AllocationSource or None
         The data; None if the plan was read from a file.
 
@@ -94,7 +94,7 @@ class ActionAllocation(SegmentPlan):
 
     @property
     def allocations(self) -> tuple[Allocation, ...]:
-        """The allocations at the positions of the order of actions; the same as `places`."""
+        """One allocation for each position in the order of actions; the same as `places`."""
         return self.places
 
     @property
@@ -104,7 +104,7 @@ class ActionAllocation(SegmentPlan):
 
     @property
     def price(self) -> float:
-        """Cost of the bounds on segments: total cost minus that of the best plan without bounds."""
+        """Cost of the bounds on segments: total cost minus the cost of the best plan without bounds."""
         return self.places[0].price
 
     @property
@@ -159,9 +159,9 @@ class ActionAllocation(SegmentPlan):
 
         Notes
         -----
-        The number of cases with any action is exactly that of `Allocation.predict`. The cases of each later action are
-        selected among the cases of the previous action. Their number is the planned share of each segment, rounded
-        down. It is rounded up if the previous action would otherwise get more cases than planned.
+        The number of cases that get any action is determined as in `Allocation.predict`. The cases of each later action
+        are selected among the cases of the previous action. The number selected is the planned share of each segment,
+        rounded down. It is rounded up if the previous action would otherwise get more cases than planned.
         """
         cases = self.places[0].listed(scores, segment)
         hashes = hashes_of(ids, cases.code.size, random_state)
@@ -360,7 +360,7 @@ def allocate(
     References
     ----------
     Hardt, Price & Srebro 2016, "Equality of opportunity in supervised learning", NeurIPS; fairlearn's
-    ``ThresholdOptimizer``, which searches a grid of rates and knows no budget.
+    ``ThresholdOptimizer``, which searches a grid of rates and does not support a budget.
 
     Examples
     --------
@@ -557,15 +557,15 @@ def _best_set(
     limit: Fraction | None,
     limits: AllocationLimits,
 ) -> PlanAndValue:
-    """Return the best plan after trying each campaign in and out until nothing is gained, beginning with a chosen set.
+    """Return the best plan found by adding or removing one campaign at a time, until the profit does not increase.
 
     Parameters
     ----------
-    with_runs : function of which campaigns are run, and of the limit after their fixed costs
+    with_runs : function that returns the plan for the campaigns that are run and the limit after their fixed costs
     chosen : tuple of bool
-        A set that keeps the bounds; with bounds on segments it is the result.
+        First set of campaigns to run, which satisfies the bounds. With bounds on segments it is not changed.
     fixed_costs : sequence of Fraction
-        Those of the campaigns in `chosen`; a campaign without one is always run.
+        Fixed costs of the campaigns in `chosen`. A campaign with a fixed cost of 0 is always run.
     """
 
     def payable(runs: tuple[bool, ...]) -> PlanAndValue | None:

@@ -97,13 +97,18 @@ class CampaignPlan(Plan):
 
     @cached_property
     def profit(self) -> ChosenEstimate:
-        """Profit of the best offer on new customers, with an interval that accounts for the selection."""
+        """Expected profit if the best offer is made to new customers, with a confidence interval.
+
+        The interval accounts for the choice of the best offer from the same data.
+        """
         return self.interval(self.level)
 
     def interval(
         self, level: float = 0.95, *, replicates: int = 2000, random_state: Any = 0, progress: Progress = None
     ) -> ChosenEstimate:
-        """Return the profit on new customers at another level; `acting` is the probability of a positive profit.
+        """Return the expected profit on new customers, with an interval at a given confidence level.
+
+        The field `acting` of the result is the probability that the profit is positive.
 
         Parameters
         ----------
@@ -116,8 +121,8 @@ class CampaignPlan(Plan):
 
         Notes
         -----
-        The method is that of `Decision.interval`. With a capacity, a fixed share of the cases with the highest scores
-        is contacted, as `select` does, so the standard error is for a fixed share instead of a fixed threshold.
+        The method is described in `Decision.interval`. With a capacity, `select` contacts a fixed share of the
+        customers with the highest scores. The standard error is therefore for a fixed share, not a fixed threshold.
         """
         samples = self._require_data()
         by_row = isinstance(self.curve, RowProfitCurve)
@@ -160,7 +165,7 @@ class CampaignPlan(Plan):
 
     @property
     def best(self) -> Offer:
-        """The offer of highest profit; of equal offers the one with fewest contacts, then the first."""
+        """The offer with the highest profit; if equal, the offer with the fewest contacts, then the first."""
         return _best(self.offers)
 
     @property
@@ -324,7 +329,7 @@ def plan_campaign(
     ----------
     models, y_score, pos_label, sample_weight : data of one or several models
         Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. If the
-        unit_benefit of a campaign is the name of a column, Predictions with this column.
+        `unit_benefit` of a campaign is the name of a column, pass Predictions with this column.
     campaigns : Campaign, or mapping from name to Campaign
         Costs, benefit, population and capacity of one campaign or of several alternatives.
     level : float
@@ -333,13 +338,13 @@ def plan_campaign(
     Returns
     -------
     CampaignPlan
-        The best offer, and the offers of all models in all campaigns. With a capacity, it is the optimum over all rules
-        of one model, including randomised ones. `CampaignPlan.select` returns the customers to contact.
+        The best offer, and the offers of all models in all campaigns. With a capacity, the best offer is the optimum
+        over all rules of one model, including randomised rules. `CampaignPlan.select` returns the customers to contact.
 
     Raises
     ------
     InputError
-        If an argument is of another type.
+        If an argument has a wrong type.
     OneClassError
         If nobody responded.
 
@@ -379,7 +384,7 @@ def plan_campaign(
 
 
 def _best(offers: Sequence[Offer]) -> Offer:
-    """Return the offer of highest profit; of equal offers the one with fewest contacts, then the first."""
+    """Return the offer with the highest profit; if equal, the offer with the fewest contacts, then the first."""
     return max(offers, key=lambda offer: (offer.best.profit, -offer.best.size))
 
 

@@ -229,9 +229,10 @@ class Constraint(Condition):
     relation : {">=", "<=", ">", "<"}
     bound : float
     level : float, optional
-        Confidence level with which the true rate satisfies the bound; by default the bound applies to the sample. It
-        needs >= or <=, and one of tpr, fnr, fpr, tnr, depth, precision, npv, accuracy, error, cost or net benefit. For
-        cases it is the probability that the next list of the population satisfies the bound.
+        Confidence level with which the true rate satisfies the bound; by default the bound applies to the sample. A
+        level requires >= or <=, and one of tpr, fnr, fpr, tnr, depth, precision, npv, accuracy, error, cost, net
+        benefit or cases. For cases, the level is the probability that the next list of the population satisfies the
+        bound.
 
     Raises
     ------
@@ -240,23 +241,23 @@ class Constraint(Condition):
 
     Notes
     -----
-    With a level α, the confidence limit of a rate must satisfy the bound: the exact one-sided limit of Clopper and
-    Pearson. The limit is valid for the chosen threshold without a correction for the choice. The reason is that the
-    rate and its limit are monotone along the thresholds. If any threshold whose true rate breaks the bound is admitted,
-    then so is the first such threshold, and this happens with probability at most 1 − α. With m models, each has the
-    level 1 − (1 − α)/m.
+    With a level α, the confidence limit of a rate must satisfy the bound. The limit is the exact one-sided limit of
+    Clopper and Pearson. The limit is valid for the chosen threshold without a correction for the choice, because the
+    rate and its limit are monotone along the thresholds. If a threshold whose true rate breaks the bound is admitted,
+    then the first threshold that breaks the bound is also admitted. This happens with probability at most 1 − α. With m
+    models, the level for each model is 1 − (1 − α)/m.
 
     Precision, npv, accuracy, error, cost and net benefit are not monotone along the thresholds. All thresholds are
-    therefore tested together (learn then test), so that a threshold that breaks the bound is
-    admitted in at most 1 − α of samples. For rows in groups this test is not available and raises an error.
+    therefore tested together (learn then test). In at most 1 − α of samples, a threshold that breaks the bound is
+    admitted. For rows in groups this test is not available and raises an error.
 
-    Weights other than whole numbers are refused: a valid limit needs the largest weight possible, which a sample does
-    not show. If it is known, rows that are kept with probability weight / largest weight are a sample without weights.
+    Weights that are not whole numbers raise an error. A valid limit needs the largest possible weight, and a sample
+    does not show this weight. If you can state it, keep each row with probability weight / largest weight, and pass the
+    kept rows without weights.
 
     "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Among n cases of the
-    sample, the number above the (b + 1)th highest score of the new cases is beta-binomial (n; b + 1, N − b). A
-    threshold that k cases of the sample reach is admitted if the probability that this number is at most k is at most
-    1 − α.
+    sample, the number above the (b + 1)th highest score of the new cases is beta-binomial (n; b + 1, N − b). Let k
+    be the number of cases of the sample that reach a threshold. The threshold is admitted if P(number ≤ k) ≤ 1 − α.
 
     References
     ----------
@@ -300,12 +301,12 @@ class Constraint(Condition):
 
     @property
     def predicts(self) -> bool:
-        """True for a bound with a level on the number of cases, which predicts the next list."""
+        """True if the constraint has a level and bounds the number of cases; it then applies to the next list."""
         return self.level is not None and self.quantity == "cases"
 
     @property
     def tested(self) -> bool:
-        """True if all thresholds are tested together; learn then test."""
+        """True if all thresholds are tested together, with the method "learn then test"."""
         return self.level is not None and self.quantity in _TESTED
 
     @property
@@ -397,7 +398,7 @@ class Constraint(Condition):
     def _counted(
         self, cells: FourCells, target_prevalence: float | None, rate: str | None = None
     ) -> tuple[Array, Array]:
-        """Return the numerator and the denominator of the rate, by default the constrained one."""
+        """Return the numerator and the denominator of a rate, by default of the constrained rate."""
         if self.quantity in ("cases", "depth") and target_prevalence is not None:
             expected = "no target prevalence, because the limit is for the sample's prevalence"
             raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target_prevalence:g}")
@@ -426,7 +427,7 @@ class Constraint(Condition):
         return np.where(_is_certain(cells), counted >= share * n, kept | (share <= 0))
 
     def _at_least(self, counted: Array, n: Array) -> tuple[Array, float]:
-        """Return counts and bound for a lower bound: at most b successes means at least 1 − b failures."""
+        """Return counts and bound of a lower bound: a share of successes ≤ b is a share of failures ≥ 1 − b."""
         share = min(max(self.bound, 0.0), 1.0)
         return (n - counted, 1 - share) if self.relation == "<=" else (counted, share)
 
@@ -476,7 +477,8 @@ class Constraint(Condition):
         Raises
         ------
         InputError
-            If its border is curved, or if the relation is > or <: then a best randomised rule may not exist.
+            If the border of the constraint is curved in ROC space. Also if the relation is > or <, because a best
+            randomised rule may then not exist; and if the constraint has a level.
 
         Notes
         -----

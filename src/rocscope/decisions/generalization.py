@@ -99,11 +99,12 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """Objective of the choice: expected cost in a context, or a criterion at its prevalence.
+    """Objective of a choice of threshold: expected cost in a context, or a criterion at the context's prevalence.
 
-    `scale` is the largest possible value; differences of 10⁻¹³ × `scale` are ties. Points must satisfy `constraints`,
-    given the number of `models` and the `population`. They predict at most the share `limit` of cases positive, if
-    necessary only a part of the cases with one score; such a mixed point has a fractional index.
+    `scale` is the largest possible value; values that differ by at most 10⁻¹³ × `scale` are tied. A point (a threshold)
+    must satisfy the `constraints`, given the number of `models` and the `population`. It predicts at most the share
+    `limit` of the cases positive. To reach the limit exactly, a mixed point predicts only a part of the cases between
+    two points positive; it is stored as two indices and a share.
     """
 
     criterion: Criterion
@@ -115,7 +116,7 @@ class Rule:
     limit: float | None = None
 
     def value(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
-        """Return the cost or criterion at points of samples with given class sizes; NaN if undefined."""
+        """Return the cost or criterion for true and false positives in samples with these class sizes; may be NaN."""
         share: Any = self.context.target_prevalence
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.criterion.name == "min_cost":
@@ -267,8 +268,8 @@ class Candidate:
     """A model and its threshold rule; costs are multiplied by `times`, then `fixed` is added.
 
     A campaign with a capacity contacts exactly the planned number of customers with the highest scores. One more case
-    above the threshold therefore replaces another case. Its value is reduced by `marginal`, the saving from one more
-    case at the limit.
+    above the threshold therefore displaces another case. The value of each additional case is therefore reduced by
+    `marginal`, the saving from one more case at the capacity.
     """
 
     label: str
@@ -477,11 +478,12 @@ class InSample:
     number : int
         Index of the chosen candidate.
     points, acting_points : lists of m points, as returned by `Rule.best`
-        The best point of each candidate, and its best point with some positive prediction.
+        The best point of each candidate, and the best of its points that predict at least one case positive.
     cells, acting : arrays of m × 4
         Cells of these points; NaN if no point is admissible.
     marginals : list of m float
-        Saving from one more case at the limit of each candidate; see `Candidate`.
+        Saving of each candidate from one more case, if its limit on the number of cases is reached; otherwise 0. See
+        `Candidate`.
     """
 
     number: int

@@ -1025,7 +1025,8 @@ def h_measure(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
     costs : {"prevalence", "symmetric"} or Beta
         Distribution of c = cost of a false alarm / (cost of a false alarm + cost of a miss). ``"prevalence"`` is
         Beta(1 + π, 2 − π) with the prevalence π of the sample; it assumes that misses are more expensive if positives

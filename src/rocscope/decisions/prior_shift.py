@@ -34,12 +34,13 @@ from rocscope.sample import Models, samples_of
 def reweight(counts: Models, target_prevalence: float, *, model: str | None = None) -> ThresholdCounts:
     """Reweight counts to a target prevalence.
 
-    Every curve, metric and decision of the result holds at that prevalence; their number of cases is the sample's.
+    Curves, metrics and decisions from the returned counts are for the target prevalence. The number of cases is the
+    number in the sample.
 
     Parameters
     ----------
     counts, model : data of one model
-        Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        Predictions, ThresholdCounts, an OperatingPoint, BinnedCounts or a CountsSketch; see `rocscope.sample`.
     target_prevalence : float
 
     Returns

@@ -27,7 +27,7 @@ from rocscope.figures.logistic import recalibration
 
 _LARGEST = 700.0  # whose exponential is a float
 SPARE = 0.5
-"""Rows added to each cell of a table if the value may be at an end of its range (Haldane 1956, Anscombe 1956)."""
+"""Number added to each of the four counts if the value may be at an end of its range (Haldane 1956; Anscombe 1956)."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,9 @@ UP_TO_ONE = Scale(
 
 @dataclass(frozen=True)
 class TwoRates:
-    """A metric of the four counts that compares a share of positives with the same share of negatives.
+    """A metric of the four counts that compares tpr with fpr, or 1 − tpr with 1 − fpr.
 
-    It is back(to(share of positives) − to(share of negatives)). The shares are tpr and fpr, or 1 − tpr and 1 − fpr.
+    The metric is back(to(tpr) − to(fpr)) or, if `missed`, back(to(1 − tpr) − to(1 − fpr)).
 
     Examples
     --------
@@ -107,7 +107,9 @@ class TwoRates:
     missed: bool = False
 
     def interval(self, cells: Array, quantile: float) -> tuple[float, float]:
-        """Return the MOVER interval from Jeffreys limits of both shares, with half a row added to each count.
+        """Return the MOVER interval, computed from Jeffreys intervals of tpr and fpr.
+
+        For the estimates of tpr and fpr, 0.5 is added to each of the four counts.
 
         References
         ----------
@@ -127,14 +129,14 @@ class TwoRates:
 
 @dataclass(frozen=True)
 class Smoothed:
-    """A metric of the four counts with half a row added to each of them.
+    """A metric of the four counts, with 0.5 added to each count.
 
     Parameters
     ----------
     cells : array of the four counts as shares of all rows
     value_and_error : function from a number of rows to the value and its standard error
     rates : TwoRates, optional
-        The two shares of independent rows that the metric compares; they give a better interval.
+        Set if the metric compares tpr with fpr and rows are independent; gives a better interval.
     """
 
     cells: Array
@@ -147,7 +149,7 @@ class Smoothed:
         return "MOVER of Jeffreys intervals" if self.rates else "half a row added to each count"
 
     def interval(self, rows: float, quantile: float, scale: Scale) -> tuple[float, float]:
-        """Return the interval for a number of rows, which extends by `quantile` standard errors."""
+        """Return the interval for a number of rows; it extends by `quantile` standard errors on each side."""
         if self.rates is not None:
             return self.rates.interval(self.cells * rows, quantile)
         value, error = self.value_and_error(rows)
@@ -196,7 +198,8 @@ class Linear:
     place : Place, optional
         Set if the value is read off a curve.
     fixed : bool
-        True if the value is a share of a fixed number of top rows, which is more precise than for independent draws.
+        True if the value is a share of a fixed number of rows with the highest scores. Its variance is then smaller
+        than with independent draws.
     per : float
         Divisor of a share of `trials`, such as the depth for a lift.
     bias : float
@@ -235,9 +238,9 @@ class Smooth:
         Shares of positives and of negatives on the rarer side of the position where the statistic is read, such as 0.1
         for a tpr of 0.9. Small samples may have no such rows.
     of_ranks : bool
-        True if it is a mean of ranks, which a few rows ranked last reduce much.
+        True if the statistic is a mean of ranks. A few rows with the lowest ranks can reduce it much.
     of_pairs : bool
-        True if it compares pairs of rows. Pairs within groups of rows then cause a bias.
+        True if the statistic compares pairs of rows. Pairs within groups of rows then cause a bias.
 
     Examples
     --------
@@ -334,7 +337,7 @@ FourNumbers = tuple[Any, Any, Any, Any]
 """One number for each of tp, fp, fn and tn."""
 
 LinearForm = tuple[Any, Any, Any]
-"""Weights of tpr, of fpr and of 1."""
+"""A linear function of tpr and fpr: the coefficients of tpr and of fpr, and the constant term."""
 
 _WORDS = {
     "cells": "a figure of one threshold",
@@ -369,12 +372,12 @@ class Figure:
         Computes the value for a whole ranking.
     smooth : function without arguments that returns a Smooth, optional
         Returns the figure with its influence function, which gives an interval in closed form.
-    parts : two times four numbers, optional
-        Weights of the four counts in numerator and denominator, if the value is a ratio of two sums of counts. For
-        precision, tp/(tp + fp), they are (1, 0, 0, 0) and (1, 1, 0, 0).
-    lines : function from a prevalence to two lines, optional
-        Weights of tpr, fpr and 1 in numerator and denominator, if the value is a ratio of two linear functions of tpr
-        and fpr.
+    parts : two tuples of four numbers, optional
+        Set if the value is a ratio of two weighted sums of the four counts: the weights in the numerator and in the
+        denominator. For precision, tp/(tp + fp), they are (1, 0, 0, 0) and (1, 1, 0, 0).
+    lines : function from a prevalence to two tuples of three numbers, optional
+        Set if the value is a ratio of two linear functions of tpr and fpr. Returns the coefficients of the numerator
+        and of the denominator: of tpr, of fpr, and the constant term.
     """
 
     name: str

@@ -58,11 +58,15 @@ def thin(
     keep: Array = _NONE,
     blocks: Iterable[Block] | None = None,
 ) -> Thinned:
-    """Select about `most` points evenly along the ROC curve, all points that can have the lowest cost, and `keep`.
+    """Select points of the ROC curve: about `most` evenly spaced points, and points that must not be omitted.
 
-    Points that can have the lowest cost are the vertices of the hull and, for costs that only reward false alarms, the
-    first point with all negatives. Callers can pass the hull if they have it. They can also pass the blocks of the
-    ranking, to process each block in the same pass.
+    All points that can have the lowest cost are selected, and the points with the indices `keep`. The lowest cost is at
+    a vertex of the convex hull. If costs reward only false alarms, it is at the highest threshold at which all
+    negatives are predicted positive.
+
+    `hull` is the convex hull; by default it is computed. `blocks` are the blocks of `counts.ranking`; by default they
+    are computed. A caller that processes the blocks itself can pass a generator that yields them, so that they are
+    computed only once.
 
     Raises
     ------
@@ -71,9 +75,10 @@ def thin(
 
     Notes
     -----
-    Along a ROC curve, s = fpr + tpr strictly increases, and d = tpr − fpr is the distance from the diagonal. So points
-    are spaced evenly in s, and the deviation is half the largest error in d. This takes one pass over the blocks, and
-    another pass for the deviation if it is accessed.
+    Along a ROC curve, s = fpr + tpr strictly increases, and d = tpr − fpr is the height above the diagonal. Points are
+    selected at equal distances in s. Lines between selected points approximate the curve: `Thinned.deviation` is half
+    the largest difference in d between an omitted point and its line. The selection takes one pass over the blocks; the
+    first access to the deviation takes another pass.
 
     Examples
     --------
@@ -138,14 +143,14 @@ def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> f
 
 
 def _off(tp: Array, fp: Array, ends: Array, start_tp: Array, start_fp: Array, up: Array, right: Array) -> float:
-    """Compute the same as the compiled loop; faster for few points."""
+    """Return the same number as the compiled loop `kernels.ranks.farthest`; faster for few points."""
     line = np.repeat(np.arange(up.size), np.diff(ends.clip(0, tp.size)))
     return np.abs(up[line] * (tp - start_tp[line]) - right[line] * (fp - start_fp[line])).max(initial=0.0)
 
 
 @dataclass(frozen=True)
 class Simplified:
-    """The selected points of a polyline, and the largest distance of any other point from the lines between them."""
+    """Selected points of a polyline, and the largest distance of an omitted point from the lines between them."""
 
     index: Array
     deviation: float
@@ -161,11 +166,12 @@ def simplify(
     x, y : arrays of n finite numbers
         Coordinates. Distances are in units of the range of x and of y; for a ROC curve these are rates.
     most : int
-        Largest number of selected points. The first and the last point and those of `keep` are always selected.
+        Largest number of selected points. The first point, the last point and the points in `keep` are always selected.
     keep : indices
         Points that must be selected, such as the vertices of the hull.
     tolerance : float
-        Accepted distance of omitted points from the remaining line. Points are added only until all are within it.
+        Accepted distance of omitted points from the lines between selected points. Points are added until all omitted
+        points are within this distance, or `most` points are selected.
 
     Returns
     -------

@@ -333,11 +333,11 @@ def estimate_of(
     Parameters
     ----------
     data : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        Predictions, ThresholdCounts, an OperatingPoint, BinnedCounts or a CountsSketch; see `rocscope.sample`.
     statistic : str or Smooth
         Name of a figure such as "brier", or a statistic of `rocscope.inference.statistics`.
     model : str, optional
-        Name of the model in the Predictions; may be omitted if there is only one.
+        Name of the model to use; may be omitted if `data` contains only one model.
     level, groups, folds : see `auc_interval`
 
     Returns

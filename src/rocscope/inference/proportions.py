@@ -746,11 +746,13 @@ def threshold_table(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
     thresholds : array, optional
         The thresholds; by default every distinct score, in decreasing order.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        Method of the intervals. Each is for one rate at one threshold fixed beforehand, with independent rows.
+        Method of the intervals. Each interval is for one rate at one threshold that was fixed before the data were
+        seen; rows must be independent.
     level : float
         Confidence level of each interval separately.
 

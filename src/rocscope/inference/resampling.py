@@ -70,9 +70,10 @@ class RowsByTarget:
 
 @dataclass(frozen=True)
 class Tally:
-    """Converts numbers of draws of units to positives and negatives at each of k levels of one model.
+    """Converts the number of draws of each unit to positives and negatives at each of k levels of one model.
 
-    Without rows, units are the targets, or `cells` contains the counts that each unit adds to each target.
+    A target is the positives or the negatives of one level. `cells` contains the counts that each unit adds to each
+    target. Without `rows` and `cells`, each unit is a target.
     """
 
     threshold: Array
@@ -132,9 +133,12 @@ class Tally:
 
 @dataclass(frozen=True)
 class Design:
-    """Units with frequencies, in consecutive strata that are resampled separately, and a Tally for each model.
+    """The units that the bootstrap draws: their frequencies, strata and tallies.
 
-    `doubt` is the reason why no interval from this design is reliable; empty if there is none.
+    A unit is a row, a group of rows, or all equal rows (same label and score); `frequency` is the number of times
+    that a unit occurs in the data. Strata are consecutive ranges of units, and are resampled separately. `tallies` has
+    one `Tally` for each model, which converts drawn units to counts at each level.
+    `doubt` is the reason why intervals from this design are unreliable; it is empty if intervals are reliable.
     """
 
     frequency: Array

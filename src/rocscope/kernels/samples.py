@@ -1,19 +1,19 @@
-"""Loops over drawn samples of labels (a sample a row, a level a column), and the places of numbers among others."""
+"""Compiled loops over matrices with one sample per row and one level per column, and a search in sorted numbers."""
 
 import numpy as np
 
 from rocscope.kernels.kernel import Kernel
 
 FIRST = 12
-"""Numbers of successes whose chances are kept beside each other; the rare larger ones are found one by one."""
+"""Number of smallest counts whose cumulative probabilities are tabulated; larger ones are computed singly."""
 
 BINS = 256
-"""Of distances at most, in which a quantile is looked for, one for each level of a sample; 1,024 took longer."""
+"""Largest number of bins in the search for a quantile of distances; at most one per level. 1,024 took longer."""
 
 
 @Kernel
 def isotonic(pos, total, fitted):
-    """Write the isotonic regression of the share of positives of each sample, by pooling adjacent violators."""
+    """Write the isotonic regression of the share of positives for each sample, by pooling adjacent violators."""
     levels = pos.shape[1]
     happened, size, end = np.empty(levels), np.empty(levels), np.empty(levels, np.int64)
     for sample in range(pos.shape[0]):
@@ -35,7 +35,10 @@ def isotonic(pos, total, fitted):
 
 @Kernel
 def excess(pos, total, at, own, regret):
-    """Write the cost of acting from the level `own` of each proportion on, less that from the best level on."""
+    """Write, for each sample and proportion in `at`, by how much the cost of a choice exceeds the lowest cost.
+
+    The choice is to act on level `own` and all later levels. The lowest cost is over all first levels.
+    """
     for sample in range(pos.shape[0]):
         for point in range(at.size):
             cost = least = here = 0.0
@@ -50,7 +53,7 @@ def excess(pos, total, at, own, regret):
 
 @Kernel
 def combine(values, rows, parts, combined):
-    """Write for each sample and level a sum of parts of some of the sample's values."""
+    """Write weighted sums: combined[sample, level] = Σ_t parts[t, level] · values[sample, rows[t, level]]."""
     for sample in range(combined.shape[0]):
         for level in range(combined.shape[1]):
             total = 0.0
@@ -61,7 +64,11 @@ def combine(values, rows, parts, combined):
 
 @Kernel
 def successes(uniform, few, trials, rare, flipped, drawn):
-    """Write quantiles of binomials at a few levels, summed from 0 on, where the rarer end of trials has this chance."""
+    """Write binomial quantiles at the probabilities in `uniform`, for the levels (columns) in `few`.
+
+    `rare` is the probability of the rarer outcome of a trial; `flipped` is True if this outcome is a failure.
+    Probabilities of the counts are summed from 0 upwards.
+    """
     none, odds = (1 - rare) ** trials, rare / (1 - rare)
     most = 0
     reached = np.ones((FIRST, few.size))  # the chance of at most 0, 1, ... successes; 1 from all trials on
@@ -99,7 +106,7 @@ def successes(uniform, few, trials, rare, flipped, drawn):
 
 @Kernel
 def selected(distance, size, bin_of, reached, held, row):
-    """Return the smallest distance that more than `row` rows do not exceed, or the largest distance."""
+    """Return the smallest distance d such that more than `row` rows have a distance ≤ d, or the largest distance."""
     chosen = 0
     # Sizes may be sums of rounded weights: a total within 1e-9 of the row counts as equal to it.
     while chosen < reached.size - 1 and reached[chosen] <= row + 1e-9:
@@ -129,10 +136,11 @@ def selected(distance, size, bin_of, reached, held, row):
 
 @Kernel
 def quantiles(distance, size, shares, quantile):
-    """Write quantiles of the distances of each sample over rows, interpolated between neighbours (type 7).
+    """Write quantiles of the distances of each sample, interpolated between neighbouring distances (type 7).
 
-    `distance` and `size` have a sample in each row and a level in each column: a distance of at least 0, and the rows
-    with it (or their weight). Counts by bin of the distance (`reached`) leave one bin to be searched for a quantile.
+    `distance` and `size` have one row per sample and one column per level. Each level has a distance of at least 0;
+    `size` is the number or the weight of its rows. Rows are counted in bins of the distance (`reached`), so that only
+    one bin is searched for a quantile.
     """
     levels = distance.shape[1]
     bin_of, held, reached = np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(min(BINS, levels))
@@ -159,9 +167,10 @@ def quantiles(distance, size, shares, quantile):
 
 @Kernel
 def find_places(ascending, starts, scale, values, places):
-    """Write how many of the distinct `ascending` numbers are below each value.
+    """Write, for each value, the number of `ascending` numbers below it. The `ascending` numbers are distinct.
 
-    Cells of equal width leave few to be searched: `starts` says how many numbers are below each cell.
+    The range is divided into cells of equal width, and only one cell is searched for each value. `starts` is the number
+    of `ascending` numbers below each cell.
     """
     first, last = ascending[0], starts.size - 2
     for i in range(values.size):

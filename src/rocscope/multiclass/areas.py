@@ -406,7 +406,7 @@ def multiclass_auc(
     proba : n × k array or data frame
         Predicted probabilities of the classes, if `y_true` are labels.
     model : str, optional
-        Name of a model of the predictions; may be omitted if there is only one.
+        Name of the model to evaluate; may be omitted if the predictions contain only one model.
     classes, sample_weight : see `MulticlassPredictions`
     groups : array of n labels, optional
         Group of each row, such as the patient. Intervals treat rows of one group as dependent. By default the groups
@@ -672,7 +672,7 @@ def vus(
     score : array of n scores, or n × 3 array of probabilities
         One score that should increase from the first class to the last; or the probabilities of the three classes.
     model : str, optional
-        Name of a model of the predictions.
+        Name of the model to evaluate, if `y_true` contains the predictions of several models.
     classes : sequence of three labels, optional
         Classes in the order of the score, or of the probability columns; sorted by default.
     sample_weight : array of n weights, optional

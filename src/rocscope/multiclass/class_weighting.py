@@ -62,7 +62,7 @@ class Objective:
     least_recall : array of k shares
         Minimum recall of each class.
     conditions : tuple of Condition
-        Bounds on averages of metrics of the classes, such as ``macro_precision >= 0.8``.
+        Bounds on accuracy or on metrics averaged over classes, such as ``macro_precision >= 0.8``.
     """
 
     name: str
@@ -105,10 +105,10 @@ class Objective:
         return bool(self.least_recall.any() or self.conditions)
 
     def shortfall(self, hits: Array, predicted: Array) -> Array:
-        """Return the number of cases missing for the constraints; the last axis holds the classes.
+        """Return the number of additional cases needed to satisfy the constraints; the last axis has the classes.
 
-        For a bound on an average, it is the distance to the bound times the number of cases, or all cases if the
-        average is undefined.
+        For a bound on an average, the number is the distance to the bound times the number of cases. If the average is
+        undefined, it is the number of all cases.
         """
         # A share that equals its bound must not fail by rounding.
         lacking = np.maximum((self.least_recall - _ROUNDING) * self.support - hits, 0).sum(axis=-1)
@@ -122,7 +122,7 @@ class Objective:
         return lacking
 
     def macro_f1(self, hits: Array, predicted: Array) -> Array:
-        """Return the mean F1 of the classes with cases; the last axis holds the classes."""
+        """Return the mean F1 of the classes with cases; the last axis has the classes."""
         present = self.support > 0
         return (2 * hits[..., present] / (self.support + predicted)[..., present]).mean(axis=-1)
 
@@ -240,7 +240,10 @@ def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
 
 
 def _scores_after(problem: Problem, cls: int, other: Array, changed: Array, steps: Array) -> tuple[Array, Array]:
-    """Return the scores after each number of rows has changed, in order, from its class in `other` to `cls`."""
+    """Return the scores after each number of rows in `steps` has changed to class `cls`.
+
+    Rows change in the order of `changed`; before, each row is predicted as its class in `other`.
+    """
     objective, counts = problem.objective, problem.table(other)
     y, other, amount = problem.y[changed], other[changed], problem.weight[changed]
 
@@ -271,14 +274,14 @@ _RANDOM_STARTS = 4  # random starts in addition to equal and given weights: coor
 
 
 def greedy(problem: Problem) -> Array:
-    """Return class weights optimised one after another, each for the classes so far (Lachiche & Flach 2003).
+    """Return class weights that are optimised for one class after another (Lachiche & Flach 2003).
 
     Notes
     -----
-    The most frequent class has weight 1. The other classes follow by decreasing frequency. Each gets the weight that is
-    best for the rows of the classes so far, predicted as one of these classes. A weight is not changed later. The paper
-    describes hill-climbing in a pre-defined order; this order and the choice of rows in each step are our
-    interpretation.
+    Classes are added in order of decreasing frequency. The first class has weight 1. Each step adds one class, and
+    gives it the weight with the best score on the rows of the classes added so far. In this step, only these classes
+    are predicted. A weight is not changed later. The paper describes hill-climbing in a pre-defined order; the order by
+    frequency and the choice of rows in each step are our interpretation.
     """
     order = np.argsort(-problem.objective.support, kind="stable")
     weight = np.zeros(problem.k)  # classes without a weight yet are not predicted
@@ -291,7 +294,7 @@ def greedy(problem: Problem) -> Array:
 
 
 def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWEEPS) -> Array:
-    """Return class weights that cannot be improved by changing a single weight, from a given start.
+    """Improve class weights from a given start, until a change of any single weight does not improve the score.
 
     Every step sets one weight to its exact optimum, and is taken only if the score increases.
     """
@@ -313,9 +316,9 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
 
     Notes
     -----
-    On these rows, the result is at least as good as every start. With more than 20,000 rows, all starts are first
-    improved on a random sample of 20,000. The best of these results and of the starts is then improved on all rows,
-    with at most three sweeps.
+    On the given rows, the result is at least as good as every start. With more than 20,000 rows, coordinate ascent from
+    every start first uses a random sample of 20,000 rows. The best of these results and the starts is then improved on
+    all rows, with at most three sweeps.
     """
     starts = [np.ones(problem.k), *starts]
     random = np.exp(np.random.default_rng(seed).normal(size=(_RANDOM_STARTS, problem.k)))
@@ -423,14 +426,14 @@ class ClassWeights(Result):
     cost : CostMatrix or None
         If set, the class with the lowest expected cost is predicted; otherwise the class with the largest w·p.
     objective, method : str
-        Objective and method of the choice.
+        The objective that the weights optimise, and the method that found them.
     value, value_at_one : float
-        Value of the objective, a share or a cost per case, on the rows of the choice: with these weights, and with
-        equal weights.
+        Value of the objective with these weights, and with equal weights, on the rows on which the weights were chosen.
+        It is a cost per case for the objective "cost", otherwise a share.
     confusion : ConfusionMatrix
-        Confusion matrix with these weights on the rows of the choice.
+        Confusion matrix with these weights on the same rows.
     model : str
-        Name of the model to whose probabilities the weights apply.
+        Name of the model. The weights apply to the probabilities of this model.
 
     Examples
     --------
@@ -498,12 +501,12 @@ class ClassWeights(Result):
         return names[index] if (index == REJECTED).any() else np.array(self.classes)[index]
 
     def verify(self, predictions: MulticlassPredictions) -> dict[str, tuple[float, float]]:
-        """Recompute the stored numbers from the rows of the choice, and return the numbers that differ.
+        """Recompute the stored numbers from the rows on which the weights were chosen; return the numbers that differ.
 
         Parameters
         ----------
         predictions : MulticlassPredictions
-            Rows that the weights were chosen on; their classes may have a different order.
+            Rows on which the weights were chosen. The order of their classes may differ.
 
         Returns
         -------
@@ -515,7 +518,7 @@ class ClassWeights(Result):
         Raises
         ------
         LabelError
-            If the classes of the rows differ.
+            If the classes of `predictions` are not the classes of the weights.
 
         Examples
         --------
@@ -537,7 +540,10 @@ class ClassWeights(Result):
         return {name: pair for name, pair in pairs.items() if not np.isclose(*pair, rtol=1e-9, atol=1e-12)}
 
     def rows_of(self, predictions: MulticlassPredictions) -> tuple[Indices, Array]:
-        """Return class indices and probabilities of rows in the order of `classes`; LabelError if classes differ."""
+        """Return class indices and probabilities, with classes in the order of `self.classes`.
+
+        LabelError if `predictions` has other classes.
+        """
         order = class_names.class_order(predictions.classes, self.classes, "classes of the rows")
         model = self.model if self.model in predictions.proba else None
         return np.argsort(order)[predictions.y_true], predictions.probabilities(model)[:, order]
@@ -639,7 +645,7 @@ def class_weights(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> ClassWeights:
-    """Choose class weights w that optimise an objective of the predictions argmax of w·p.
+    """Choose class weights w that optimise an objective, if the class with the largest w·p is predicted.
 
     Parameters
     ----------
@@ -648,7 +654,8 @@ def class_weights(
     proba : n × k array
         Predicted probabilities of the classes, if `y_true` are labels.
     model : str, optional
-        Name of a model of the predictions; by default the model with the best objective on these rows.
+        Name of the model whose probabilities are used, if `y_true` contains several models. By default the model with
+        the best value of the objective.
     objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
         Metric to maximise, or costs to minimise.
     method : {"auto", "smooth", "coordinate", "greedy"}
@@ -657,10 +664,10 @@ def class_weights(
         & Flach. The last two methods optimise the objective on these rows directly. "auto" is "coordinate" for
         macro-F1 and with constraints, otherwise "smooth"; these were best on held-out folds.
     min_recall : float, or mapping from class to float, optional
-        Minimum recall of each class, for "coordinate" or "greedy".
+        Minimum recall of each class. "smooth" does not support it.
     subject_to : str or sequence of str
-        Bounds on averages of a metric of the classes, such as ``"macro_precision >= 0.8 and accuracy > 0.7"``, for
-        "coordinate" or "greedy".
+        Bounds on accuracy or on metrics averaged over classes, such as
+        ``"macro_precision >= 0.8 and accuracy > 0.7"``. "smooth" does not support bounds.
     classes, sample_weight : see `MulticlassPredictions`
     random_state : int, Generator, RandomState or None
         Seed of the random starts.
@@ -668,7 +675,7 @@ def class_weights(
     Returns
     -------
     ClassWeights
-        The weights; its `predict` takes probabilities.
+        The class weights. `ClassWeights.predict` returns the predicted classes for given probabilities.
 
     Raises
     ------
@@ -686,10 +693,14 @@ def class_weights(
 
     Notes
     -----
-    If one weight varies, the confusion matrix is constant between neighbouring values of max(w_j·p_j)/p_c, so one sort
-    finds the global optimum of this weight. On these rows, coordinate ascent is at least as good as equal or greedy
-    weights; on new rows it may be worse. docs/guide/class-weights.md reports a comparison over 25 data sets. With more
-    than 20,000 rows, the starts are improved on a random sample. The running time is O(sweeps·k·(n·k + n log n)).
+    An exact line search finds the best weight w_c of one class c, while the weights of all other classes j are fixed. A
+    row is predicted as class c if w_c exceeds max(w_j·p_j)/p_c, so the confusion matrix changes only at these n values.
+    After the values are sorted, one pass over them finds the global optimum of w_c.
+
+    On the rows of the sample, coordinate ascent is at least as good as equal or greedy weights; on new rows it may be
+    worse. docs/guide/class-weights.md reports a comparison over 25 data sets. With more than 20,000 rows, coordinate
+    ascent from each start uses a random sample of 20,000 rows. It then continues on all rows from the best result. The
+    running time is O(sweeps·k·(n·k + n log n)).
 
     References
     ----------

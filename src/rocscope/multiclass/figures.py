@@ -174,7 +174,7 @@ def multiclass_figure(
         "micro_average_precision". An average AUC: "hand_till", "aunu", "aunp", "au1p", "ovo_weighted" or "micro". A
         score of the probabilities: "brier", "log_loss" or "rps". "top_2_accuracy", with any number.
     model : str, optional
-        Name of a model of the predictions; may be omitted if there is only one.
+        Name of the model to evaluate; may be omitted if the predictions contain only one model.
     level : float
         Confidence level.
 
