@@ -124,7 +124,7 @@ def test_a_trivial_decision_says_so(run, scores):
         (("--subject-to", "lots"), "--subject-to: expected a text such as 'tpr >= 0.9', got 'lots'"),
         (("--population", "-5"), "population: expected a number of cases above 0, got -5.0"),
         (("--cost-fn", "nan"), "--cost-fn: expected a finite number, or the name of a column of the rows, got nan"),
-        (("--target-prevalence", "5"), "--target-prevalence: expected a share between 0 and 1, got 5.0; write 5%"),
+        (("--target-prevalence", "5"), "--target-prevalence: expected a share above 0 and below 1, got 5.0; write 5%"),
         (("--criterion", "fun"), "criterion: expected one of 'fn', 'fnr', 'tpr', "),
         (("--plot", "roc.gif"), "--plot: expected a name that ends in one of .svg, .png, .pdf, .pgf, got roc.gif"),
         (("--plot", "roc.svg", "--plot-width", "8"), "--plot-width: expected 40 to 1,000 millimetres, got 8"),
@@ -240,7 +240,7 @@ def test_choose_with_a_third_action(run, clients, tmp_path):
             "population: expected a number of customers",
         ),
         (("--population", "4", "--unit-cost", "-1", "--unit-benefit", "2"), "--unit-cost: expected an amount"),
-        ((*CAMPAIGN, "--response-rate", "0"), "--response-rate: expected a share between 0 and 1"),
+        ((*CAMPAIGN, "--response-rate", "0"), "--response-rate: expected a share above 0 and below 1"),
     ],
 )
 def test_campaign_refuses_in_one_line(run, scores, arguments, message):

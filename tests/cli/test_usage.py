@@ -150,7 +150,7 @@ def test_what_is_wrong_is_answered_before_any_library_is_loaded(tmp_path):
 
 SCORED = ("rows.csv", "--label", "y", "--score", "s")
 VALUES = {
-    "prevalence": (("choose", "--target-prevalence", "2"), "--target-prevalence: expected a share between 0 and 1"),
+    "prevalence": (("choose", "--target-prevalence", "2"), "--target-prevalence: expected a share above 0 and below 1"),
     "percent": (("choose", "--target-prevalence", "5%"), "expected a number, got '5%'; write 0.05"),
     "grouped": (("choose", "--population", "10,000"), "--population: expected a number, got '10,000'; write 10000"),
     "points": (("choose", "--capacity", "1.000.000"), "--capacity: expected a number, got '1.000.000'; write 1000000"),

@@ -98,7 +98,7 @@ def test_costs_refused(name, cost):
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 5, nan, "0.5"])
 def test_prevalences_refused(share):
-    with pytest.raises(InputError, match=r"expected a share between 0 and 1, got .*; write 5% as 0.05"):
+    with pytest.raises(InputError, match=r"expected a share above 0 and below 1, got .*; write 5% as 0.05"):
         Context(target_prevalence=share)
 
 

@@ -194,7 +194,7 @@ def test_the_plain_t_test_finds_too_much_where_folds_share_rows_and_the_correcte
         ),
         (lambda: rs.evaluation.compare_folds({"a": 1, "b": 2}, test_share=0.1), ShapeError, "0 dimensions"),
         (lambda: rs.evaluation.compare_folds([1, 2]), InputError, "got a list"),
-        (lambda: rs.evaluation.compare_folds(TWO, test_share=10), InputError, "a share between 0 and 1"),
+        (lambda: rs.evaluation.compare_folds(TWO, test_share=10), InputError, "a share above 0 and below 1"),
         (lambda: rs.evaluation.compare_folds(TWO, method="5x2_t"), ShapeError, "five repeats of two folds"),
         (lambda: rs.evaluation.compare_folds(TWO, method="t"), InputError, "corrected_t"),
         (lambda: rs.evaluation.practical_equivalence(TWO, -1), InputError, "at least 0"),

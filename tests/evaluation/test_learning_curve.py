@@ -209,7 +209,7 @@ def test_refusals(data, sizes, steps, message):
 def test_which_model(curve):
     with pytest.raises(ColumnError, match="name the model"):
         curve.mean()
-    with pytest.raises(InputError, match="share: expected a share between 0 and 1, got 80"):
+    with pytest.raises(InputError, match="share: expected a share above 0 and below 1, got 80"):
         curve.band("nb", share=80)
 
 

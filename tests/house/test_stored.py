@@ -75,7 +75,7 @@ def test_no_field_can_be_left_out_and_none_put_in(saved):
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 500
     rewrite(path, content | {"more": 1}, content)
-    with pytest.raises(StoredError, match="more: expected no such field, got one"):
+    with pytest.raises(StoredError, match="more: expected no unknown field, got one"):
         load(path)
 
 

@@ -58,7 +58,7 @@ class FormatUpgrade:
         """Return the content in the next version; raise StoredError for fields that this version does not have."""
         for name in (*self.renamed.values(), *self.added):
             if name in fields.content:
-                fields.refuse(name, "no such field in this version", "one")
+                fields.refuse(name, "only fields of this version", "a newer one")
         for name in self.renamed:
             if name not in fields.content:
                 fields.refuse(name, "this field", "none")
@@ -355,7 +355,7 @@ def _differing(made: Any, kept: Any, path: str, optional: Mapping[str, Collectio
         for name in dict.fromkeys([*made, *kept]):
             place = f"{path}.{name}".lstrip(".")
             if name not in made:
-                return place, "no such field", "one"
+                return place, "no unknown field", "one"
             if name not in kept:
                 if name in optional.get(path.rpartition(".")[2], ()):  # by the object's own name, wherever it is
                     continue

@@ -416,7 +416,7 @@ def check_random_state(random_state: Any) -> "np.random.Generator":  # quoted: n
 def check_share(value: Any, name: str) -> float:
     """Return a share strictly between 0 and 1."""
     if not (is_number(value) and 0 < value < 1):
-        raise errors.InputError(name, expected="a share between 0 and 1", got=repr(value), hint="write 5% as 0.05")
+        raise errors.InputError(name, expected="a share above 0 and below 1", got=repr(value), hint="write 5% as 0.05")
     return float(value)
 
 

@@ -1,7 +1,7 @@
 """Outcomes at each predicted probability, with the weights and groups of the rows.
 
 All calibration measures are computed from `Outcomes`: the distinct probabilities in increasing order ("levels"), and
-the positives and rows at each. They are compact for many rows and contain every tie.
+the numbers of positives and negatives at each level. `Outcomes` are small even for many rows and keep all ties.
 
 - `Evidence` adds the data for variances: unequal weights and groups of rows. Both reduce the effective number of rows.
   For weights w it is Kish's (Σw)²/Σw². For groups it is n divided by the design effect, the ratio of the variance with
@@ -38,7 +38,7 @@ _WHOLE = 1e-9  # nearer to a whole number than this, a number of rows is one
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Distinct probabilities in increasing order, with positives and all rows at each, as float64.
+    """Distinct probabilities in increasing order, with the numbers of positives and negatives at each, as float64.
 
     Made by `outcomes`.
 
@@ -52,7 +52,7 @@ class Outcomes:
     is_count : bool
         True if totals are numbers of rows; if False, only their ratios have a meaning.
     design_effect : float
-        Variance of sums over rows, relative to independent rows.
+        Variance of sums over rows, divided by their variance if all rows were independent.
     """
 
     score: Array
@@ -65,7 +65,7 @@ class Outcomes:
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> "Outcomes":
-        """Return the levels of counts, for any scores; sums of extreme weights in units of a power of two."""
+        """Return the outcomes of counts with any scores. Extreme sums of weights are scaled by a power of two."""
         counts = counts.moderate
         score = counts.threshold[::-1].astype(np.float64)
         if check.are_probabilities(score):
@@ -77,12 +77,12 @@ class Outcomes:
 
     @cached_property
     def total(self) -> Array:
-        """Rows at each probability."""
+        """Number of rows at each probability."""
         return self.pos + self.neg
 
     @cached_property
     def expected(self) -> Array:
-        """Expected positives at each level: the sum of the probabilities of its rows."""
+        """Expected number of positives at each level: the sum of the probabilities of its rows."""
         return self.score * self.total
 
     @cached_property
@@ -124,7 +124,7 @@ class Outcomes:
         return self.n**2 / squares / self.design_effect
 
     def effective_of(self, total: Array, first: Array) -> Array:
-        """Return the effective number of rows of ranges of levels, given their first levels and totals."""
+        """Return the effective number of rows in each range of levels, given its total and its first level."""
         if self.squares is None:
             return total / self.design_effect
         squares = np.add.reduceat(self.squares, first)
@@ -314,7 +314,7 @@ class Shift:
             return special.expit(np.where(np.isfinite(end), end + side * wider, end) + np.log(self.odds))
 
     def of_counts(self, pos: Array, total: Array) -> tuple[Array, Array]:
-        """Return positives and rows reweighted to the target, with the same total; matrix rows are samples."""
+        """Reweight positives and rows to the target prevalence and keep the total; each matrix row is one sample."""
         if self.target is None:
             return pos, total
         n, n_pos = total.sum(axis=-1, keepdims=True), pos.sum(axis=-1, keepdims=True)
@@ -333,7 +333,10 @@ _PAV_POINTS = 2048  # points at which the curve is evaluated: more than a plot h
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Blocks of neighbouring levels pooled by PAV, by increasing score: lowest and highest score, and counts."""
+    """Blocks of neighbouring scores pooled by PAV, in increasing order.
+
+    The arrays contain the lowest score, the highest score, the positives and the negatives of each block.
+    """
 
     low: Array
     high: Array
@@ -347,7 +350,7 @@ class Blocks:
 
     @property
     def corners(self) -> tuple[Array, Array]:
-        """Scores and shares at both ends of each block; a block of one score has one point."""
+        """Lowest and highest score of each block, and its share of positives at each; one point if both are equal."""
         score = np.repeat(self.low, 2).astype(np.float64)
         score[1::2] = self.high
         kept = np.append(True, np.diff(score) > 0)
@@ -429,7 +432,7 @@ class WeightedOutcomes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Outcomes together with the variance of sums over their rows.
+    """Counts of positives and negatives at each probability, with the data for variances of weighted sums over rows.
 
     Attributes
     ----------
@@ -452,7 +455,7 @@ class Evidence:
 
     @cached_property
     def doubt(self) -> str:
-        """Reason why no interval is reliable; empty if there is none. Warns if counts are of dependent rows."""
+        """Reason why intervals are not reliable; empty if they are. Warns if the counts are of dependent rows."""
         if self.from_counts:
             return require_kinds("an interval from counts", self.counts)
         return "" if self.weighting is None else self.weighting.doubt
@@ -464,7 +467,7 @@ class Evidence:
 
     @cached_property
     def plain(self) -> Outcomes:
-        """The outcomes, where a weight counts as a number of rows."""
+        """The outcomes with each weight used as a number of rows."""
         return Outcomes.of(self.counts)
 
     @cached_property
@@ -498,10 +501,10 @@ class Evidence:
         return replace(plain.at(target_prevalence), squares=of_pos**2 * pos + of_neg**2 * neg)
 
     def variance_of_sum(self, of_positive: Any, of_negative: Any) -> float:
-        """Return the variance of a weighted sum of centred terms, given for a positive and a negative at each level.
+        """Return the variance of Σ w·term over rows; `of_positive` and `of_negative` are the terms at each probability.
 
-        For independent rows it is Σ w²·term². For G groups it is computed from the sums of groups, with the
-        small-sample factor G/(G − 1); NaN for one group.
+        Terms must be centred. For independent rows the variance is Σ w²·term². For G groups it is computed from the
+        sums of groups, with the small-sample factor G/(G − 1). It is NaN for one group.
         """
         size = len(self.counts)
         of_positive = np.broadcast_to(np.asarray(of_positive, dtype=np.float64), size)
@@ -509,10 +512,11 @@ class Evidence:
         return self.covariance_of_sums(of_positive[None], of_negative[None])[0].item()
 
     def covariance_of_sums(self, of_positive: Array, of_negative: Array) -> tuple[Array, float]:
-        """Return the covariance of m weighted sums, given m rows of terms, and its degrees of freedom.
+        """Return the covariance matrix of m sums Σ w·term over rows, and the degrees of freedom of the variances.
 
-        The degrees of freedom are the size of a normal sample whose variance is as precise as the least precise of the
-        variances.
+        `of_positive` and `of_negative` (m × k) contain the terms of each sum at each of k probabilities. The least
+        precise variance determines the degrees of freedom: the size of a normal sample with an equally precise
+        variance.
         """
         if self.rows is None:
             if self.squares is None:  # w = 1, so that counts are sums of w²
@@ -643,12 +647,12 @@ class Bins:
 
     @cached_property
     def pos(self) -> Array:
-        """Positives of each bin."""
+        """Number of positives in each bin."""
         return sums_by_bin(self.outcomes.pos, self.first)
 
     @cached_property
     def total(self) -> Array:
-        """Rows of each bin."""
+        """Number of rows in each bin."""
         return sums_by_bin(self.outcomes.total, self.first)
 
     @property
@@ -675,12 +679,12 @@ class Bins:
         return Bins(sample, self.edges, self.first)
 
     def filled(self) -> tuple[Array, Array, Array]:
-        """Return rows, mean probability and share of positives of the non-empty bins."""
+        """Return the number of rows, mean probability and share of positives of each non-empty bin."""
         used = self.total > 0
         return self.total[used], self.x[used], self.share[used]
 
     def values(self, pos: Array) -> Array:
-        """Return the share in each bin for positives at each level; rows of a matrix are separate samples."""
+        """Return the share of positives in each bin for positives at each level; each matrix row is one sample."""
         return _ratio(sums_by_bin(pos, self.first), self.total)
 
 

@@ -213,11 +213,11 @@ class ValProb(Result):
     r2 : float
         Nagelkerke's R² of the probabilities, without recalibration.
     d, u, q : float
-        Discrimination and unreliability of the probabilities, as likelihood ratio χ² per row, and their difference, the
-        quality index.
+        Discrimination index D and unreliability index U, both from likelihood-ratio χ² per row, and the quality index
+        Q = D − U.
     u_p : float
-        p-value of the hypothesis that intercept and slope are 0 and 1, by the likelihood ratio test. With sampling
-        weights, estimated weights or groups, a score test that allows for them.
+        p-value of the hypothesis that the intercept is 0 and the slope is 1, by the likelihood-ratio test. For sampling
+        weights, estimated weights or groups, the p-value is of a score test that allows for them.
     brier, intercept, slope : float
     emax, e90, eavg : float
         Distances to the LOESS curve: largest, 90th percentile, mean (the ICI).

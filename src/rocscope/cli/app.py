@@ -202,8 +202,8 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
     --------
     >>> as_typed("score 'a': expected numbers; leave such rows out with missing='drop'", ["summary"])
     "score 'a': expected numbers; leave such rows out with --missing drop"
-    >>> as_typed("target_prevalence: expected a share between 0 and 1, got 2.0", ["choose"])
-    '--target-prevalence: expected a share between 0 and 1, got 2.0'
+    >>> as_typed("target_prevalence: expected a share above 0 and below 1, got 2.0", ["choose"])
+    '--target-prevalence: expected a share above 0 and below 1, got 2.0'
     >>> as_typed('where="a > 1": expected rows, got none', ["summary"])
     "--where 'a > 1': expected rows, got none"
     """

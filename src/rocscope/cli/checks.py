@@ -436,12 +436,13 @@ def calibrate(
     Parameters
     ----------
     method
-        Method: beta (the default), platt, isotonic, temperature, shift, spline, histogram or venn-abers; with --proba
-        dirichlet (the default), vector or temperature.
+        Method for the scores of two classes: beta (the default), platt, isotonic, temperature, shift, spline, histogram
+        or venn-abers. Method for --proba: dirichlet (the default), vector or temperature.
     apply
         Apply this saved recalibrator without fitting.
     column
-        With --apply: name of the new column, by default SCORE_calibrated. With --proba a pattern such as 'q_*'.
+        With --apply: name of the new column, by default SCORE_calibrated. With --apply and --proba: pattern of the new
+        columns, such as 'q_*'.
     folds
         Number of cross-validation folds for the figures of the table.
     random_state

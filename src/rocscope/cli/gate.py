@@ -246,7 +246,10 @@ class Judge:
         return next(iter(self.samples.values())).points.n
 
     def estimate(self, condition: "Condition") -> "Estimate":
-        """Estimate the figure or difference of a condition; the result is undefined if a class is missing."""
+        """Estimate the metric that a condition limits, of one model or as the difference between two models.
+
+        The result is undefined if a class is missing.
+        """
         for model in (condition.model, condition.minus or condition.model):
             if model not in self.models:
                 raise errors.ColumnError(str(condition), expected=f"models among {self.models}", got=repr(model))
@@ -680,7 +683,8 @@ def gate(
     groups
         Column that identifies the patient or customer if several rows belong to one.
     guess
-        Guess the label and the scores that are not named; other commands guess them by default.
+        Guess which columns contain the label and the scores, if you do not name them. Other commands do this by
+        default.
     junit
         JUnit XML file to write the results to.
     markdown

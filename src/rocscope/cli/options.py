@@ -170,9 +170,9 @@ class LayoutOptions:
     decimal: Literal[".", ","] | None = None
     """Decimal mark of a CSV file; by default the mark with which all values of a column are numbers."""
     thousands: Annotated[Literal[",", ".", " ", "'"] | None, Parameter(show_choices=False)] = None
-    """Thousands separator of a CSV file: , . ' or a space; needed only if a column can be read in two ways."""
+    """Thousands separator of a CSV file: comma, point, apostrophe or space; needed only if numbers are ambiguous."""
     delimiter: str | None = None
-    """Character between the fields of a CSV file; by default the one of , ; | and tab that gives most columns."""
+    """Column separator of a CSV file; by default the comma, semicolon, vertical bar or tab that gives most columns."""
     encoding: str | None = None
     """Encoding of a text file, such as latin-1; UTF-8 by default."""
     table: Annotated[str | None, Parameter(alias="--sheet")] = None

@@ -68,7 +68,8 @@ def summary(
         (the threshold that follows from the costs), or 'cheapest' (the threshold of lowest cost on these rows, the
         default).
     guess
-        Guess the label, scores, weight and positive label that are not named, and print the guess.
+        Guess which columns contain the label, scores and weight, and which label is positive, if you do not name them.
+        The guess is printed.
     detail
         Also show intervals and calibration; by default for files up to a million rows.
     markdown

@@ -673,7 +673,7 @@ class Allocation(SegmentPlan):
         exact = fields.inner("exact", "terms, counts and thresholds")
         points, shares, costs = fields.make("exact", read_exact, exact)
         if fields.number("fixed_cost") != float(costs.fixed):
-            fields.refuse("fixed_cost", f"{float(costs.fixed):g}, as in the field exact")
+            fields.refuse("fixed_cost", f"{float(costs.fixed):g}, as in the field 'exact'")
         cost, price, fixed_cost = (fields.number(name) for name in ("cost", "price", "fixed_cost"))
         limit = optional_fraction(exact, "limit")
         in_money = fields.take("in_money", bool, "true or false")

@@ -504,7 +504,7 @@ def one_line_errors(subject: str) -> Iterator[None]:
         hint = "make them floats if they are not exact"
         raise errors.EngineError(subject, expected=WHOLE_OF_64_BITS, got=condense(str(error)), hint=hint) from None
     except _library_errors() as error:
-        hint = _ENCODING_HINT if re.search("(?i)unicode|utf-8", str(error)) else ""
+        hint = f"if the file is not UTF-8, {_ENCODING_HINT}" if re.search("(?i)unicode|utf-8", str(error)) else ""
         raise errors.EngineError(f"{subject}: {condense(str(error))}", hint=hint) from None
     except ModuleNotFoundError as error:
         hint = f"pip install 'rocscope[{error.name}]'" if error.name in _EXTRAS else f"pip install {error.name}"

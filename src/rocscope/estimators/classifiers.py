@@ -766,11 +766,11 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : classifier
-        Model fitted to the resampled rows; its own probabilities refer to their class shares.
+        Model fitted to the resampled rows. Its own probabilities are not corrected.
     sampler_ : sampler
         Sampler after the fit.
     train_prevalence_, prevalence_ : arrays of k shares
-        Class shares of the resampled rows, and of all rows.
+        Class shares after resampling (`train_prevalence_`) and before (`prevalence_`).
     classes_ : array of k labels
 
     Raises
@@ -782,9 +782,9 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    The probability of class c is multiplied by π_c/π₀_c, where π₀ are the class shares of the resampled rows and π
-    those of all rows. The products are divided by their sum. For two classes this is `decisions.correct_probabilities`.
-    The correction is valid for random over- and undersampling, in which rows are resampled independently of their
+    The probability of class c is multiplied by π_c/π₀_c, where π₀ are the class shares after resampling and π the class
+    shares before resampling. The products are divided by their sum. For two classes this is
+    `decisions.correct_probabilities`. The correction is valid for random over- and undersampling, in which rows are resampled independently of their
     features. Samplers that create rows (SMOTE) or select rows by their features (NearMiss) change the distribution
     within a class, which is not corrected.
 
@@ -846,7 +846,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the class probabilities (n × k) at the prevalence of all rows."""
+        """Return the class probabilities (n × k), corrected to the class shares before resampling."""
         validation.check_is_fitted(self)
         proba = class_scores(self.estimator_, X, self.classes_.tolist())
         if self.classes_.size == 2:
@@ -858,7 +858,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return corrected / corrected.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row at the prevalence of all rows."""
+        """Return the most probable class of each row, given the class shares before resampling."""
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 

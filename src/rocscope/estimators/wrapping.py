@@ -129,7 +129,11 @@ class TwoClasses(BaseEstimator):
     context: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep` also of inner models, and of the context as ``context__cost_fn``."""
+        """Return the parameters of the classifier.
+
+        With `deep`, also return the parameters of inner models and each field of the context, such as
+        ``context__cost_fn``.
+        """
         return self._cost_params(deep) | super().get_params(deep=deep)
 
     def set_params(self, **params: Any) -> Self:

@@ -67,7 +67,7 @@ class FoldScores:
 
     @property
     def variance_factor(self) -> float:
-        """Ratio of the variance of a mean over folds to the variance over folds.
+        """Variance of the mean of the n fold values, divided by the sample variance of the fold values.
 
         It is 1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003). The second term
         allows for shared training rows.

@@ -246,9 +246,13 @@ def unbiased_covariance(positive: Booleans, scores: Sequence[Array]) -> Array:
 
     Notes
     -----
-    With K₁ and K₂ the indicators that two models rank a pair correctly, cov = E[A₁·A₂] − E[K₁·K₂′] over two pairs that
-    share no row. The sum over such pairs is the sum over all pairs, minus pairs with a common positive, minus pairs
-    with a common negative, plus identical pairs, which were subtracted twice.
+    Let A₁ and A₂ be the areas of two models. Let K₁ be 1 if model 1 ranks a pair correctly, ½ if it ties the pair, and
+    0 otherwise. Let K₂′ be the same number of model 2 for another pair that shares no row with the first pair. Then
+    cov = E[A₁·A₂] − E[K₁·K₂′].
+
+    The sum of K₁·K₂′ over two pairs without a common row is computed from four sums. The first is the sum over any two
+    pairs. The sums over two pairs with a common positive, and with a common negative, are subtracted. The sum over two
+    identical pairs, which were subtracted twice, is added.
     """
     pairs = []
     for score in scores:

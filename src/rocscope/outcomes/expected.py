@@ -339,14 +339,18 @@ def expected(
 
 
 def prevalences(chance: Array, before: Array, weight: Array) -> Array:
-    """Return the maximum-likelihood prevalence for each row of probabilities, if only the prevalence has changed.
+    """Return the maximum-likelihood prevalence for each row of `chance`.
+
+    The estimate assumes that only the prevalence has changed, not the distribution of the scores within a class.
 
     Parameters
     ----------
     chance : array of b × k
-        Probabilities at a prevalence of `before` (array of b).
+        Probabilities of k levels; each row is from another fit.
+    before : array of b
+        Prevalence at which the probabilities of each row hold.
     weight : array of k
-        Number of cases with each probability.
+        Number of cases at each level.
 
     Notes
     -----

@@ -198,10 +198,11 @@ class Trial:
         return values, moves - (self.weight / n)[:, None] * values * [2, 1]
 
     def cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[Array]]:
-        """Return N contacted and V gained, the rows' levels, and the derivatives of V by y_t, y_c, n_t and n_c.
+        """Return the points (N, V) of the curve, the level of each row, and the derivatives of V at each level.
 
-        N (a sum of weights) and V have one entry more than the number of levels, because they start at (0, 0), with
-        nobody contacted. This point does not depend on any row, so it has no derivatives.
+        A level is a distinct score. N is the number of contacted rows (sum of weights), and V is the additional
+        responses. The derivatives are by y_t, y_c, n_t and n_c, as defined in `UpliftCurve`. The first point of the
+        curve is (0, 0), with nobody contacted. It does not depend on any row, so it has no derivatives.
         """
         ranked = RowLevels.of(self.treated, score)
         # Sums over treated rows come first: treated rows are the positives of `ranked`.

@@ -265,7 +265,7 @@ def _most_often_best(hull: Any) -> list[Any]:
 
 
 def draw_best(ax: Any, curve: Any, colour: Any) -> None:
-    """Mark the capacity of a campaign, and the point of highest profit within it."""
+    """Mark the capacity of a campaign, and the point with the highest profit at or below the capacity."""
     best, campaign, known = curve.best(), curve.campaign, ax.get_legend_handles_labels()[1]
     if campaign.capacity is not None and (label := f"capacity {about(campaign.capacity)}") not in known:
         look = {"color": theme.palette().ink, "linewidth": 0.9, "linestyle": (0, (1, 1.6)), "gid": GUIDE}

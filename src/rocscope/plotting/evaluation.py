@@ -303,7 +303,7 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     result : RankComparison
         Result of `rocscope.evaluation.friedman`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure with a height for the number of models.
+        Axes to draw on; by default a new pyplot figure. Its height depends on the number of models.
 
     Returns
     -------

@@ -59,7 +59,10 @@ MOST_COMPARED = 20
 
 @dataclass(frozen=True)
 class AreaEstimates:
-    """Areas with intervals (also as plain data), differences between models, and warnings."""
+    """AUC of each model with its interval, differences between models, and warnings.
+
+    `intervals` contains the values of `estimates` as dicts for JSON.
+    """
 
     estimates: Mapping[str, Estimate]
     intervals: dict[str, dict[str, Any]]

@@ -430,11 +430,11 @@ class SegmentedCounts(BySegment, Result):
     Attributes
     ----------
     names : array of k
-        Names of the segments, in order.
+        Names of the segments. Results are in this order.
     source : Provenance or None
         Source of the rows.
     weights : str
-        Kind of the sums in the counts; see `CumulativeCounts`.
+        Kind of the row weights, as listed in `core.predictions`; "cases" if counts are numbers of cases.
     dependent : bool
         True if some of the counted rows belong to the same group, or to the same case.
     crossed : bool
@@ -442,9 +442,9 @@ class SegmentedCounts(BySegment, Result):
 
     Notes
     -----
-    Every number is exactly equal to the number from the segment's own counts. Each row is stored as one integer of the
-    size of a score, plus one integer per segment. Weighted rows are stored unchanged, and a segment of them is ranked
-    when its counts are requested.
+    Counts and metrics are exactly equal to those from a separate ThresholdCounts of the segment. An unweighted row
+    takes as many bytes of memory as its score, and each segment takes two integers more. Weighted rows are stored
+    unchanged, and the rows of a segment are sorted only when its counts are requested.
 
     Examples
     --------

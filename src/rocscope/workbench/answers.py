@@ -204,9 +204,10 @@ def list_rows(
     most: float | None = None,
     column: str = "",
 ) -> str:
-    """Return the rows that are predicted positive as CSV, highest scores first: row numbers, a column, and scores.
+    """Return a CSV text of the rows that are predicted positive, highest scores first.
 
-    Rows are numbered from 0 within the selection. At most `most` rows are returned. As in `plan.select`, equal scores
+    The CSV contains row numbers, the values of `column` (if it is named), and scores. Rows are numbered from 0 within
+    the selection. At most `most` rows are returned. As in `plan.select`, equal scores
     are ordered by a hash of the column's values, or of the row numbers if values repeat.
     """
     preds, name = session.rows(selection, model, token, column or None)

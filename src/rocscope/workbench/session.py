@@ -334,7 +334,9 @@ class FilteredRows:
 
 
 class Session:
-    """Models of one or several data sources, with rows and counts for the page.
+    """Models that the workbench page shows, from one or several data sources.
+
+    The methods return the rows or counts of a model for a selection of rows.
 
     Parameters
     ----------
