@@ -784,9 +784,9 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     -----
     The probability of class c is multiplied by π_c/π₀_c, where π₀ are the class shares after resampling and π the class
     shares before resampling. The products are divided by their sum. For two classes this is
-    `decisions.correct_probabilities`. The correction is valid for random over- and undersampling, in which rows are resampled independently of their
-    features. Samplers that create rows (SMOTE) or select rows by their features (NearMiss) change the distribution
-    within a class, which is not corrected.
+    `decisions.correct_probabilities`. The correction is valid for random over- and undersampling, in which rows are
+    resampled independently of their features. Samplers that create rows (SMOTE) or select rows by their features
+    (NearMiss) change the distribution within a class, which is not corrected.
 
     `predict` returns the most probable class at the original class shares. It therefore predicts a rare class about as
     rarely as a model fitted to all rows. If errors have different costs, use
