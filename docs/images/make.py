@@ -1,8 +1,10 @@
-"""Make the pictures that the guide shows: `python docs/images/make.py` (those of the report need Chromium).
+"""Make the pictures that the guide shows: `python docs/images/make.py` (those of pages need Chromium).
 
 The names of some may be given. Each stays as it is until this is run again, and is looked at before it is kept.
 """
 
+import contextlib
+import doctest
 import io
 import shutil
 import sys
@@ -17,8 +19,10 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 import rocscope as rs
+from rocscope.report.page import open_page
 
 HERE = Path(__file__).parent
+CAMPAIGN = HERE.parent / "tutorials" / "campaign-cycle.md"
 SEEN: ViewportSize = {"width": 1440, "height": 900}
 
 
@@ -107,7 +111,7 @@ def calibrations(name: str) -> None:
     risk = rng.beta(1, 3, 1500)
     died = rng.random(1500) < risk
     higher = 1 / (1 + (1 / risk - 1) * np.exp(-0.4))
-    figure = Figure(figsize=(11, 9), layout="constrained")
+    figure = Figure(figsize=(13.5, 11.5), layout="constrained")
     axes = figure.subplots(2, 2).flat
     one, two = rs.Predictions(died, {"risk": risk}), rs.Predictions(died, {"new": risk, "old": higher})
     rs.plotting.plot_calibration(one, ax=axes[0])
@@ -168,6 +172,34 @@ def picture(
         page.close()
 
 
+def campaign_cycle(browser: Browser, name: str) -> None:
+    """The campaign manager's tutorial on the open page: the plan of step 5, applied to the answers in step 9."""
+    session = CAMPAIGN.read_text(encoding="utf-8").split("```pycon\n")[1].split("```")[0]
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for example in doctest.DocTestParser().get_examples(session):
+            exec(example.source, globals())  # writes pilot.csv and answers.csv
+        Path("open.html").write_text(open_page(), encoding="utf-8")
+        page = browser.new_page(viewport={"width": 920, "height": 900})
+        page.goto(Path("open.html").resolve().as_uri())
+        page.set_input_files("#files", "pilot.csv")
+        page.click("#show:not([disabled])")
+        page.click("#details > summary")
+        page.click("#population")
+        for value in ("400", "100", "2", "9"):  # then the capacity, the cost of a contact and the benefit of a response
+            page.keyboard.press("Control+A")
+            page.keyboard.type(value)
+            page.keyboard.press("Tab")
+        with page.expect_download() as saved:
+            page.click("text=Save decision")
+        saved.value.save_as("plan.json")
+        page.click("text=Change columns or file")
+        page.set_input_files("#files", ["plan.json", "answers.csv"])
+        page.wait_for_selector("#plan dt:text-is('Responses')")
+        page.mouse.move(0, 0)
+        keep(page.locator("#plan").screenshot(), name)
+        page.close()
+
+
 def as_it_opens(page: Page) -> None:
     page.wait_for_selector("#models tbody tr")
 
@@ -195,6 +227,7 @@ REPORTS: dict[str, tuple[Callable[[], rs.Report], Callable[[Page], None], Litera
     "report-dark.png": (many, net_benefit, "dark"),
     "report-classes.png": (irises, classes, "light"),
 }
+PAGES = {"campaign-cycle.png": campaign_cycle}
 
 
 def main(wanted: list[str]) -> None:
@@ -202,15 +235,18 @@ def main(wanted: list[str]) -> None:
     for name in wanted or CHARTS:
         if name in CHARTS:
             CHARTS[name](name)
-    reports = [name for name in wanted or REPORTS if name in REPORTS]
-    if not reports:
+    screens = [name for name in wanted or [*REPORTS, *PAGES] if name in REPORTS or name in PAGES]
+    if not screens:
         return
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        for name in reports:
-            report, prepare, scheme = REPORTS[name]
-            picture(chromium, report(), name, prepare, scheme)
+        for name in screens:
+            if name in PAGES:
+                PAGES[name](chromium, name)
+            else:
+                report, prepare, scheme = REPORTS[name]
+                picture(chromium, report(), name, prepare, scheme)
         chromium.close()
 
 
