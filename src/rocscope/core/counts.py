@@ -223,6 +223,24 @@ class CumulativeCounts(Result):
     def __len__(self) -> int:
         return self.threshold.size
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with one row per threshold and its confusion matrix: threshold, tp, fp, fn, tn.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+
+        Examples
+        --------
+        >>> ThresholdCounts([0.9, 0.4], pos=[2, 1], neg=[0, 3]).to_frame()
+           threshold  tp  fp  fn  tn
+        0        0.9   2   0   1   3
+        1        0.4   3   3   0   0
+        """
+        tp, fp = self.cumulative
+        columns = {"threshold": self.threshold, "tp": tp[1:], "fp": fp[1:]}
+        return check.frame_of(columns | {"fn": tp[-1] - tp[1:], "tn": fp[-1] - fp[1:]}, backend)
+
     def as_sums(self, weights: str, dependent: bool = False) -> Self:
         """Return the counts with another kind of weights and mark of dependent rows."""
         check.settle(self, weights=weights, dependent=dependent)  # some counts are frozen

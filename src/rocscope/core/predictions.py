@@ -529,6 +529,38 @@ class Predictions(Rows, metaclass=Answering):
         counts = ThresholdCounts.from_checked(self.y_true, self.scores[self._model(model)], self.sample_weight)
         return counts.as_sums(self.weight_kind, self.dependent)
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame of the rows: the label as 1 or 0, the scores of each model, and the other columns.
+
+        The decisions of a model are in the column ``MODEL_decision``.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+
+        Raises
+        ------
+        InputError
+            If two columns have the same name, such as a model named "fold" and the folds.
+
+        Examples
+        --------
+        >>> Predictions([1, 0], {"a": [0.9, 0.5]}, segment=["x", "y"]).to_frame()
+           y_true    a segment
+        0       1  0.9       x
+        1       0  0.5       y
+        """
+        rows = {name: getattr(self, name) for name in ("sample_weight", *_COLUMNS)}
+        rows = {name: column for name, column in rows.items() if column is not None}
+        decisions = {f"{model}_decision": decided.astype(np.int64) for model, decided in self.decisions.items()}
+        parts = ({"y_true": self.y_true.astype(np.int64)}, self.scores, rows, decisions, self.columns)
+        table: dict[str, Any] = {}
+        for part in parts:
+            if repeated := table.keys() & part:
+                raise InputError("to_frame", expected="columns of different names", got=f"two named {min(repeated)!r}")
+            table |= part
+        return check.frame_of(table, backend)
+
     def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:
         """Return the confusion matrix of a model at a threshold, by default of its own decisions.
 

@@ -170,6 +170,17 @@ class Band(Result):
         kind = "simultaneous" if self.simultaneous else "pointwise"
         return f"{100 * self.level:g}% {kind}, {self.method}"
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with the columns x, low and high; `backend` is "pandas", "polars" or "pyarrow".
+
+        Examples
+        --------
+        >>> Band([0.0], [0.1], [0.3], level=0.95, method="Wilson").to_frame()
+             x  low  high
+        0  0.0  0.1   0.3
+        """
+        return check.frame_of({"x": self.x, "low": self.low, "high": self.high}, backend)
+
     def drawn(self) -> tuple[Array, Array, Array]:
         """Return x, low and high for drawing the band with straight lines.
 

@@ -95,6 +95,16 @@ class CampaignPlan(Plan):
     curves: dict[tuple[str, str], ProfitCurve] = field(default_factory=dict)
     samples: Samples | None = None
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with one row per tenth of the population, and the fields of `CampaignRow` as columns.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+        """
+        names = [field.name for field in fields_of(CampaignRow)]
+        return check.frame_of({name: [getattr(step, name) for step in self.steps] for name in names}, backend)
+
     @cached_property
     def profit(self) -> ChosenEstimate:
         """Expected profit if the best offer is made to new customers, with a confidence interval.

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from rocscope._base import validation as check
 from rocscope._base.contract import contract
 from rocscope.core import Result, html_table, jsonable
 from rocscope.engines import columns as column_roles
@@ -26,6 +27,10 @@ from rocscope.errors import ColumnError, InputError, ScoreError, brief, heard, o
 _COLUMNS_AT_ONCE = 8
 _VALUES_AT_ONCE = 1 << 22  # 32 MB of numbers
 _MOST_ROWS_TOGETHER = 10_000  # rows; with more rows, sorting a column takes longer than the function calls
+
+
+# Facts that are columns of the table of a description; the classes of a column are too many for a cell.
+_HEADS = ("name", "type", "missing", "infinite", "distinct", "tied", "minimum", "maximum")
 
 
 @dataclass(frozen=True)
@@ -144,9 +149,20 @@ class Description(Result):
         facts = f"rows={self.rows}, columns={len(self.columns)}, label_candidates={self.label_candidates}"
         return f"Description({brief(self.origin)}, {facts}, problems={len(self.problems)})"
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with one row per column: name, type, and the facts that are numbers.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+        """
+        table: dict[str, Any] = {head: [getattr(column, head) for column in self.columns] for head in _HEADS}
+        for head in ("tied", "minimum", "maximum"):  # whole numbers and fractions in one column; None becomes NaN
+            table[head] = np.array(table[head], np.float64)
+        return check.frame_of(table, backend)
+
     def _repr_html_(self) -> str:
-        heads = ("name", "type", "missing", "infinite", "distinct", "tied", "minimum", "maximum")
-        return html_table(([_cell(getattr(column, head)) for head in heads] for column in self.columns), heads)
+        return html_table(([_cell(getattr(column, head)) for head in _HEADS] for column in self.columns), _HEADS)
 
 
 def _cell(value: Any) -> str:

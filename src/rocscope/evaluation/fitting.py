@@ -567,6 +567,45 @@ class Evaluation(Provenance):
             _add_columns(results, f"train_{name}", np.array([values_of_models[model] for model in models]))
         return results
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a data frame with one row per model and fold: seconds, and the value of each scorer.
+
+        A failed fit has NaN in all these columns. Means over folds are in `cv_results`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+
+        Examples
+        --------
+        >>> source = Evaluation(("2 folds",), 4, folds=2, scores={"f1": {"a": (0.5, 1.0)}}, responses={"a": "predict"})
+        >>> source.to_frame()[["model", "fold", "repeat", "test_f1"]]
+          model  fold  repeat  test_f1
+        0     a     0       0      0.5
+        1     a     1       0      1.0
+        """
+        failed = {(failure.model, failure.fold) for failure in self.failures}
+        models = list(self.responses)
+        seconds = np.full((len(models), self.folds, 2), np.nan)
+        for index, model in enumerate(models):
+            # Seconds are those of the fits that succeeded.
+            finished = [fold for fold in range(self.folds) if (model, fold) not in failed]
+            if model in self.seconds:
+                seconds[index, finished] = self.seconds[model]
+        # Every repeat has the same number of folds.
+        folds = np.arange(self.folds)
+        columns: dict[str, Any] = {
+            "model": np.repeat(np.array(models, object), self.folds),
+            "fold": np.tile(folds, len(models)),
+            "repeat": np.tile(folds * self.repeats // self.folds, len(models)),
+            "fit_time": seconds[:, :, 0].ravel(),
+            "score_time": seconds[:, :, 1].ravel(),
+        }
+        for kind, scores in (("test", self.scores), ("train", self.training_scores)):
+            for name, values in scores.items():
+                columns[f"{kind}_{name}"] = np.concatenate([values[model] for model in models])
+        return check.frame_of(columns, backend)
+
     def __repr__(self) -> str:
         failed = sorted({failure.model for failure in self.failures})
         return f"Evaluation({self.protocol}, repeats={self.repeats}, folds={self.folds}, failed={failed})"

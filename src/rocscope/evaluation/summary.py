@@ -317,7 +317,15 @@ class Summary(Result, Sequence[SummaryRow]):
         Parameters
         ----------
         domain : see `table`
+
+        Raises
+        ------
+        InputError
+            If the summary is not by fold.
         """
+        if self.by != "fold":
+            hint = "rs.summary(predictions, by='fold')"
+            raise InputError("fold_table", expected="a summary by fold", got=f"by={self.by!r}", hint=hint)
         names = _measures_of(domain)
         return [row.line(names) for row in self.over_folds]
 
