@@ -132,7 +132,7 @@ def test_columns_that_are_not_there_or_there_already(run):
     run("old.csv", "--label", "y", "--score", "m", "-o", "calibrator.json")
     for options, message in (
         (("--score", "z"), "score of new.csv: expected one of 'id', 'm', got 'z'"),
-        (("--score", "m", "--column", "id"), "new.csv has a column 'id' already; choose another name"),
+        (("--score", "m", "--column", "id"), "new.csv already has a column 'id'; choose another name"),
     ):
         code, _, err = run("new.csv", *options, "--apply", "calibrator.json")
         assert code == 2

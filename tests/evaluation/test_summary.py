@@ -121,7 +121,7 @@ def test_thin_data_say_so():
     label = np.arange(60) < 5
     row = rs.summary(rs.Predictions(label, score))["score"]
     assert not row["slope"].reliable
-    assert any("slope: only 5 cases of a class" in note for note in row.notes)
+    assert any("slope: only 5 observed or expected cases of a class" in note for note in row.notes)
     assert not row["brier"].reliable
     enough = rs.summary(rs.Predictions(np.arange(60) % 2, score))["score"]
     assert enough["brier"].reliable

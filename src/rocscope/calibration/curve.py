@@ -661,7 +661,8 @@ def calibration_curve(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
     method : {"bins", "pav", "loess", "spline"}
         "bins" computes the share of positives in bins. "pav" is isotonic regression, the CORP reliability diagram,
         which needs no bins. "loess" is local regression, recommended by Vuk & Curk for small samples. "spline" is

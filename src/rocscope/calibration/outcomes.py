@@ -563,7 +563,8 @@ def evidence(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`. A
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters. A
         weight belongs to one row that represents this number of cases; ThresholdCounts count rows.
     groups : array of n labels, optional
         Group of each row, such as its patient. Rows of a group are not treated as independent.

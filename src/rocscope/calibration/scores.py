@@ -382,7 +382,8 @@ def calibration_error(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
     norm : {"l1", "l2", "max"}
         "l1" is the mean distance over rows (ECE), "l2" the root of the mean squared distance, and "max" the largest
         distance of any bin (MCE).
@@ -469,7 +470,8 @@ def smooth_calibration_error(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own by default.
 
@@ -566,7 +568,8 @@ def calibration_index(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
     convention : {"val.prob", "austin"}
         "val.prob" fits lines in windows of ⅔ of the rows, as Harrell's val.prob (R's lowess without iterations; its
         Eavg is the ICI). "austin" fits parabolas in windows of ¾ of the rows, as Austin & Steyerberg (R's loess).
@@ -626,7 +629,8 @@ def brier(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
 
     Returns
     -------
@@ -663,7 +667,8 @@ def log_loss(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
 
     Returns
     -------
@@ -753,7 +758,8 @@ def decompose(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
     rule : {"brier", "log_loss"}
         Score to decompose.
     method : {"corp", "murphy"}
@@ -1051,7 +1057,8 @@ def miscalibration_cost(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
     target_prevalence : float, optional
         Share of positives where the model will be used; the sample's own by default.
     groups : array of n labels, optional
@@ -1124,7 +1131,8 @@ def spiegelhalter_test(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
         Weights are sampling weights; ThresholdCounts count rows.
 
     Returns
@@ -1195,7 +1203,8 @@ def hosmer_lemeshow_test(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
         Weights are sampling weights; ThresholdCounts count rows.
     bins : int
         Number of bins. Ties are not split, so there may be fewer bins.
@@ -1268,7 +1277,8 @@ def miscalibration_test(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels and scores, Predictions, ThresholdCounts, OperatingPoint, bins or a sketch; see `rocscope.sample`.
+        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
         Weights are sampling weights; ThresholdCounts count rows.
     draws : int
         Number of samples of labels drawn from the probabilities.

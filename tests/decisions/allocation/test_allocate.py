@@ -430,7 +430,7 @@ def test_a_frame_and_its_line():
         (
             lambda: rs.allocate(BRANCHES, CAMPAIGN, capacity=1, budget=1),
             InputError,
-            "^budget: expected none beside",
+            "^budget: expected none with",
         ),
         (lambda: rs.allocate(BRANCHES, budget=1), InputError, "^budget: expected campaigns with a unit cost"),
         (lambda: rs.allocate(BRANCHES, CAMPAIGN, population=9), InputError, "^population: expected none with a Camp"),
