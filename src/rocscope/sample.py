@@ -387,7 +387,7 @@ def _is_context(value: Any) -> bool:
 
 def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
     if hasattr(y_score, "predict") or hasattr(y_true, "predict"):
-        hint = "of a fitted model use rocscope.evaluation.from_estimator(model, X, y), and pass what it returns"
+        hint = "for a fitted model use rocscope.evaluation.from_estimator(model, X, y), and pass its result"
         raise InputError("y_score", expected="scores", got=kind_of(y_score), hint=hint)
     if y_score is None:
         raise refusal("y_score", f"scores with labels, or {ANYTHING} as y_true", y_true, alone=True)

@@ -102,7 +102,7 @@ columns_refused = {
     "two columns": ([[1, 2], [3, 4]], "got shape (2, 2); pass the column of the positive class"),
     "three dimensions": (np.zeros((2, 2, 2)), "got shape (2, 2, 2)"),
     "ragged": ([[1], [1, 2]], "got rows of different lengths"),
-    "masked": (np.ma.array([1, 2], mask=[0, 1]), "expected no masked entries, got 1; drop them first"),
+    "masked": (np.ma.array([1, 2], mask=[0, 1]), "expected no masked entries, got 1; drop those rows first"),
     "too short": ([1], "expected one entry per label (2), got 1; labels and columns must come from the same rows"),
     "too long": ([1, 2, 3], "expected one entry per label (2), got 3"),
 }

@@ -25,14 +25,14 @@ ANSWERS = {
     "rs.auc_interval(y, s, conf_level=.9)": "use level=",
     "rs.auc(y, s, conf_level=.9)": "use rs.auc_interval(y, s, level=0.95)",
     "rs.plotting.plot_roc(predictions, figsize=(3, 3))": "use ax=",
-    "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "of labels and scores pass rs.Predictions",
-    "rs.inference.mcnemar(y)": "of labels and scores pass rs.Predictions",
-    "rs.bootstrap(y, s)": "of labels and scores pass rs.Predictions",
+    "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "for labels and scores pass rs.Predictions",
+    "rs.inference.mcnemar(y)": "for labels and scores pass rs.Predictions",
+    "rs.bootstrap(y, s)": "for labels and scores pass rs.Predictions",
     "rs.bootstrap(predictions, 3)": "such as rocscope.auc or lambda",
-    "rs.inference.estimate_of(y, s)": "of labels and scores pass rs.Predictions",
-    "rs.inference.joint_region(y, s)": "of labels and scores pass rs.Predictions(y, s).counts().at(threshold)",
-    "rs.bootstrap(y, s, 'auc')": "of labels and scores pass rs.Predictions",
-    "rs.compare(y, s, s)": "pass labels and scores, for several models by name",
+    "rs.inference.estimate_of(y, s)": "for labels and scores pass rs.Predictions",
+    "rs.inference.joint_region(y, s)": "for labels and scores pass rs.Predictions(y, s).counts().at(threshold)",
+    "rs.bootstrap(y, s, 'auc')": "for labels and scores pass rs.Predictions",
+    "rs.compare(y, s, s)": "pass labels and scores; for several models pass a mapping",
     "rs.metrics.mcc(y, [0, 1] * 30)": "call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .mcc",
     "rs.auc_interval(predictions).pvalue": "use rs.compare(predictions)",
     "rs.compare(y, {'a': s, 'b': s[::-1]}).to_csv()": "use .to_frame().to_csv(path)",
@@ -183,5 +183,5 @@ def test_predictions_of_several_classes_name_their_calls():
 
 
 def test_three_classes_in_columns_name_the_call():
-    with pytest.raises(InputError, match=r"for several classes rs\.multiclass\.multiclass_auc\(y, probabilities\)"):
+    with pytest.raises(InputError, match=r"several classes call rs\.multiclass\.multiclass_auc\(y, probabilities\)"):
         rs.auc(Y, np.ones((60, 3)))

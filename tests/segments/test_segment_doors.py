@@ -35,7 +35,7 @@ SEGMENTS = ROWS.counts(by="segment")
 BY_MODEL = {model: BOTH.counts(model, by="segment") for model in BOTH.models}
 PARTS = ROWS.by_segment()
 
-REFUSED = "segments are parts of the rows, not models: pass the Predictions, or .pooled()"
+REFUSED = "segments are parts of the rows, not models; for all rows together, pass the Predictions, or .pooled()"
 BY_SEGMENT = {
     "segments.compare_segments": (lambda data: rs.segments.compare_segments(data).to_dict(), BY_MODEL, BOTH),
     "allocate": (lambda data: rs.allocate(data, capacity=9).to_dict(), SEGMENTS, ROWS),

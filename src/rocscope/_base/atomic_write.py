@@ -1,4 +1,4 @@
-"""Write files atomically, overwrite only when told to, and let one process at a time update a file."""
+"""Write files atomically, overwrite only on request, and let only one process at a time update a file."""
 
 import os
 import secrets
@@ -21,12 +21,13 @@ _RETRY = 0.02  # seconds between two tries
 
 
 def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Return the path if it can be written; called before any work is spent on the content.
+    """Return the path if a file can be written there; call this before the content is computed.
 
     Raises
     ------
     InputError
-        If it is a folder or a device, its folder is not there or not writable, or it exists and `force` is not set.
+        If the path is a folder or a device, if its folder is missing or not writable, or if the file exists and `force`
+        is False.
     """
     try:
         return _checked(Path(path), force=force)
@@ -39,7 +40,7 @@ def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path
 
 def _checked(target: Path, *, force: bool) -> Path:
     if len(os.fsencode(target.name)) > _LONGEST_NAME:
-        got = f"one of {len(os.fsencode(target.name))}"
+        got = f"{len(os.fsencode(target.name))} bytes"
         raise InputError(f"{str(target)[:_SHOWN]}…", expected=f"a name of at most {_LONGEST_NAME} bytes", got=got)
     if set(target.name) & set(_FORBIDDEN):
         raise InputError(str(target), expected=f"a name without {_FORBIDDEN!r}", got=target.name)
@@ -60,27 +61,27 @@ def _exists_already(target: Path) -> InputError:
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
-    """Write text (UTF-8) or bytes to a temporary file, flush it to disk and rename it.
+    """Write text (UTF-8) or bytes to a temporary file, flush the file to disk, and rename it.
 
-    If several processes write without `force`, exactly one succeeds. A file that is overwritten keeps its mode, its
-    extended attributes and, where the process may set it, its owner.
+    If several processes write without `force`, exactly one succeeds. An overwritten file keeps its mode, its extended
+    attributes and, if the process has permission, its owner.
 
     Returns
     -------
     Path
-        The path as given.
+        The given path.
 
     Raises
     ------
     InputError
-        As `check_writable`, and when the disk refuses.
+        If `check_writable` raises an error, or if the operating system cannot write the file.
     """
     target = check_writable(path, force=force)
     try:
         data = content.encode() if isinstance(content, str) else content
     except UnicodeEncodeError as error:
         got = repr(error.object[error.start])
-        raise InputError(str(target), expected="characters that UTF-8 has", got=got) from None
+        raise InputError(str(target), expected="characters that UTF-8 can encode", got=got) from None
     place = target.resolve()  # of a link, what it leads to
     try:
         with unfinished(place.with_name(f".{place.name[:50]}.{secrets.token_hex(4)}.part")) as part:
@@ -104,20 +105,20 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
 def updating(path: str | os.PathLike[str]) -> Iterator[None]:
     """Hold a lock on a file while it is read, changed and written again.
 
-    It is a lock of the operating system on the file ``.NAME.lock`` in the same folder. It ends with the process,
-    however that ends.
+    The operating system locks the file ``.NAME.lock`` in the same folder. It also releases the lock if the process
+    crashes.
 
     Raises
     ------
     InputError
-        If other processes hold it for 30 s.
+        If other processes hold the lock for 30 s.
     """
     target = Path(path).resolve()
     lock = target.with_name(f".{target.name[:50]}.lock")
     end = time.monotonic() + _LONGEST_WAIT
     while (file := _locked(lock)) is None:
         if time.monotonic() > end:
-            hint = "try again when it has ended"
+            hint = "try again when that process has ended"
             raise InputError(f"{path}: another process is updating it", hint=hint)
         time.sleep(_RETRY)
     _UNFINISHED.add(lock)
@@ -154,7 +155,7 @@ def _locked(lock: Path) -> BinaryIO | None:
 
 
 def _keep_attributes(old: Path, new: Path) -> None:
-    """Copy mode, extended attributes and owner of the file to be replaced, if there is one."""
+    """Copy the mode, extended attributes and owner of an existing file to the file that replaces it."""
     if not old.exists():
         return
     shutil.copystat(old, new)
@@ -165,7 +166,7 @@ def _keep_attributes(old: Path, new: Path) -> None:
 
 
 def _move_where_nothing_is(part: Path, place: Path) -> None:
-    """Move a file unless the target exists; raises FileExistsError, where `Path.replace` would overwrite."""
+    """Move a file; raise FileExistsError if the target exists, which `Path.replace` would overwrite."""
     try:
         os.link(part, place)
     except FileExistsError:
@@ -181,7 +182,7 @@ def _move_where_nothing_is(part: Path, place: Path) -> None:
 
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
-    """Register a file or folder for removal at exit, however the block ends; call it before creating the file."""
+    """Remove a file or folder at the end of the block, or at exit; enter the block before creating the file."""
     _UNFINISHED.add(path)
     try:
         yield path
@@ -193,7 +194,8 @@ def unfinished(path: Path) -> Iterator[Path]:
 def temporary_folder() -> str:
     """Return the directory for temporary files.
 
-    Python finds it by writing a file, which a signal at that moment would leave there, so it is only asked last.
+    Python's own function writes a test file, which would remain if a signal arrived at that moment. The environment
+    variables and /tmp are therefore tried first.
     """
     named = (*map(os.environ.get, ("TMPDIR", "TEMP", "TMP")), "/tmp")
     usable = (folder for folder in named if folder and os.access(folder, os.W_OK | os.X_OK))
@@ -201,7 +203,7 @@ def temporary_folder() -> str:
 
 
 def remove_unfinished() -> None:
-    """Remove all registered unfinished files."""
+    """Remove all files and folders that `unfinished` and `updating` registered."""
     for path in tuple(_UNFINISHED):
         _remove(path)
 

@@ -1,8 +1,8 @@
-"""When a call fails, name the argument that does not match its annotation, and alternatives to unknown names.
+"""Explain failed calls: name the argument that does not match its annotation, and suggest a known name.
 
-Each function checks its data itself. The remaining errors are arguments of a wrong type, such as a text instead of a
-number. Types are checked only after a call has failed, so successful calls take no extra time. If all arguments match
-their annotations, the original error is raised.
+Each function checks its own data. What remains are arguments of a wrong type, such as a text instead of a number. Types
+are checked only after a call has failed, so successful calls take no extra time. If all arguments match their
+annotations, the original error is raised.
 """
 
 import inspect
@@ -25,9 +25,9 @@ _MOST_SHOWN = 120  # characters of a value shown in a message, as in `validation
 
 
 def contract(call: _Call) -> _Call:
-    """Decorate a function: if it fails with an error of another library, name the argument of a wrong type.
+    """Decorate a function: if the call fails with an error of another library, name the argument of a wrong type.
 
-    For unknown or missing arguments the TypeError is extended by a hint on what to call instead.
+    If an argument is unknown or missing, a hint on what to call instead is appended to Python's TypeError.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def contract(call: _Call) -> _Call:
 
 
 def made_by_contract(cls: _Class) -> _Class:
-    """Decorate a dataclass (above ``@dataclass``): for unknown arguments, state what to pass instead."""
+    """Decorate a dataclass, above ``@dataclass``: errors about unknown arguments state what to pass instead."""
     cls.__init__ = _explained(cls.__init__, lambda *_: None, _instead)
     return cls
 
@@ -73,7 +73,7 @@ def _refuse_attribute(result: Any, name: str) -> Any:
 
 
 def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return the `__post_init__` of a dataclass, extended by a check of field types if it fails."""
+    """Return the `__post_init__` of a dataclass; if it fails, the types of the fields are checked."""
     return _explained(check, lambda args, _: _refusal(vars(args[0]), _hints(cls)))
 
 
@@ -82,9 +82,10 @@ def _explained(
     refusal: Callable[[Sequence[Any], Mapping[str, Any]], InputError | None],
     instead: Callable[[Callable[..., Any], Sequence[Any], Iterable[str]], str] | None = None,
 ) -> Callable[..., Any]:
-    """Wrap a function so that an error of another library is replaced by an error about a wrong argument, if any.
+    """Wrap a function: replace an error of another library by an error that names the wrong argument.
 
-    If Python rejects the call, for unknown or missing arguments, the hint of `instead` is added to its message.
+    If no argument is wrong, the original error is raised. If an argument is unknown or missing, the hint from `instead`
+    is appended to the message of Python.
     """
 
     @wraps(call)
@@ -134,7 +135,7 @@ def _refusal(given: Mapping[str, Any], hints: Mapping[str, Any]) -> InputError |
             expected, suiting = _OF_ANY[name]
             suits = suiting(value)
         if _length(value) >= _MOST_WHOLE:
-            expected, suits = "what memory holds", False
+            expected, suits = "a length that fits in memory", False
         if not suits:
             text = " ".join(repr(value).split())
             got = text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
@@ -143,7 +144,7 @@ def _refusal(given: Mapping[str, Any], hints: Mapping[str, Any]) -> InputError |
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Return True if a value matches an annotation, as far as this can be checked without reading all its entries.
+    """Return True if a value matches an annotation; the entries of arrays are not checked.
 
     Examples
     --------
@@ -227,29 +228,29 @@ def _dimensions(value: Any) -> int | None:
 
 
 def _is_array(value: Any) -> bool:
-    """Return True if a value, or each value of a mapping, is a column or a table."""
+    """Return True if a value is a column or a table, or a mapping with such values only."""
     if isinstance(value, Mapping):
         return all(map(_is_array, cast(Mapping[Any, Any], value).values()))
     array = _array(value)
     return array is not None and array.ndim > 0
 
 
-_ARRAY = ("an array, all rows of one length", _is_array)
+_ARRAY = ("an array whose rows have equal lengths", _is_array)
 
 
 def _is_number_or_array(value: Any) -> bool:
-    """Return True if arithmetic with a value gives a number for each entry; False for lists and frames."""
+    """Return True for a number or a one-dimensional array of numbers; return False for lists and data frames."""
     return fits(value, float) or (hasattr(value, "__array__") and _dimensions(value) in (0, 1))
 
 
-_ONE_OR_MORE = ("a number or several", lambda value: _dimensions(value) in (0, 1))
+_ONE_OR_MORE = ("a number or a column of numbers", lambda value: _dimensions(value) in (0, 1))
 _NUMBERS = ("a number or an array of numbers", _is_number_or_array)
 _SHARES = ("a share for each class", lambda value: _dimensions(value) == 1)
 _OF_ANY: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "ax": ("a Matplotlib Axes", lambda value: hasattr(value, "add_line")),
     "figure": ("a Matplotlib Figure", lambda value: hasattr(value, "add_axes")),
     "classes": ("the classes in order", lambda value: isinstance(value, Iterable)),
-    "proba": ("a row per case, a column per class", lambda rows: isinstance(rows, Mapping) or _dimensions(rows) == 2),
+    "proba": ("a table with one column per class", lambda rows: isinstance(rows, Mapping) or _dimensions(rows) == 2),
     "cls": ("one class", lambda value: not _dimensions(value)),
     "train_prior": _SHARES,
     "target_prior": _SHARES,
@@ -257,7 +258,7 @@ _OF_ANY: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("horizon", "horizons", "inclusion", "share"), _ONE_OR_MORE),
     **dict.fromkeys(("x", "size", "responders", "tpr", "fpr", "threshold", "cost"), _NUMBERS),
 }
-"""Description and check of parameters, by name, whose values have several types or types of other libraries."""
+"""Description and check of each parameter that accepts several types or types of other libraries, by its name."""
 
 
 _WORDS = {
@@ -273,12 +274,12 @@ _OF_ORIGINS = {np.ndarray: "an array of numbers", Callable: "a function", Mappin
 
 
 def in_words(hint: Any) -> str:
-    """Return the description of an annotation for an error.
+    """Return the words for an annotation in an error message.
 
     Examples
     --------
     >>> in_words(float | None), in_words(Literal["a", "b"]), in_words(Sequence[str])
-    ('a number or None', "'a' or 'b'", 'a sequence, each a text')
+    ('a number or None', "'a' or 'b'", 'a sequence in which each item is a text')
     """
     origin, parts = _origin_and_parts(hint)
     if origin in (Union, types.UnionType):
@@ -288,14 +289,14 @@ def in_words(hint: Any) -> str:
     if hint in _WORDS:
         return _WORDS[hint]
     if origin in (Sequence, list, tuple):
-        return f"a sequence, each {in_words(parts[0])}" if parts else "a sequence"
+        return f"a sequence in which each item is {in_words(parts[0])}" if parts else "a sequence"
     if origin in _OF_ORIGINS:
         return _OF_ORIGINS[origin]
     name = getattr(origin or hint, "__name__", str(hint))
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-PASS_PREDICTIONS = "of labels and scores pass rs.Predictions(y, {'a': s, 'b': s}) as the first argument"
+PASS_PREDICTIONS = "for labels and scores pass rs.Predictions(y, {'a': s, 'b': s}) as the first argument"
 _ALIKE = 0.75  # as of names, see `rocscope._base.public_names`
 
 
@@ -303,7 +304,7 @@ _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Iterable[str]) -> str:
-    """Return a hint on what to call instead, for arguments that do not match a signature."""
+    """Return a hint on what to call instead, if arguments do not match the signature of a function."""
     known = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = next((name for name in options if name not in known), None)
     name = function.__qualname__.removesuffix(".__init__")
@@ -313,20 +314,20 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
-        return "; of a fitted model use rs.evaluation.from_estimator(model, X, y), and pass what it returns"
+        return "; for a fitted model use rs.evaluation.from_estimator(model, X, y), and pass its result"
     if any(hasattr(value, "columns") for value in arguments):
-        return "; of a data frame use rs.read(data, label=..., scores=[...]), and pass what it returns"
+        return "; for a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
     if "y_score" in known:
-        return "; pass labels and scores, for several models by name: (y, {'a': s, 'b': s})"
+        return "; pass labels and scores; for several models pass a mapping: (y, {'a': s, 'b': s})"
     if known[:1] == ["point"]:
-        return "; of labels and scores pass rs.Predictions(y, s).counts().at(threshold)"
+        return "; for labels and scores pass rs.Predictions(y, s).counts().at(threshold)"
     if known[:1] in (["predictions"], ["data"], ["curve"]):
         return f"; {PASS_PREDICTIONS}"
     return f"; it takes {', '.join(known)}"
 
 
 def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
-    """Return what does the job of an argument that a function does not have, or an empty text."""
+    """Return what to use instead of an argument that a function does not have; an empty text if nothing is known."""
     spelled = by_spelling(known)
     if spelling(unknown) in spelled:
         return f"{spelled[spelling(unknown)]}="
@@ -342,13 +343,13 @@ def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
 
 
 def _suits(advice: str, known: Sequence[str]) -> bool:
-    """Return True if a function has the argument with which a hint begins, such as ``level=``."""
+    """Return True unless a hint begins with an argument, such as ``level=``, that the function does not have."""
     argument, sign, _ = advice.partition("=")
     return not sign or not argument.isidentifier() or argument in known
 
 
 class MissingAttributeError(AttributeError):
-    """Error for an attribute that a result does not have; the message is made only when it is read."""
+    """Error for an attribute that a result does not have; the message is built only when someone reads it."""
 
     def __str__(self) -> str:
         owner, name = self.args
@@ -364,7 +365,7 @@ class MissingAttributeError(AttributeError):
 
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
-    """Return what does the job of an attribute that a result does not have, or an empty text."""
+    """Return what to use instead of an attribute that a result does not have; an empty text if nothing is known."""
     if spelling(name) in known:
         return f".{known[spelling(name)]}"
     form = ("table",) if hasattr(owner, "to_frame") else ()

@@ -1,8 +1,8 @@
-"""Exact sums of floating-point weights of any magnitude, as whole numbers of one unit.
+"""Exact sums of floating-point weights of any magnitude, as integer multiples of one unit.
 
-Every float is a whole multiple of 2⁻¹⁰⁷⁴, the smallest of them. In that unit sums of weights are whole numbers, as
-counts of rows are, and geometry compares both in the same way. Python holds such numbers; they are made only of the
-points that rounded sums leave in doubt.
+Every float is an integer multiple of 2⁻¹⁰⁷⁴, the smallest positive float. In this unit, sums of weights are integers
+like counts of rows, and the code for hulls compares both in the same way. Exact sums are Python integers. They are
+computed only for points that rounded sums cannot decide.
 """
 
 from collections.abc import Iterator
@@ -16,19 +16,19 @@ from rocscope import kernels
 from rocscope._base.arrays import Array
 
 Sums = tuple[list[int], list[int]]
-"""True and false positives at some points, as Python integers of any size."""
+"""True positives and false positives at some points, as Python integers."""
 
 UNIT = 1 << 1074
 """Number of units in a weight of 1."""
 
 _FRACTION = 52  # bits of a float64's fraction
-_LOWER_HALF = 27  # bits of the 53: sums of 2^20 halves, shifted by up to 15, stay within 63 bits
+_LOWER_HALF = 27  # of 53 bits: the sum of 2^20 halves, each shifted by up to 15 bits, fits 63 bits
 _GROUPS = 512  # exponents of floats, four to a group: 2,048 / 4
-_AT_ONCE = 256  # sums found in one pass: 4 MB of integers
+_AT_ONCE = 256  # sums computed in one pass: 4 MB of integers
 
 
 def scale_of(total: float) -> float:
-    """Return the power of two that scales a total to about 2⁵⁰⁰, so that products of small shares do not underflow.
+    """Return the power of two that scales a total to about 2⁵⁰⁰; products of small scaled shares do not underflow.
 
     Examples
     --------
@@ -39,17 +39,19 @@ def scale_of(total: float) -> float:
 
 
 def rounded(numbers: list[int]) -> Array:
-    """Return whole numbers of units as the nearest floats."""
+    """Convert integer multiples of the unit to the nearest floats."""
     return np.array([number / UNIT for number in numbers], np.float64)
 
 
 def whole_sums(signed: Array, bounds: Array) -> Iterator[tuple[int, int]]:
-    """Yield the sums of positives and of negatives between consecutive row bounds.
+    """Yield the sum of positive weights and the sum of negative weights between consecutive row bounds.
 
     Parameters
     ----------
-    signed : array of n weights, negative for negatives
-    bounds : array of decreasing row numbers, from at most n
+    signed : array of n weights
+        The weights of negatives have a minus sign.
+    bounds : array of int
+        Decreasing row numbers; the first is at most n.
     """
     if signed.size < kernels.SMALL:
         classes = (signed > 0, signed < 0)
@@ -66,7 +68,7 @@ def whole_sums(signed: Array, bounds: Array) -> Iterator[tuple[int, int]]:
 
 
 def _sums_of_few(signed: Array, chosen: Array, bounds: Array) -> list[int]:
-    """Do the same for a class of fewer than 2¹⁶ rows, in blocks of sixteen exponents."""
+    """Return the sums of one class with fewer than 2¹⁶ rows between bounds, in blocks of sixteen exponents."""
     before = np.zeros(signed.size + 1, np.intp)
     np.cumsum(chosen, out=before[1:])
     bounds, bits = before[bounds], np.abs(signed[chosen]).view(np.int64)
@@ -86,7 +88,7 @@ def _sums_of_few(signed: Array, chosen: Array, bounds: Array) -> list[int]:
 
 
 def add_up(sums: Iterator[tuple[int, int]]) -> Sums:
-    """Return running sums of pairs of whole numbers, starting at (0, 0)."""
+    """Return the cumulative sums of pairs of integers, starting at (0, 0)."""
     tp: list[int] = [0]
     fp: list[int] = [0]
     for pos, neg in sums:
@@ -96,7 +98,7 @@ def add_up(sums: Iterator[tuple[int, int]]) -> Sums:
 
 
 def condensed(sums: Sums) -> tuple[Array, Array]:
-    """Return a few floats per step that sum exactly to that step of the running sums: step index and float."""
+    """Split each step of cumulative sums into a few floats with exactly that sum; return step indices and floats."""
     step: list[int] = []
     signed: list[float] = []
     for values, sign in zip(sums, (1, -1), strict=True):

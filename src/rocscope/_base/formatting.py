@@ -1,4 +1,4 @@
-"""Format numbers for people, with the digits that are meaningful."""
+"""Format numbers for readers with the meaningful digits."""
 
 import math
 import struct
@@ -6,11 +6,11 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 _LEAST_P = 0.0001
-"""Smaller p-values depend on the normal approximation in the tail rather than on the rows."""
+"""Smallest p-value that is shown; the normal approximation of smaller ones is not accurate in the tail."""
 
 
 def about(value: float) -> str:
-    """Format an expected number: whole from 100 on, three significant digits below.
+    """Format an expected number: as an integer from 100 on, with three significant digits below 100.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def about(value: float) -> str:
 
 
 def counted(number: float, noun: str) -> str:
-    """Format an expected number of something.
+    """Format an expected number with its noun in the singular or plural.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def to_its_error(number: float, error: float) -> str:
 
 
 def alike(*numbers: float) -> list[str]:
-    """Format numbers with the same number of decimals; the largest has four significant digits.
+    """Format numbers with equally many decimals; the largest number has four significant digits.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def alike(*numbers: float) -> list[str]:
 
 
 def in_currency(amount: str, currency: str) -> str:
-    """Add a currency to an amount: a sign in front of it, a code such as CHF after it.
+    """Add a currency to an amount: a sign such as € before the amount, a code such as CHF after the amount.
 
     Examples
     --------
@@ -89,26 +89,26 @@ def p_value(p: float) -> str:
     return f"<{_LEAST_P:g}" if p < _LEAST_P else known(p, ".3g")
 
 
-# Significant digits that a threshold has at least, unless it has fewer itself: new scores fall between two known ones.
+# Least significant digits of a threshold that has as many, because new scores may fall between two known scores.
 _THRESHOLD_DIGITS = 4
-# Significant digits that tell any two float64 apart.
+# With this many significant digits any two float64 numbers differ.
 _DOUBLE_DIGITS = 17
 
 
 def threshold_text(threshold: Any, next_score: float = math.nan) -> str:
-    """Format a threshold as the shortest decimal of at least four digits that decides as it does.
+    """Format a threshold as the shortest decimal of at least four digits that gives the same decisions.
 
     Parameters
     ----------
     threshold : float
         A score; cases are predicted positive iff ``score >= threshold``.
     next_score : float, optional
-        The next lower score, −∞ if there is none. If it is not known, the text is of no other score of its type.
+        The next lower score; −∞ if no score is lower. By default, the next lower number of the type of `threshold`.
 
     Notes
     -----
-    The text is a number t with ``next_score < t <= threshold``. Where both are float32 this also holds for t as a
-    float32, which is what NumPy compares an array of them with.
+    The text is a number t with ``next_score < t <= threshold``. If both scores are float32, this also holds after t is
+    rounded to float32, because NumPy rounds t when it compares t with a float32 array.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def threshold_text(threshold: Any, next_score: float = math.nan) -> str:
 
 
 def as_float32(value: float) -> float:
-    """Return the nearest number of 32 bits; NumPy is not loaded for it, as the command line answers errors without.
+    """Return the nearest float32 number. The command line prints some errors without loading NumPy, so it is not used.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def as_float32(value: float) -> float:
 
 
 def _before_in_32_bits(value: float) -> float:
-    """Return the next lower number of 32 bits: the numbers of one sign are ordered as their bits are."""
+    """Return the next lower float32 number; numbers with the same sign have the same order as their bits."""
     (bits,) = struct.unpack("<i", struct.pack("<f", value))
     if value == 0:
         return -(2.0**-149)
@@ -171,5 +171,5 @@ def known(value: float, digits: str) -> str:
 
 
 def direction(auc: float) -> str:
-    """Return a hint that lower scores may mean positive; scores are never reversed automatically."""
+    """Return a hint for an AUC below 1/2: lower scores may mean positive. Scores are never reversed automatically."""
     return " (below 1/2: do lower scores mean positive?)" if auc < 0.5 else ""

@@ -20,20 +20,21 @@ _MOST_SHORT = 2**31 - 1  # places that int32 holds
 
 
 SEGMENTS = (
-    "segments are parts of the rows, not models: pass the Predictions, or .pooled() of the counts, for all rows "
-    "together; one of them, such as segments['north'], for that one; or see rocscope.segments for all of them at once"
+    "segments are parts of the rows, not models; for all rows together, pass the Predictions, or .pooled() of the "
+    "counts; for one segment, pass segments['north']; for all segments at once, see rocscope.segments"
 )
 
 
 @held_to_contract
 class ByName(Generic[Made]):
-    """Results by value of a column, computed on access; supports the reading methods of a mapping.
+    """Results for each value of a column, computed on access; the class has the reading methods of a mapping.
 
-    So no function that takes a mapping of models takes segments for models.
+    The class is not a Mapping, so no function mistakes segments for a mapping of models.
 
     Attributes
     ----------
-    names : array of the distinct values
+    names : array
+        The distinct values of the column.
     """
 
     def __init__(self, names: Array, make: Callable[[int], Made]) -> None:
@@ -49,7 +50,7 @@ class ByName(Generic[Made]):
         return {name: i for i, name in enumerate(self._names)}
 
     def _place(self, name: Any) -> int | None:
-        """Return the place of a name; any missing value stands for the rows without one."""
+        """Return the index of a name; any missing value means the rows without a name."""
         place = self._position.get(name)
         return self._position.get(None) if place is None and check.is_missing(name) else place
 
@@ -72,7 +73,7 @@ class ByName(Generic[Made]):
         return self._place(name) is not None
 
     def get(self, name: Hashable, default: Any = None) -> Any:
-        """Return the result for a name, or a default."""
+        """Return the result for a name, or `default` if the name is unknown."""
         try:
             place = self._place(name)
         except TypeError as error:  # such as a signalling NaN, which has no hash
@@ -93,7 +94,7 @@ class ByName(Generic[Made]):
 
 
 def listed(names: Array) -> list[Hashable]:
-    """Return names in the form used for lookup: dates unchanged, everything else as Python objects.
+    """Return names in the form used for lookup: dates stay NumPy dates, all other names become Python objects.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def listed(names: Array) -> list[Hashable]:
 
 
 class Parts(ByName[Made], Mapping[Hashable, Made]):
-    """A mapping from each fold, repeat or segment to its rows."""
+    """Mapping from each fold, repeat or segment to a value computed from its rows."""
 
 
 def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Parts[Made]:
@@ -122,7 +123,7 @@ def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Par
 
 
 def masks_of(name: str, column: Array | None) -> Parts[Booleans]:
-    """Return the mask of each value of a fold, repeat or segment column."""
+    """Return a mapping from each fold, repeat or segment to the mask of its rows."""
 
     def mask(rows: Array) -> Booleans:
         mask = np.zeros(0 if column is None else column.size, bool)
@@ -135,7 +136,7 @@ def masks_of(name: str, column: Array | None) -> Parts[Booleans]:
 def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
     """Return the sorted distinct values of a fold, repeat or segment column, and the index of each row's value.
 
-    Rows without a segment are one: it is called None, and comes last.
+    Rows without a segment form one more segment, which is named None and comes last.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def _ordered(column: Array) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
 
 
 def number(chunks: Sequence[Array]) -> tuple[Array, Callable[[Array], Array]]:
-    """Return the sorted distinct values of all chunks, and the indices of a chunk's entries among them.
+    """Return the sorted distinct values of all chunks, and a function that maps a chunk to indices of these values.
 
     Examples
     --------
@@ -214,7 +215,7 @@ def _looked_up(chunks: Sequence[Array], low: int, spread: int) -> tuple[Array, C
 
 
 def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int64]]:
-    """Sort values by slot, keeping their order within each, and return the start of every slot and the end of the last.
+    """Sort values stably by slot; return the sorted values and the bounds of the slots.
 
     Examples
     --------
@@ -232,5 +233,5 @@ def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int6
 
 
 def sum_by(code: Indices, values: Array, size: int) -> Array:
-    """Return the sums of each column over the rows of each code."""
+    """Return the sum of each column of `values` over the rows with each code: one row per code."""
     return np.column_stack([np.bincount(code, weights=column, minlength=size) for column in values.T])

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 Tell = Callable[[int, int | None], Any]
-"""Called with the work done and the total, or None if the total is unknown."""
+"""Function of the work done and the total; the total is None if it is unknown."""
 Progress = bool | Tell | None
-"""None or True: a bar on stderr, where that is a terminal; False: none; a function: called with (done, total)."""
+"""None or True: a bar on stderr if stderr is a terminal; False: no bar; a function is called with (done, total)."""
 
 _BAR_AFTER = 1.0  # seconds
 
 on_bar: Callable[[int], None] | None = None
-"""Called with 1 before a bar is shown and with -1 after it, for what else is written on stderr meanwhile."""
+"""Function that is called with 1 before a bar appears and with -1 after it ends, to hold back other messages."""
 
 
 def unreported(done: int, total: int | None) -> None:
@@ -29,9 +29,9 @@ def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Tell]:
     Parameters
     ----------
     progress : bool, None or function
-        As the user gave it.
+        None or True for a bar in a terminal, False for no bar, or a function of (done, total).
     what, unit : str
-        Name of the work, and the unit of its progress, such as "rows"; with a unit its speed is shown.
+        Name of the work, and the unit of its progress, such as "rows". The speed is shown only if there is a unit.
     """
     if callable(progress):
         yield progress
@@ -46,7 +46,7 @@ def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Tell]:
 
 
 def track(parts: Iterable[T], total: int, progress: Progress, what: str) -> Iterator[T]:
-    """Iterate over the parts of a job and report progress after each.
+    """Iterate over the parts of a job, and report progress when each part is ready.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def track(parts: Iterable[T], total: int, progress: Progress, what: str) -> Iter
 
 
 class _Bar:
-    """A progress bar that is shown by the first report after a second."""
+    """Progress bar that appears at the first report after one second."""
 
     def __init__(self, what: str, unit: str) -> None:
         self.what, self.unit = what, unit

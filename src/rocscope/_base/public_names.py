@@ -1,8 +1,8 @@
-"""Public names: loaded when they are first used, and suggested when an unknown one is asked for.
+"""Public names: load each name on first use, and suggest a public name when an unknown name is used.
 
-`attach` gives a package its names in public_names.txt, which `.ci/public_names.py` writes from the stubs.
-Names of other libraries are answered from answers.toml, however they are spelled.
-`register` and `reach` let results call modules of higher layers, such as `curve.plot()`, without importing them.
+`attach` gives a package its names from public_names.txt, which `.ci/public_names.py` writes from the stubs.
+For names of other libraries, in any spelling, answers.toml contains the call in rocscope.
+`register` and `reach` let results use modules of higher layers without importing them, as `curve.plot()` does.
 """
 
 import re
@@ -34,12 +34,12 @@ _loaders: dict[Above, Callable[[], Any]] = {}
 
 
 def register(what: Above, load: Callable[[], Any]) -> None:
-    """Register how a module is loaded on first use."""
+    """Register the function that loads a module on first use."""
     _loaders[what] = load
 
 
 def reach(what: Above) -> Any:
-    """Return a registered module."""
+    """Load a registered module and return it."""
     return _loaders[what]()
 
 
@@ -50,7 +50,7 @@ _VERY_ALIKE = 0.88  # of the many names of other libraries
 
 @cache
 def text_of(name: str) -> str:
-    """Return a text file of this folder, also from a zip."""
+    """Return the text of a file in this folder; the package may be in a zip file."""
     return (get_data("rocscope._base", name) or b"").decode()
 
 
@@ -65,7 +65,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
     Returns
     -------
     tuple
-        As `lazy_loader.attach`, but that the error for an unknown name states where it is, or what does its job.
+        The values of `lazy_loader.attach`; in addition, the error for an unknown name states which name to use.
     """
     entries = [line.split() for line in text_of("public_names.txt").splitlines()]
     by_module = {module: names for home, module, *names in entries if home == package}
@@ -85,7 +85,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 
 
 def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
-    """Return the `__getattr__` of a module that has only what is in it."""
+    """Return a `__getattr__` that raises an error for every name and suggests a public name."""
 
     def refuse(name: str) -> NoReturn:
         message = f"{package} has no {name!r}{'' if name.startswith('__') else _advice(package, name, public)}"
@@ -97,7 +97,7 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
 
 
 def _is_from_import() -> bool:
-    """Return whether `from package import name` asks, which replaces the message of an AttributeError by its own."""
+    """Return True for `from package import name`, where Python replaces the message of an AttributeError."""
     frame = sys._getframe(1)
     while frame.f_back is not None and (frame.f_globals is globals() or frame.f_code.co_name == "__getattr__"):
         frame = frame.f_back
@@ -106,7 +106,7 @@ def _is_from_import() -> bool:
 
 @cache
 def answers() -> dict[str, Any]:
-    """Return what does the job of names, arguments and attributes of other libraries.
+    """Return what to use in rocscope for the names, arguments and attributes of other libraries.
 
     Examples
     --------
@@ -122,7 +122,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def spelling(name: str) -> str:
-    """Return a name without case, underscores and points.
+    """Return a name in lower case, without underscores and points.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def spelling(name: str) -> str:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """Yield the spelling of a name, and then of the name without words at its ends such as plot_ and _score.
+    """Yield the spelling of a name, then without filler words at its ends, such as plot_ and _score.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def spellings(name: str) -> Iterator[str]:
 
 
 def by_spelling(known: Iterable[str]) -> dict[str, str]:
-    """Return names by their spelling; of several with one spelling, the first."""
+    """Return a mapping from spelling to name; if several names have the same spelling, the first name."""
     names: dict[str, str] = {}
     for name in known:
         names.setdefault(spelling(name), name)
@@ -165,7 +165,7 @@ def by_spelling(known: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _calls_by_spelling() -> dict[str, str]:
-    """Return the call for each name of another library and each of ours, by the spelling of the name."""
+    """Return a mapping from the spelling of each name, of other libraries and of rocscope, to its call."""
     calls: dict[str, str] = {}
     for names in answers()["names"].values():
         for theirs, ours in names.items():
@@ -178,7 +178,7 @@ def _calls_by_spelling() -> dict[str, str]:
 
 
 def call_for(name: str) -> str:
-    """Return the call that does the job of a name of another library, or an empty text.
+    """Return the call to use for a name of another library, or an empty text.
 
     Examples
     --------
@@ -202,7 +202,7 @@ _CURVES = "roc|gain|lift|precision_recall|det|calibration_curve|net_benefit|cost
 
 
 def _advice(package: str, name: str, public: Sequence[str]) -> str:
-    """Suggest where a name is, what it is called here, or which names are similar."""
+    """Return a hint on where a name is, what rocscope calls it, or which names are similar."""
     from difflib import get_close_matches
 
     if name in import_module(_ROOT).__all__:
@@ -224,7 +224,7 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
 
 
 def of_one_kind(name: str, known: Iterable[str]) -> list[str]:
-    """Return the known names that may be meant: a plot is not a threshold, however similar their names.
+    """Return the known names of the same kind: only names of plots if `name` begins with "plot", else only others.
 
     Examples
     --------

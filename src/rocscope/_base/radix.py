@@ -1,10 +1,10 @@
-"""Parallel radix sort of rows by score: partition into parts that fit the cache, then sort each.
+"""Parallel radix sort of rows by score: partition the rows into parts that fit the cache, then sort each part.
 
-Scores as whole numbers that grow with them: their ordered bits, the codes by which scores are compared.
+Ordered bits (a code) are an unsigned integer that increases with the score, so comparing codes compares scores.
 
-Sorted keys of rows: a score's ordered bits and its label in each (see `kernels.parts.pack`).
+A key contains the ordered bits of a row's score and the row's label (see `kernels.parts.pack`).
 
-BucketParts of rows by score, for a sort on all cores: of about equal size, so that a cache holds one.
+`BucketParts` divides rows by score into parts of about equal size, which are sorted on all cores.
 """
 
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ from rocscope._base.arrays import Array, cores, in_threads, pieces_of
 KINDS = {"u": 0, "i": 1, "f": 2}
 """Kind codes of the kernels for unsigned, signed and floating-point scores."""
 
-_AT_ONCE = 1 << 15  # what is made on the way to a score then stays in the cache
+_AT_ONCE = 1 << 15  # rows per piece: intermediate arrays then stay in the cache
 
 
 def decode(code: Array, dtype: np.dtype[Any], *, in_place: bool = False) -> Array:
-    """Return the scores with these order-preserving bits, in place if possible; see `kernels.ranks.ordered`.
+    """Return the scores with the given ordered bits (see `kernels.ranks.ordered`); `in_place` overwrites `code`.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def decode(code: Array, dtype: np.dtype[Any], *, in_place: bool = False) -> Arra
 
 
 def encode(scores: Array) -> Array:
-    """Return the order-preserving bits of scores; the inverse of `decode`, except that -0.0 becomes 0.0."""
+    """Return the ordered bits of scores; the inverse of `decode`, except that -0.0 becomes 0.0."""
     bits = scores.view(f"u{scores.itemsize}")
     top = bits.dtype.type(1 << (scores.itemsize * 8 - 1))
     if scores.dtype.kind == "u":
@@ -60,19 +60,20 @@ def encode(scores: Array) -> Array:
 
 
 PairCounts = tuple[int, int, int, int]
-"""Concordant and tied pairs, positives and negatives."""
+"""Numbers of concordant pairs, tied pairs, positives and negatives."""
 
-_TRIED = 1 << 16  # keys of a trial: it takes a few milliseconds, and is made once
-_TRIES = 3  # of which the fastest counts: others were disturbed
-_WORTH_A_TRY = 1 << 20  # fewer keys are sorted in less time than a trial and threads would save
-_PART_ROWS = 1 << 19  # rows whose levels are found at a time
+_TRIED = 1 << 16  # keys in a trial, which takes a few milliseconds and runs once
+_TRIES = 3  # runs of each sort; the fastest counts, because other programs disturb a run
+_WORTH_A_TRY = 1 << 20  # with fewer keys, a trial and threads cost more time than they save
+_PART_ROWS = 1 << 19  # rows in a part
 
 
 @dataclass(frozen=True)
 class KeyPart:
     """Sorted keys of a contiguous range of scores, in ascending pieces.
 
-    `high_bit` is the highest bit of the codes, which is not part of a key; pairs may be counted already.
+    `high_bit` is the highest bit of the codes, which keys do not contain. `counted` contains the pairs if they were
+    counted earlier.
     """
 
     pieces: tuple[Array, ...]
@@ -90,12 +91,12 @@ class KeyPart:
 
     @property
     def pairs(self) -> PairCounts:
-        """Concordant, tied and total pairs of the rows."""
+        """Numbers of concordant pairs, tied pairs, positives and negatives."""
         return self.counted or count_pairs(self.load())
 
 
 def count_pairs(keys: Array) -> PairCounts:
-    """Count the pairs of sorted keys.
+    """Return the numbers of concordant pairs, tied pairs, positives and negatives of sorted keys.
 
     Examples
     --------
@@ -107,9 +108,9 @@ def count_pairs(keys: Array) -> PairCounts:
 
 
 def sort_pieces(pieces: Sequence[Array], total: int) -> KeyPart:
-    """Sort ascending pieces of keys in place; they are part of a given total number.
+    """Sort the keys of several pieces together, in place; count their pairs while the keys are in the cache.
 
-    Their pairs are counted at the same time, as long as the cache holds them.
+    `total` is the number of keys in all parts together; it decides which sort is used.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def sort_pieces(pieces: Sequence[Array], total: int) -> KeyPart:
 
 
 def sort_halving(keys: Array) -> list[KeyPart]:
-    """Sort keys in place on all cores, and return them in parts.
+    """Sort keys in place on all cores, and return the sorted keys as parts.
 
     Examples
     --------
@@ -147,7 +148,7 @@ def sort_halving(keys: Array) -> list[KeyPart]:
 
 
 def _halve(keys: Array, threads: int) -> None:
-    """Sort each half of the keys with half of the threads."""
+    """Partition keys at the median, and sort each half with half of the threads."""
     if threads <= 1 or keys.size < _WORTH_A_TRY:
         return keys.sort()
     middle = keys.size // 2
@@ -157,9 +158,10 @@ def _halve(keys: Array, threads: int) -> None:
 
 
 def numpy_is_faster(dtype: np.dtype[Any], rows: int, margin: float = 1.0) -> bool:
-    """Return whether NumPy's sort takes less than a given multiple of the time of ours, which depends on the processor.
+    """Return True if NumPy's sort takes less than `margin` times the time of the radix sort.
 
-    This is found by a trial run, which is not worthwhile for few rows.
+    The answer depends on the processor, so it is measured by a trial run. With few rows there is no trial, and the
+    answer is False.
     """
     return rows >= _WORTH_A_TRY and _numpy_to_ours(dtype) < margin
 
@@ -179,18 +181,18 @@ def _numpy_to_ours(dtype: np.dtype[Any]) -> float:
     return by_numpy / by_digits
 
 
-_BUCKET_BITS = 15  # half of the rows may lie in one of thirty octaves of scores
-_STRETCH = 1 << 15  # rows of which the first are sampled: a sample costs 3% of a pass then
-_SAMPLED = 1 << 10  # rows of each stretch
-_MOST_SAMPLED = 1 << 20  # about: some thousand tell where a part ends, however many rows there are
+_BUCKET_BITS = 15  # enough buckets even if half of the rows are in one of thirty octaves of scores
+_STRETCH = 1 << 15  # the first rows of each stretch of this length are sampled, which costs 3% of a pass
+_SAMPLED = 1 << 10  # sampled rows of each stretch
+_MOST_SAMPLED = 1 << 20  # approximate limit: about a thousand sampled rows suffice to place the end of a part
 
 
 @dataclass(frozen=True)
 class BucketParts:
-    """Ascending parts of the keys. Each covers consecutive buckets, whose scores share their high bits.
+    """Ascending parts of the keys. Each part covers consecutive buckets; the scores in a bucket share their high bits.
 
-    No part mixes scores whose highest bit is 0 with others, which begin at part `middle`. `where` tells
-    `kernels.parts.find_parts` the part of a score.
+    Scores whose highest ordered bit is 1 begin at part `middle`; earlier parts contain scores whose highest bit is 0.
+    `where` contains the arguments from which `kernels.parts.find_parts` computes the part of a score.
     """
 
     number: int
@@ -199,16 +201,18 @@ class BucketParts:
 
     @classmethod
     def of(cls, pieces: Sequence[Array], kind: int, number: int, least_shift: int = 0) -> "BucketParts":
-        """Return about the requested number of parts for scores given by their bits.
+        """Return about `number` parts for scores that are given as bits.
 
         Parameters
         ----------
-        pieces : arrays of unsigned whole numbers, none of them empty
+        pieces : sequence of arrays of unsigned integers
+            Bits of the scores; no array may be empty.
         kind : int
             Type of the scores, as in `kernels.ranks.ordered`.
         number : int
+            Requested number of parts.
         least_shift : int
-            Number of lowest bits that are equal in all rows.
+            Number of low bits that are the same in all rows.
         """
         step = max(sum(bits.size for bits in pieces) * _SAMPLED // (_STRETCH * _MOST_SAMPLED), 1)
         sample = np.concatenate([_sample(bits)[::step] for bits in pieces])
@@ -233,7 +237,10 @@ class BucketParts:
         return cls(int(part[buckets - 1]) + 1, int(part[middle]), (*where, part))
 
     def deal(self, bits: Array, positive: NDArray[np.uint8] | None, keys: Array) -> list[Array]:
-        """Write the keys of scores part by part and return the keys of each; without labels, the bits are the keys."""
+        """Write the keys of rows in the order of their parts, and return the keys of each part.
+
+        If `positive` is None, the keys are the ordered bits.
+        """
         where, sizes = np.empty(bits.size, np.uint16), np.zeros(self.number, np.uint64)
         kernels.parts.find_parts(bits, *self.where, where, sizes)
         ends = np.cumsum(sizes, dtype=np.uint64)
@@ -242,12 +249,15 @@ class BucketParts:
 
 
 def runs_of_parts(dealt: Sequence[Sequence[Array]]) -> list[tuple[Array, ...]]:
-    """Return the runs of each part in pieces that were partitioned one by one."""
+    """Return the keys of each part, as one array per piece, after each piece was partitioned on its own."""
     return [tuple(run for run in runs if run.size) for runs in zip(*dealt, strict=True)]
 
 
 def _ends(sample: Array, kind: int) -> Array:
-    """Return the minimum and maximum ordered bits of each half; an empty half gets a value next to the other."""
+    """Return the minimum and maximum ordered bits of scores whose highest bit is 0, and of those where it is 1.
+
+    An empty half gets the value that is nearest to the other half.
+    """
     top = 1 << (8 * sample.itemsize - 1)
     ends = np.array([[2 * top - 1, 0], [2 * top - 1, 0]], np.uint64)
     kernels.parts.widen(sample, kind, ends)
@@ -258,22 +268,23 @@ def _ends(sample: Array, kind: int) -> Array:
 
 
 def _sample(bits: Array) -> Array:
-    """Return a sample of rows from every stretch."""
+    """Return the first rows of every stretch."""
     whole = bits[: bits.size // _STRETCH * _STRETCH]
     return whole.reshape(-1, _STRETCH)[:, :_SAMPLED].ravel() if whole.size else bits
 
 
-_LEFT_OUT = 1.5  # so much more may a sort of keys take that need not be brought into parts
-_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 19  # keys: few enough for a cache, enough to keep a thread busy
-_PIECES = 16  # at least, where rows allow: no core waits long for the last one
-_PART_BYTES = 1 << 20  # bytes of rows
-_MOST_PARTS = 512  # more would be written to at a time than the processor keeps the pages of
+_LEFT_OUT = 1.5  # NumPy's sort may take this many times as long, because it needs no partition into parts
+_LEAST_PIECE, _MOST_PIECE = 1 << 18, 1 << 19  # keys in a piece: they fit in a cache and keep a thread busy
+_PIECES = 16  # minimum number of pieces if there are enough rows: no core then waits long for the last piece
+_PART_BYTES = 1 << 20  # bytes in a part
+_MOST_PARTS = 512  # with more parts, writing would use more memory pages than the processor caches
 
 
 def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[list[KeyPart], list[KeyPart]]:
-    """Return the keys of rows in ascending parts: scores whose highest ordered bit is 1, then the others.
+    """Return two lists of ascending parts of sorted keys.
 
-    `kind` is the type of scores, as in `kernels.ranks.ordered`; for keys see `kernels.parts.pack`.
+    The first list contains the scores whose highest ordered bit is 1; the second contains the scores whose highest bit
+    is 0. `kind` is the type of the scores, as in `kernels.ranks.ordered`. `kernels.parts.pack` describes keys.
     """
     labels, bits = _bits(positive, np.uint8), _bits(scores, f"u{scores.itemsize}")
     if numpy_is_faster(bits.dtype, bits.size, _LEFT_OUT):
@@ -289,7 +300,7 @@ def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[
 
 
 def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind: int) -> tuple[Array, Array]:
-    """Return ordered bits of scores, increasing, and weights, negative for negatives; the sort is stable.
+    """Sort rows stably by score; return the increasing ordered bits, and the weights, with a minus sign for negatives.
 
     `kind` is the type of scores, as in `kernels.ranks.ordered`.
     """
@@ -317,7 +328,7 @@ def sorted_rows(positive: NDArray[np.bool_], scores: Array, weight: Array, kind:
 
 
 def levels_of_rows(scores: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Return the distinct scores, increasing, and the index of each row's score; large arrays are radix-sorted.
+    """Return the distinct scores in increasing order, and the index of each row's score among them.
 
     Examples
     --------
@@ -327,7 +338,7 @@ def levels_of_rows(scores: Array) -> tuple[Array, NDArray[np.intp]]:
     kind = KINDS.get(scores.dtype.kind)
     if scores.size < kernels.SMALL or kind is None:
         return np.unique(scores, return_inverse=True)
-    number = np.arange(scores.size, dtype=np.float64)  # of rows, sorted along where weights would be
+    number = np.arange(scores.size, dtype=np.float64)  # row numbers, sorted in place of weights
     codes, number = sorted_rows(np.ones(scores.size, np.bool_), np.ascontiguousarray(scores), number, kind)
     begins = np.concatenate([[True], codes[1:] != codes[:-1]])
     level = np.empty(scores.size, np.intp)
@@ -341,15 +352,15 @@ def _bits(column: Array, kind: DTypeLike) -> Array:
 
 
 def _parts_of(bits: Array, kind: int, width: int) -> tuple[BucketParts, list[slice]]:
-    """Choose parts for rows of a given size in bytes, and the pieces in which rows are partitioned."""
+    """Return the parts for rows of `width` bytes, and the pieces of rows that threads partition."""
     number = min(-(-bits.size * width // _PART_BYTES), _MOST_PARTS)
     pieces = pieces_of(bits.size, min(max(-(-bits.size // _PIECES), _LEAST_PIECE), _MOST_PIECE))
     return BucketParts.of([bits[rows] for rows in pieces], kind, number), pieces
 
 
 def _packed(labels: Array, bits: Array, kind: int) -> tuple[Array, Array]:
-    """Return the keys of scores whose highest ordered bit is 1, and of others."""
-    pieces = pieces_of(bits.size, -(-bits.size // cores()))  # few: no two write to the same large page of memory
+    """Return the keys of scores whose highest ordered bit is 1, and the keys of those whose highest bit is 0."""
+    pieces = pieces_of(bits.size, -(-bits.size // cores()))  # one per core: no two threads write to the same large page
     keys = np.empty_like(bits)
     borders = in_threads(lambda rows: kernels.parts.pack(bits[rows], labels[rows], kind, keys[rows]), pieces)
     at = [0, *accumulate(borders)]

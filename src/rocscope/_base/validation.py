@@ -1,8 +1,8 @@
-"""Validate input: convert array-like input to one canonical array, or raise an error with a hint on how to fix it.
+"""Validate input: convert array-like input to a NumPy array, or raise an error with a hint on how to fix the input.
 
-Input is checked only here. rocscope matches rows by position, so two series of the same rows in different orders would
-give a wrong figure without a warning. Columns with an index must therefore have the same index. `frame_of` does the
-reverse: it returns named columns as a data frame of the caller's library.
+All input is checked in this module. rocscope matches rows by position. Two series with the same rows in different
+orders would therefore give a wrong figure without a warning, so columns with an index must have the same index.
+`frame_of` converts in the opposite direction, from named columns to a data frame of the caller's library.
 """
 
 import math
@@ -29,7 +29,7 @@ _MOST_SHOWN = 120  # characters of a value shown in a message, set by hand: abou
 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
-    """Return `values` as a one-dimensional array, of `n` entries when `n` is given."""
+    """Return `values` as a one-dimensional array; raise an error if `n` is given and the length differs."""
     array = values if type(values) is np.ndarray else _as_array(values, name)
     if array.ndim == 0:
         raise errors.ShapeError(name, expected="a one-dimensional array", got=type(values).__name__)
@@ -60,7 +60,7 @@ def _as_array(values: Any, name: str) -> Array:
     """Return a column of any library as an array; raise a ShapeError if it is not a column."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         masked = int(np.ma.getmaskarray(values).sum())
-        raise errors.ShapeError(name, expected="no masked entries", got=str(masked), hint="drop them first")
+        raise errors.ShapeError(name, expected="no masked entries", got=str(masked), hint="drop those rows first")
     try:
         array = as_array(values)
     except errors.InputError:  # results by segment are not arrays; their `__array__` raises an error with advice
@@ -80,7 +80,7 @@ def _hint_for_columns(name: str, columns: int) -> str:
     if columns == 2:  # such as predict_proba returns
         return f"pass the column of the positive class: {name}[:, 1]"
     several = "rs.multiclass.multiclass_auc(y, probabilities)"
-    return f"give several models as a mapping from name to column; for several classes {several}"
+    return f"pass several models as a mapping from name to column; for several classes call {several}"
 
 
 def check_labels(
@@ -92,9 +92,9 @@ def check_labels(
 ) -> Booleans:
     """Return a boolean array that is True for the positive label.
 
-    Without `pos_label` only {0, 1}, {-1, 1} and {False, True} are accepted. `rows` are row numbers for errors, if they
-    do not start at 0. `scores` are the scores passed with the labels; if there are several classes, the error names the
-    function for scores of this shape.
+    Without `pos_label`, only the labels {0, 1}, {-1, 1} and {False, True} are accepted. `rows` contains the row numbers
+    for error messages if the numbers do not start at 0. `scores` are the scores passed with the labels. If there are
+    several classes, the error names the function that accepts these scores.
     """
     labels = check_column(y_true, name)
     check_present(labels, name, errors.LabelError)
@@ -113,7 +113,7 @@ def check_labels(
 
 
 def equal_to(labels: Array, pos_label: Any) -> Booleans:
-    """Return True for labels that equal the positive label, a scalar: a text, a number or a date."""
+    """Return a mask of the labels that equal `pos_label`, which is a text, a number or a date."""
     pos_label = check_label(pos_label, "pos_label")
     try:
         positive = np.asarray(labels == pos_label, dtype=np.bool_)
@@ -126,7 +126,7 @@ def equal_to(labels: Array, pos_label: Any) -> Booleans:
 
 
 def check_label(value: Any, name: str) -> Any:
-    """Return the name of one class: a text, a number or a date; raise for values such as NaN, unequal to themselves."""
+    """Return the label of one class: a text, a number or a date. Raise an error for NaN and other missing values."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     try:
@@ -160,7 +160,7 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None, scores:
 
 
 def _for_classes(seen: Sequence[Any], label: Any, scores: Any) -> str:
-    """Return a hint with the function for several classes that fits the scores passed with the labels."""
+    """Return a hint that names the function for several classes which accepts the given scores."""
     given = next(iter(scores.values()), None) if isinstance(scores, Mapping) else scores
     if given is None:
         return "keep the rows of two classes first"
@@ -176,7 +176,7 @@ def _for_classes(seen: Sequence[Any], label: Any, scores: Any) -> str:
 
 
 def _third(labels: Array, rows: Sequence[int] | None) -> str:
-    """Describe the first row with a third label, if any."""
+    """Return a description of the first row with a third label, or an empty text."""
     others = np.asarray(labels != labels[0])
     if others.any():
         others &= np.asarray(labels != labels[others.argmax()])
@@ -188,7 +188,7 @@ def _third(labels: Array, rows: Sequence[int] | None) -> str:
 
 
 def check_present(column: Array, subject: str, error: type[errors.InputError]) -> None:
-    """Raise for a column with missing entries."""
+    """Raise `error` if a column has missing entries."""
     if column.dtype.kind in "biu":
         return
     absent = missing(column)
@@ -198,7 +198,7 @@ def check_present(column: Array, subject: str, error: type[errors.InputError]) -
 
 
 def missing(column: Array) -> Booleans:
-    """Return True for entries that are None, NaN, NaT or NA."""
+    """Return a mask of the entries that are None, NaN, NaT or NA."""
     if column.dtype.kind in "fmM":
         return np.isnan(column)
     if column.dtype.kind != "O":
@@ -214,7 +214,7 @@ def is_missing(value: Any) -> bool:
 
 
 def distinct(values: Array) -> list[Any]:
-    """Return the distinct values of an array, sorted if they can be."""
+    """Return the distinct values of an array, sorted if the values can be ordered."""
     texts = arrays.told_apart(values)
     try:
         unique = np.unique(values) if texts is None else texts[0]
@@ -224,7 +224,7 @@ def distinct(values: Array) -> list[Any]:
 
 
 def count_and_first(bad: Booleans, what: str) -> str:
-    """Return an error's "got" text: the number of bad rows and the first of them, counted from 0."""
+    """Return the "got" text of an error: the number of bad rows, and the index of the first bad row."""
     count, first = count_and_place(bad)
     return so_many(count, what, first)
 
@@ -235,12 +235,12 @@ def count_and_place(bad: Booleans) -> tuple[int, int]:
 
 
 def so_many(count: int, what: str, first: int) -> str:
-    """Return an error's "got" text: the number of bad rows and the number of the first bad row."""
+    """Return the "got" text of an error from the number of bad rows and the index of the first bad row."""
     return f"{count} {what}, the first in row {first}"
 
 
 def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> Array:
-    """Return finite scores in their own type; booleans become 0 and 1."""
+    """Return finite scores of unchanged type, except that booleans become 0 and 1; otherwise raise a ScoreError."""
     scores = check_column(y_score, name, n)
     if scores.dtype.kind == "O":
         scores = unpacked(scores, missing(scores), name, errors.ScoreError)
@@ -256,7 +256,7 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
 
 
 def check_weights(sample_weight: Any, n: int) -> Array | None:
-    """Return weights as int64 (exact counts) or float64; None without weights."""
+    """Return weights as int64 (exact counts) or float64; return None if there are no weights."""
     if sample_weight is None:
         return None
     weight = check_column(sample_weight, "sample_weight", n)
@@ -274,20 +274,20 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
 
 
 def require_whole_weights(weight: Array | None) -> None:
-    """Raise for weights that are not whole numbers of rows."""
+    """Raise a WeightError if weights are not integers."""
     if weight is not None and weight.dtype.kind == "f":
-        hint = "scale them to whole numbers"
+        hint = "scale the weights to whole numbers"
         raise errors.WeightError("sample_weight", expected="whole numbers", got="fractions", hint=hint)
 
 
 def weights_error(count: int, first: int) -> errors.WeightError:
-    """Return the error for invalid weights, with their number and the first row."""
+    """Return the error for invalid weights; it states how many there are, and the first row."""
     got = so_many(count, "negative, missing or infinite", first)
     return errors.WeightError("sample_weight", expected="finite weights of at least 0", got=got)
 
 
 def check_some_weight(any_above_zero: bool) -> None:
-    """Raise unless some weight is above 0."""
+    """Raise a WeightError if no weight is above 0."""
     if not any_above_zero:
         raise errors.WeightError("sample_weight", expected="a weight above 0", got="only zeros")
 
@@ -315,7 +315,7 @@ def check_text(name: str, value: Any) -> str:
 
 
 def check_groups(values: Any, name: str, n: int) -> Indices:
-    """Return the group of each row, such as its patient, as an integer from 0."""
+    """Return the group of each row as an integer from 0; a group is, for example, one patient."""
     column = check_column(values, name, n)
     texts = arrays.told_apart(column)
     if texts is not None:
@@ -329,13 +329,13 @@ def check_groups(values: Any, name: str, n: int) -> Indices:
 
 
 def check_total(subject: str, *columns: Array) -> None:
-    """Raise if running sums of weights or counts might overflow 64 bits."""
+    """Raise a WeightError if cumulative sums of weights or counts might overflow 64 bits."""
     with np.errstate(over="ignore", invalid="ignore"):
         _check_total(subject, sum(column.sum(dtype=np.float64).item() for column in columns), *columns)
 
 
 def _check_total(subject: str, total: float, *columns: Array) -> None:
-    expected, hint = "numbers with a finite sum", "scale them down: only their ratios count"
+    expected, hint = "numbers with a finite sum", "scale the weights down: only their ratios matter"
     if all(column.dtype.kind != "f" for column in columns):
         check_whole_total(subject, total)
     elif total == np.inf and all(np.isfinite(column).all() for column in columns):
@@ -343,10 +343,10 @@ def _check_total(subject: str, total: float, *columns: Array) -> None:
 
 
 def check_whole_total(subject: str, total: float) -> None:
-    """Raise if a sum of whole weights might overflow 64 bits."""
+    """Raise a WeightError if a sum of integer weights might overflow 64 bits."""
     if total > _MOST_WHOLE:
         expected = "whole numbers that sum to at most 2^62"
-        hint = "scale them down or pass them as floats"
+        hint = "scale the numbers down, or pass them as floats"
         raise errors.WeightError(subject, expected=expected, got=f"{total:.6g}", hint=hint)
 
 
@@ -358,7 +358,7 @@ def is_number(value: Any) -> bool:
 def check_number(
     value: Any, name: str, expected: str = "a finite number", *, least: float = -math.inf, above: float = -math.inf
 ) -> Any:
-    """Return a finite number, at least `least` and above `above`; `expected` describes this in errors."""
+    """Return a finite number of at least `least` and above `above`; errors describe this range by `expected`."""
     in_range = is_number(value) and abs(value) <= sys.float_info.max and value >= least and value > above
     if isinstance(value, bool) or not in_range:
         raise errors.InputError(name, expected=expected, got=repr(value))
@@ -375,7 +375,7 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
 
 
 def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.float64]:
-    """Return a column of finite numbers, `n` of them when `n` is given, as float64; booleans count as 0 and 1."""
+    """Return a column of finite numbers as float64; `n` is the required length, and booleans become 0 and 1."""
     numbers = check_column(values, name, n)
     if numbers.dtype.kind not in "biuf":
         raise errors.InputError(name, expected="finite numbers", got=shown(values))
@@ -394,7 +394,7 @@ def check_function(value: Any, name: str) -> Any:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return an integer seed: the given one, one drawn from a Generator or RandomState, or a random one for None."""
+    """Return an integer seed: the given integer, a draw from the given generator, or a random integer for None."""
     if random_state is None:
         return secrets.randbits(_SEED_BITS)
     if isinstance(random_state, np.random.Generator):
@@ -409,7 +409,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def check_random_state(random_state: Any) -> "np.random.Generator":  # quoted: numpy.random is imported on first use
-    """Return the generator that a random state stands for."""
+    """Return a NumPy Generator for a seed, a generator or None."""
     return np.random.default_rng(seed_of(random_state))
 
 
@@ -421,18 +421,18 @@ def check_share(value: Any, name: str) -> float:
 
 
 ROUNDING_OF_PROBABILITIES = 1e-6
-"""Models round: a probability less than this below 0 or above 1 is taken for 0 or 1."""
+"""Tolerance for rounding: a probability that is outside 0 to 1 by less than this is replaced by 0 or 1."""
 
 
 def are_probabilities(scores: Array) -> bool:
-    """Return whether all scores lie from 0 to 1, up to rounding."""
+    """Return True if all scores are between 0 and 1, up to rounding."""
     return bool((scores >= -ROUNDING_OF_PROBABILITIES).all() and (scores <= 1 + ROUNDING_OF_PROBABILITIES).all())
 
 
 def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> Array:
-    """Return probabilities as float64; values outside 0 to 1 by rounding only are moved back.
+    """Return probabilities as float64; values that are outside 0 to 1 only by rounding are replaced by 0 or 1.
 
-    `rows` is the number of rows of each score, if it is not 1.
+    `rows` is the number of rows with each score; by default it is 1.
 
     Examples
     --------
@@ -452,20 +452,20 @@ def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> 
 
 
 def is_frame(values: Any) -> bool:
-    """Return whether values are a data frame of any library."""
+    """Return True if a value is a data frame of any library."""
     columns = getattr(values, "columns", None)
     return hasattr(values, "column_names") or not (columns is None or callable(columns) or isinstance(columns, Mapping))
 
 
 def frame_columns(frame: Any) -> dict[Any, Array]:
-    """Return the columns of a data frame by their original names, which in pandas may be numbers."""
+    """Return a mapping from the names of a data frame's columns to the columns; in pandas a name may be a number."""
     import narwhals as nw
 
     return {column.name: column.to_numpy() for column in nw.from_native(frame, eager_only=True).iter_columns()}
 
 
 def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:
-    """Return a mapping unchanged; anything else becomes the value for every name.
+    """Return a mapping unchanged; for any other value, return a mapping from every name to this value.
 
     Examples
     --------
@@ -482,27 +482,28 @@ def settle(instance: object, **values: Any) -> None:
 
 
 def read_only(array: Array) -> Array:
-    """Return a view of `array` that cannot be written through."""
+    """Return a read-only view of `array`."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def shown(value: Any) -> str:
-    """Return a value as one short line for an error message."""
+    """Return the repr of a value as one short line for an error message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
 def check_same_index(**columns: Any) -> None:
-    """Raise PairingError if two columns of one length have an index, and these differ.
+    """Raise a PairingError if two columns of equal length have different indexes.
 
-    Columns without an index fit any. Columns of different lengths are refused elsewhere, by their length.
+    Columns without an index are not checked. Columns of different lengths are not compared, because the check of
+    lengths raises an error for them.
 
     Parameters
     ----------
     **columns : array, frame, mapping from name to array, or None
-        By the name of their argument.
+        Columns, each under the name of the argument that it was passed as.
 
     Examples
     --------
@@ -567,7 +568,7 @@ _INSTALL = {
 
 
 def frame_of(columns: Mapping[str, Any], backend: str) -> Any:
-    """Return named columns as a frame of "pandas", "polars" or "pyarrow".
+    """Return named columns as a data frame; `backend` is "pandas", "polars" or "pyarrow".
 
     Examples
     --------

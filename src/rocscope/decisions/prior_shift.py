@@ -1,11 +1,12 @@
 """Populations that differ from the labelled sample: another prevalence, or outcomes that are only partly known.
 
-Prior shift: the prevalence changes while the score distribution of each class stays the same. Rates within a class and
-the ROC curve are then unchanged, and everything else follows by weighting the classes: counts (`reweight`), calibrated
-probabilities (`correct_probabilities`), and, from scores without labels, the new prevalence (`estimate_prevalence`).
+Prior shift: the prevalence changes, but the score distribution of each class stays the same. The true and false
+positive rates and the ROC curve then do not change. `reweight` computes counts at the new prevalence, and
+`correct_probabilities` computes calibrated probabilities. `estimate_prevalence` estimates the new prevalence from
+scores without labels.
 
-Partly known outcomes: `partial_lift_chart` uses the labels of the best-scored rows down to the first one without a
-label, or the labels of a random sample with known inclusion probabilities (Horvitz & Thompson).
+Partly known outcomes: `partial_lift_chart` uses the labels of the rows with the highest scores, down to the first row
+without a label. It can also use the labels of a random sample with known inclusion probabilities (Horvitz & Thompson).
 """
 
 import math
@@ -42,11 +43,12 @@ def reweight(counts: Models, target_prevalence: float, *, model: str | None = No
     counts, model : data of one model
         Predictions, ThresholdCounts, an OperatingPoint, BinnedCounts or a CountsSketch; see `rocscope.sample`.
     target_prevalence : float
+        Share of positives in the target population, between 0 and 1.
 
     Returns
     -------
     ThresholdCounts
-        Weighted counts, which are not integers.
+        Weighted counts, which are usually not integers.
 
     Raises
     ------
@@ -75,21 +77,24 @@ def reweight(counts: Models, target_prevalence: float, *, model: str | None = No
 
 @contract
 def correct_probabilities(probability: Any, *, train_prevalence: float, target_prevalence: float) -> Array:
-    """Correct probabilities for a change of prevalence, such as after over- or undersampling.
+    """Correct probabilities for a change of prevalence, for example after oversampling or undersampling.
 
     Parameters
     ----------
-    probability : array of n probabilities, calibrated at `train_prevalence`
+    probability : array of n probabilities
+        Probabilities of the positive class, calibrated at `train_prevalence`.
     train_prevalence, target_prevalence : float
+        Share of positives in the training data and in the target population, between 0 and 1.
 
     Returns
     -------
     array of n probabilities
+        Probabilities at `target_prevalence`.
 
     Raises
     ------
     ScoreError
-        If one is not a probability.
+        If a value is not a probability.
     InputError
         If a prevalence is not between 0 and 1.
 
@@ -99,8 +104,8 @@ def correct_probabilities(probability: Any, *, train_prevalence: float, target_p
 
     Notes
     -----
-    Odds are multiplied by π(1 − π₀)/(π₀(1 − π)) for a training prevalence π₀ and a target π. Ranks do not change, so
-    neither do ROC curve, hull or AUC.
+    For a training prevalence π₀ and a target prevalence π, odds are multiplied by π(1 − π₀)/(π₀(1 − π)). Ranks do not
+    change, so the ROC curve, its hull and the AUC do not change.
 
     References
     ----------
@@ -118,7 +123,7 @@ def correct_probabilities(probability: Any, *, train_prevalence: float, target_p
 
 
 def with_prevalence(chance: Array, before: Any, after: Any) -> Array:
-    """Return probabilities at another prevalence: p·π/π₀ as a share of itself and (1 − p)(1 − π)/(1 − π₀)."""
+    """Return probabilities at another prevalence: a/(a + b) with a = p·π/π₀ and b = (1 − p)(1 − π)/(1 − π₀)."""
     positive, negative = chance * (after / before), (1 - chance) * ((1 - after) / (1 - before))
     return positive / (positive + negative)
 
@@ -137,28 +142,30 @@ def estimate_prevalence(
 
     Parameters
     ----------
-    y_score : array of n scores of the cases without labels
+    y_score : array of n scores
+        Scores of the cases without labels.
     method : {"em", "confusion"}
-        ``"em"`` is the maximum-likelihood estimate that the EM algorithm of Saerens et al. converges to; it needs
+        ``"em"`` is the maximum-likelihood estimate, to which the EM algorithm of Saerens et al. converges. It requires
         probabilities that are calibrated at `train_prevalence`. ``"confusion"`` corrects the share of positive
-        predictions at `threshold` by the error rates in a `labelled` sample.
+        predictions at `threshold` by the true and false positive rates of the `labelled` sample.
     train_prevalence : float, optional
-        Class mix of the probabilities; by default the prevalence of `labelled`.
+        Prevalence at which the probabilities are calibrated; by default the prevalence of `labelled`.
     labelled : data of one model, optional
-        The same model on rows with labels.
+        Scores of the same model on rows with labels.
     threshold : float
-        Threshold of the confusion-matrix method.
+        Threshold for ``"confusion"``.
     level : float
         Confidence level of the interval.
 
     Returns
     -------
     Estimate
+        Estimated share of positives, with an interval.
 
     Raises
     ------
     InputError
-        If an argument of the method is missing, or the model does not separate the classes at the threshold.
+        If an argument that the method requires is missing, or if the tpr at the threshold is not above the fpr.
 
     See Also
     --------
@@ -166,13 +173,14 @@ def estimate_prevalence(
 
     Notes
     -----
-    EM: the log-likelihood Σ log(π·p/π₀ + (1 − π)(1 − p)/(1 − π₀)) is concave in π; its maximum is found directly, its
-    interval from the likelihood ratio. It takes the calibration for granted. Confusion matrix:
-    π = (q − fpr)/(tpr − fpr) for a share q of positive predictions, held within 0 and 1.
+    EM: the log-likelihood Σ log(π·p/π₀ + (1 − π)(1 − p)/(1 − π₀)) is concave in π. Its maximum is computed directly,
+    and the interval is the likelihood-ratio interval. This interval ignores errors of the calibration. Confusion
+    matrix: π = (q − fpr)/(tpr − fpr), where q is the share of positive predictions; π is clipped to 0 and 1.
 
-    Both intervals include the sampling error of the `labelled` rows: of their class mix π₀ (EM), or of tpr and fpr. The
-    errors of several shares are combined from their intervals, each the difference that one end of it makes to π
-    (MOVER, "variance estimates recovery"). Both methods suppose that only the class mix has changed.
+    Both intervals include the sampling error of the `labelled` rows: for EM the error of their prevalence π₀, for the
+    confusion matrix the errors of tpr and fpr. These errors are combined from the intervals of the rates: the error due
+    to a rate is the change of π when the rate moves to an end of its interval (MOVER, "method of variance estimates
+    recovery"). Both methods assume that only the prevalence has changed.
 
     References
     ----------
@@ -214,7 +222,7 @@ def estimate_prevalence(
 
 
 def _by_maximum_likelihood(probability: Array, prior: float, level: float) -> Estimate:
-    # Likelihood ratios p/π₀ and (1 − p)/(1 − π₀), so that a case has the density π·positive + (1 − π)·negative.
+    # Relative densities p/π₀ and (1 − p)/(1 − π₀): at prevalence π the density is π·positive + (1 − π)·negative.
     positive, negative = probability / prior, (1 - probability) / (1 - prior)
     difference = positive - negative
 
@@ -227,9 +235,9 @@ def _by_maximum_likelihood(probability: Array, prior: float, level: float) -> Es
         with np.errstate(divide="ignore", invalid="ignore"):
             return difference / (share * positive + (1 - share) * negative)
 
-    # At 0 or 1 the derivative of a case of density 0 is infinite, and has the sign that the search needs.
+    # At 0 or 1 a density may be 0. The derivative is then infinite, with the sign that the search requires.
     value = _root(lambda share: float(np.nansum(scores(share))), 0.0, 1.0)
-    # The interval holds the shares whose log-likelihood is at most χ²/2 below the maximum.
+    # The interval contains the shares whose log-likelihood is at most χ²/2 below the maximum.
     lowest = log_likelihood(value) - special.chdtri(1, 1 - level) / 2
     low = _root(lambda share: lowest - log_likelihood(share), 0.0, value)
     high = _root(lambda share: log_likelihood(share) - lowest, value, 1.0)
@@ -239,7 +247,10 @@ def _by_maximum_likelihood(probability: Array, prior: float, level: float) -> Es
 
 
 def _with_errors(estimate: Estimate, others: Sequence[Sequence[float]]) -> Estimate:
-    """Return an estimate with further independent errors: its values at both ends of the interval of each."""
+    """Add independent errors to an estimate.
+
+    `others` contains, for each further rate, the values of the estimate at both ends of the interval of the rate.
+    """
     below, above = (estimate.value - estimate.low) ** 2, (estimate.high - estimate.value) ** 2
     for ends in others:
         below += (estimate.value - min(*ends, estimate.value)) ** 2
@@ -255,7 +266,7 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
         return low
     if not falling(high) < 0:
         return high
-    # A likelihood may be −∞ at 0 and 1, where the search needs finite numbers.
+    # A log-likelihood may be −∞ at 0 and 1, but the search requires finite numbers.
     solution = optimize.root_scalar(lambda x: np.clip(falling(x), -1e300, 1e300), bracket=(low, high), xtol=1e-13)
     return float(solution.root)
 
@@ -266,14 +277,14 @@ def _by_confusion_matrix(scores: Array, labelled: CumulativeCounts, threshold: f
     tpr, fpr = point.tpr, point.fpr
     if tpr <= fpr:
         got = f"{tpr:.4g} and {fpr:.4g}"
-        hint = "there the model does not separate the classes; use another threshold"
+        hint = "at this threshold the model does not separate the classes; use another threshold"
         raise InputError(f"threshold={threshold:g}", expected="a tpr above the fpr", got=got, hint=hint)
     n_above = int(predict(scores, threshold).sum())
     counted = {"share": (n_above, scores.size), "tpr": (point.tp, point.n_pos), "fpr": (point.fp, point.n_neg)}
     rates = {name: proportions.proportion(hits, n, level=level) for name, (hits, n) in counted.items()}
 
     def corrected(share: float = n_above / scores.size, tpr: float = tpr, fpr: float = fpr) -> float:
-        """Return the prevalence that explains a share of positive predictions; 1 if the rates cross."""
+        """Return the prevalence that gives this share of positive predictions; return 1 if tpr is not above fpr."""
         return min(max((share - fpr) / (tpr - fpr), 0.0), 1.0) if tpr > fpr else 1.0
 
     value = corrected()
@@ -285,9 +296,9 @@ def _by_confusion_matrix(scores: Array, labelled: CumulativeCounts, threshold: f
 
 
 class PartialLiftChart(Curve):
-    """Number of positives found (y) by share of all rows contacted (x), labelled or not.
+    """Estimated number of positives (y) among the contacted share of all rows (x), with or without labels.
 
-    Made by `rocscope.decisions.partial_lift_chart`.
+    `rocscope.decisions.partial_lift_chart` returns this chart.
 
     Attributes
     ----------
@@ -296,9 +307,9 @@ class PartialLiftChart(Curve):
     n : int
         Number of rows; `n_labelled` of them have a label.
     reach : float
-        Depth to which the chart is known.
+        Largest depth, as a share of all rows, for which the chart is known.
     standard_error : array
-        Standard error of y; 0 where every label is known.
+        Standard error of y; 0 without `inclusion`.
     """
 
     _content = ("method", "n", "n_labelled", "reach")
@@ -323,12 +334,12 @@ class PartialLiftChart(Curve):
         return Band(self.x, low, high, level, self.method)
 
     def profit(self, campaign: Campaign) -> "PartialProfitCurve":
-        """Return the profit of a campaign where this chart is known.
+        """Return the profit curve of a campaign, for the depths at which this chart is known.
 
         Raises
         ------
         InputError
-            If the campaign names a response rate: with labels known in part, rows cannot be re-weighted to it.
+            If the campaign has a response rate, because partly labelled rows cannot be reweighted to a response rate.
         """
         return PartialProfitCurve(self, campaign)
 
@@ -340,7 +351,7 @@ class PartialLiftChart(Curve):
 
 
 class PartialProfitCurve(Curve):
-    """Profit of a campaign (y) by share of customers contacted (x), for partially known outcomes.
+    """Profit of a campaign (y) by share of customers contacted (x), if outcomes are partly known.
 
     Attributes
     ----------
@@ -354,7 +365,7 @@ class PartialProfitCurve(Curve):
 
     def __init__(self, chart: PartialLiftChart, campaign: Campaign) -> None:
         if campaign.response_rate is not None:
-            expected = "no response_rate, since it cannot be known from labels of a part"
+            expected = "no response_rate, because some labels are unknown"
             raise InputError("campaign", expected=expected, got=repr(campaign.response_rate))
         self.chart, self.campaign = chart, campaign
         self._scale = campaign.population / chart.n
@@ -362,7 +373,7 @@ class PartialProfitCurve(Curve):
         super().__init__(chart.x, campaign.profit(size, self._scale * chart.y), chart.threshold)
 
     def band(self, level: float = 0.95) -> Band:
-        """Return the interval of the profit, from the interval of the responders."""
+        """Return the interval of the profit, computed from the interval of the number of responders."""
         responders = self.chart.band(level)
         size = self.campaign.population * self.x
         low = self.campaign.profit(size, self._scale * responders.low)
@@ -370,13 +381,14 @@ class PartialProfitCurve(Curve):
         return Band(self.x, low, high, level, self.chart.method)
 
     def best(self) -> dict[str, Any]:
-        """Return depth, size, threshold and profit of the best known point within the capacity.
+        """Return depth, size, threshold and profit of the known point with the highest profit within the capacity.
 
-        `at_reach` is true if it is the deepest known point: more contacts may pay, but labels are missing.
+        `at_reach` is True if this is the deepest known point. More contacts may then be profitable, but labels are
+        missing.
         """
         size = self.campaign.population * self.x
         capacity = np.inf if self.campaign.capacity is None else self.campaign.capacity
-        # Population times depth is rounded: a size that equals the capacity may come out above it.
+        # Population times depth is rounded, so a size equal to the capacity may be computed as slightly above it.
         allowed = size <= capacity * (1 + 1e-12)
         best = int(np.argmax(np.where(allowed, self.y, -np.inf)))
         return {
@@ -400,12 +412,12 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     Parameters
     ----------
     y_true : array of n labels
-        None or NaN where the outcome is not known.
+        None or NaN if the outcome of a row is unknown.
     y_score : array of n scores
         Scores of all rows.
     inclusion : number or array of n probabilities, optional
-        The probability with which each row was drawn for labelling. Without it, only the rows down to the first one
-        without a label are used.
+        The probability with which each row was selected for labelling. By default, only the rows with higher scores
+        than the first row without a label are used.
     pos_label : label, optional
 
     Returns
@@ -425,9 +437,9 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
 
     Notes
     -----
-    A row without a label still counts in depth. Without `inclusion` the chart ends before the first score with an
-    unlabelled row. With it, the number of positives to a depth is estimated by Σ y/π over labelled rows, whose variance
-    is estimated by Σ y(1 − π)/π², as for rows that are drawn independently of each other.
+    Depth counts rows without a label too. Without `inclusion`, the chart ends before the first score with an unlabelled
+    row. With `inclusion`, the number of positives to a depth is estimated by Σ y/π over labelled rows. The estimate of
+    its variance, Σ y(1 − π)/π², assumes that rows were selected independently of each other.
 
     References
     ----------
@@ -449,7 +461,7 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     scores = check.check_scores(y_score, labels.size)
     known = ~check.missing(labels)
     if not known.any():
-        raise LabelError("y_true", expected="some labels", got="none", hint="without outcomes nothing can be said")
+        raise LabelError("y_true", expected="at least one label", got="none", hint="the chart requires known outcomes")
     positive = np.zeros(labels.size)
     positive[known] = check.check_labels(_as_plain(labels[known]), pos_label)
     weight = np.ones(labels.size) if inclusion is None else _weights(inclusion, known)
@@ -463,7 +475,7 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     end = starts.size
     if inclusion is None and not known.all():
         end = int(np.argmax(per_level(~known) > 0))
-    # Cumulative sums from nobody on: rows, positives Σ y/π, and their variance Σ y(1 − π)/π² with weights 1/π.
+    # Cumulative sums from 0 rows on: rows, positives Σ y/π, and their variance Σ y(1 − π)/π²; weights are 1/π.
     columns = np.ones(labels.size), positive * weight, positive * weight * (weight - 1)
     rows, tp, variance = (np.append(0.0, np.cumsum(per_level(column))[:end]) for column in columns)
     return PartialLiftChart(
@@ -478,12 +490,12 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
 
 
 def _as_plain(labels: Array) -> Array:
-    """Return labels in their own type if None among them had made them objects."""
+    """Convert an object array of labels to the type of the labels; None made the labels objects."""
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
 
 def _weights(inclusion: Any, known: Booleans) -> Array:
-    """Return 1/π for labelled rows and 1 for the others, which carry no outcome."""
+    """Return 1/π for labelled rows, and 1 for rows without a label."""
     if np.ndim(inclusion) == 0:
         column = np.full(known.size, inclusion)
     else:
@@ -495,6 +507,6 @@ def _weights(inclusion: Any, known: Booleans) -> Array:
     is_probability = (labelled > 0) & (labelled <= 1)
     if not is_probability.all():
         got = f"{labelled[~is_probability][0]:g}"
-        raise WeightError("inclusion", expected="probabilities above 0 and at most 1 of labelled rows", got=got)
+        raise WeightError("inclusion", expected="probabilities above 0 and at most 1 for labelled rows", got=got)
     weight[known] = 1 / labelled
     return weight

@@ -1,9 +1,9 @@
 """Metrics of one model's predictions, and scorers of fitted models.
 
-`measure_of` converts a metric of any accepted type to a `Measure`: a function of the Predictions of one model, with the
-sign +1 if large values are good and −1 if small values are good. A metric is the name of a rocscope metric or of a
-scikit-learn scorer, costs (a `Context` for two classes, a `CostMatrix` for more), a scorer object, or a function of
-Predictions.
+`measure_of` converts a metric of any accepted type to a `Measure`, which is a function of the Predictions of one model.
+Its sign is +1 if large values are good, and −1 if small values are good. A metric is the name of a rocscope metric or
+of a scikit-learn scorer, costs (a `Context` for two classes, a `CostMatrix` for more), a scorer object, or a function
+of Predictions.
 
 `scorers_of` turns the `scoring` argument of `evaluate` into functions of a fitted model. Scorers of scikit-learn get
 the model itself, as in `cross_validate`; every other metric is computed from the model's predictions.
@@ -31,7 +31,7 @@ from rocscope.multiclass.confusion import AVERAGINGS
 from rocscope.multiclass.figures import NAMES_OF_AVERAGED_AUC, class_figure
 
 Metric = str | Context | CostMatrix | Callable[[Any], float]
-"""A metric by name, costs, a function of Predictions, or a scorer of scikit-learn."""
+"""The name of a metric, costs, a function of Predictions, or a scikit-learn scorer."""
 
 
 _EXPECTED = "a metric with a good direction (high or low), such as 'auc' or 'accuracy'"
@@ -45,9 +45,11 @@ class Measure:
 
     Attributes
     ----------
-    name : str function : function of Predictions and a threshold, which is used if the model predicts no labels sign :
-    int
-        −1 if a small value is good.
+    name : str
+    function : callable
+        Function of Predictions and a threshold. The threshold is used if the model predicts no labels.
+    sign : int
+        1 if a large value is good, −1 if a small value is good.
     mean_of_rows : bool
         True if the metric is a mean over rows.
     needs_scores : bool
@@ -61,12 +63,12 @@ class Measure:
     needs_scores: bool = False
 
     def of(self, preds: fitting.AnyPredictions, response: str) -> float:
-        """Return the value for predictions; NaN if a required class is missing.
+        """Return the value of the metric for predictions; return NaN if a required class is missing.
 
         Raises
         ------
         InputError
-            If the metric needs scores, and the model only predicts labels.
+            If the metric needs scores but the model predicts only labels.
         """
         if self.needs_scores and response == "labels":
             got = f"model {preds.models[0]!r}, which only predicts labels"
@@ -84,7 +86,10 @@ def usual_threshold(response: str) -> float:
 
 
 def own_decisions(preds: Predictions, threshold: float) -> Array:
-    """Return a mask of the rows that one model predicts positive, by its labels or, without labels, a threshold."""
+    """Return a mask of the rows that one model predicts positive.
+
+    The predicted labels are used if the model has them; otherwise scores are compared with the threshold.
+    """
     if preds.decisions:
         (decisions,) = preds.decisions.values()
         return np.asarray(decisions)
@@ -222,12 +227,12 @@ def _of_classes(name: str) -> Measure:
 
 
 def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
-    """Return scorers by name; each is a function of a fitted model, its `Scored` predictions and the rows.
+    """Return scorers by name; a scorer is a function of a fitted model, its `Scored` predictions and the rows.
 
     Raises
     ------
     InputError
-        If two scorers have the same name, or one is not a name, a scorer, costs or a function.
+        If two scorers have the same name, or a scorer has a type that is not accepted.
 
     Examples
     --------
@@ -249,13 +254,13 @@ def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
         name = own if given is None else given
         if name in scorers:
             hint = "pass a mapping from names that you choose to scorers"
-            raise InputError("scoring", expected="a different name for each", got=f"{name!r} twice", hint=hint)
+            raise InputError("scoring", expected="a different name for each scorer", got=f"{name!r} twice", hint=hint)
         scorers[name] = function
     return scorers
 
 
 def _named_scorer(scorer: Any, task: fitting.Task) -> tuple[str, Any]:
-    """Return the name of a scorer, and a function of a fitted model."""
+    """Return the name of a scorer, and the function that applies it to a fitted model."""
     if hasattr(scorer, "measure"):  # of `rocscope.scorer`
         return scorer.figure, _PredictionsScorer(scorer.measure(several_classes=task.positive is None), task)
     if isinstance(scorer, str):

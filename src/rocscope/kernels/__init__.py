@@ -1,4 +1,4 @@
-"""Compiled loops (numba), and nothing else."""
+"""Loops that numba compiles."""
 
 from rocscope.kernels import cells, classes, parts, ranks, samples, segments, weights
 from rocscope.kernels.kernel import SMALL, Kernel, compiled_pays, few

@@ -1,8 +1,8 @@
-"""Compiled loops of `CountsSketch`: rows counted in nested cells of the score.
+"""Compiled loops of `CountsSketch`, which counts rows in nested cells of the score.
 
-A score is an unsigned integer that grows with it (`ranks.ordered`), and a cell the integers that agree in all but
-their lowest `shift` bits. Cells are kept in ascending order of their first integer, a wider one before those inside
-it. Rows of a cell may lie anywhere between the lowest and the highest seen, whatever cells it contains.
+A score is represented by an unsigned integer that increases with the score (`ranks.ordered`). A cell is the set of
+integers that differ only in their lowest `shift` bits. Cells are sorted by their first integer; a wide cell precedes
+the cells inside it. The rows of a cell may have any score between the cell's lowest and highest seen score.
 """
 
 # pyright: basic
@@ -16,12 +16,12 @@ _TOP = 64  # the width, in bits, of the cell that holds every score
 
 @Kernel
 def count_levels(keys, high_bit, size, code, pos, neg):
-    """Append the levels of sorted rows (see `parts.pack`) in decreasing order; return the new number of levels."""
+    """Append the levels of sorted keys (see `parts.pack`) in decreasing order; return the new number of levels."""
     one = keys.dtype.type(1)
     previous = np.uint64(0)
     fresh = True
     for i in range(keys.size - 1, -1, -1):
-        # The label took the place of the highest bit of the score, which `high_bit` gives back.
+        # A key contains the label instead of the highest bit of the score; `high_bit` restores this bit.
         value = np.uint64(keys[i] >> one) | high_bit
         positive = np.int64(keys[i] & one)
         if fresh or value != previous:
@@ -36,10 +36,10 @@ def count_levels(keys, high_bit, size, code, pos, neg):
 
 @Kernel
 def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos, per_neg, most):
-    """Add levels to the innermost cells that contain them, while a wide cell holds at most the mass `most`.
+    """Add each level to the innermost cell that contains it, unless the mass of a wide cell would exceed `most`.
 
-    Levels come in descending order and are gone through in ascending order. Those that no cell took are gathered at
-    the end of their arrays; returns how many.
+    Levels are given in descending order and processed in ascending order. Levels that were added to no cell are moved
+    to the end of their arrays. Returns the number of these levels.
     """
     path = np.empty(_DEEPEST, np.int64)
     depth = 0
@@ -59,14 +59,14 @@ def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos,
             v = path[depth - 1]
             p = pos[v] + code_pos[j]
             n = neg[v] + code_neg[j]
-            # A cell of one score cannot be split, so that its mass has no bound.
+            # A cell of one score cannot be split, so its mass is not limited.
             if shift[v] == 0 or p * per_pos + n * per_neg <= most:
                 pos[v] = p
                 neg[v] = n
                 low[v] = min(low[v], c)
                 high[v] = max(high[v], c)
                 continue
-        # Written from the end of the arrays that are read: as many levels have been read as there are places.
+        # The same arrays are read and written from the end; writing never overtakes reading.
         left -= 1
         code[left] = c
         code_pos[left] = code_pos[j]
@@ -76,11 +76,11 @@ def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos,
 
 @Kernel
 def coarsen(start, shift, pos, neg, low, high, sum_pos, sum_neg, per_pos, per_neg, light, grown):
-    """Merge the cells of each widest cell that holds at most the mass `light`, in place; return the number left.
+    """Merge all cells inside each widest cell whose mass is at most `light`, in place; return the new number of cells.
 
-    A cell with rows of its own keeps the rows inside it up to the mass `grown`, so that evenly spread rows do not split
-    it. `sum_pos` and `sum_neg` are running sums that start at 0. Cells that are too heavy are halved repeatedly,
-    beginning with the smallest cell that contains all remaining rows.
+    For a cell that is already in the list, the limit is `grown` instead, so evenly spread rows do not split the cell.
+    `sum_pos` and `sum_neg` are cumulative sums that start at 0. The search starts from the smallest cell that contains
+    all rows, and halves cells that are too heavy.
     """
     waiting = np.empty((_DEEPEST, 3), np.int64)
     begins = np.empty(_DEEPEST, np.uint64)
@@ -122,7 +122,7 @@ def coarsen(start, shift, pos, neg, low, high, sum_pos, sum_neg, per_pos, per_ne
                 middle = k + 1
             else:
                 above = k
-        # The lower half is put on the stack last and so done first: what is written never overtakes what is to be read.
+        # The lower half is put on the stack last, so it is processed first: writing never overtakes reading.
         waiting[left, 0], waiting[left, 1], waiting[left, 2], begins[left] = middle, j, s - 1, border
         waiting[left + 1, 0], waiting[left + 1, 1], waiting[left + 1, 2], begins[left + 1] = (
             i + own,

@@ -5,8 +5,8 @@ from rocscope.kernels.kernel import Kernel
 
 @Kernel
 def ranks_sum(pos, neg):
-    """Sum over `neg` the number of `pos` below it and not above it; both are increasing."""
-    # Twice the Mann-Whitney statistic: a tie counts 1 and a concordant pair 2, so that the sum is a whole number.
+    """Return twice the Mann-Whitney statistic of two increasing arrays: the pairs with pos < neg plus half the ties."""
+    # A tied pair counts 1 and a pair with pos < neg counts 2, so the sum is an integer.
     below = 0
     not_above = 0
     total = 0

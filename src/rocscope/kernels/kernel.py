@@ -1,7 +1,7 @@
-"""Kernel: a loop that is compiled when it is first called on large input.
+"""Kernel: a Python function with a loop, which numba compiles on the first call with large input.
 
-Each is a plain Python function that numba compiles on the first large call, so that small inputs never
-wait for a compiler: they run the same function on lists, where Python's integers cannot overflow.
+Small inputs never wait for the compiler. They run the same function as plain Python on lists, where integers cannot
+overflow.
 """
 
 import sys
@@ -13,24 +13,24 @@ from typing import Any
 from rocscope.errors import InputError, warn
 
 SMALL = 50_000
-"""With fewer rows or levels than this, NumPy and plain Python are faster than loading the compiler."""
+"""With fewer rows or levels, NumPy and plain Python take less time than loading the compiler."""
 
 
 WORTH_LOADING = 1_000_000
-"""NumPy ranks so many rows in about the time that the compiler takes to load (.6 s, or 5 s with nothing cached)."""
+"""NumPy ranks this many rows in about the time that the compiler takes to load (0.6 s, or 5 s without a cache)."""
 
 
 class _Tally:
-    """Rows that NumPy has ranked while the compiler was not loaded."""
+    """Number of rows that NumPy has ranked without the compiler."""
 
     rows = 0
 
 
 def few(rows: int) -> bool:
-    """Return whether NumPy shall rank so many rows.
+    """Return True if NumPy should rank this number of rows.
 
-    While the compiler is not loaded, NumPy ranks larger inputs too, up to so many rows in all: a script that computes
-    one figure does not wait for a compiler, and one that computes many loads it soon.
+    Until the compiler is loaded, NumPy also ranks larger inputs, up to a total of `WORTH_LOADING` rows. A script that
+    computes one figure then does not wait for the compiler, and a script that computes many figures soon loads it.
     """
     if rows < SMALL:
         return True
@@ -41,21 +41,24 @@ def few(rows: int) -> bool:
 
 
 def compiled_pays(numbers: int) -> bool:
-    """Return whether a compiled loop over this many values is faster than NumPy, the compiler's own start included."""
+    """Return True if a compiled loop over this many values is faster than NumPy, including the time to load numba."""
     return numbers >= SMALL or "numba" in sys.modules
 
 
 @cache
 def _warn_of_compiling() -> None:
-    """Warn once that nothing is kept."""
+    """Warn once that compiled loops cannot be cached."""
     warn(
-        "compiled loops cannot be kept, so that every process compiles them for seconds; "
-        "set NUMBA_CACHE_DIR to a folder that can be written"
+        "compiled loops cannot be cached, so every process spends seconds on compiling them; "
+        "set NUMBA_CACHE_DIR to a writable folder"
     )
 
 
 class Kernel:
-    """A loop compiled on its first call, together with its callees; releases the GIL and is cached on disk."""
+    """A loop that is compiled on its first call, with the kernels that it calls.
+
+    The compiled loop releases the GIL and is cached on disk.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.python = function
@@ -75,7 +78,7 @@ class Kernel:
         function = FunctionType(code, scope, self.python.__name__)
         try:
             return numba.njit(cache=True, nogil=True)(function)
-        except RuntimeError:  # nowhere to keep it: a zip on a cluster's worker, a home that cannot be written
+        except RuntimeError:  # no writable cache: a zip file on a cluster's worker, or a read-only home folder
             _warn_of_compiling()
             return numba.njit(nogil=True)(function)
 

@@ -1,4 +1,4 @@
-"""Compiled radix sort of unweighted rows: pack into keys, partition, sort by digits."""
+"""Compiled radix sort of rows: pack rows into keys, partition the keys, and sort each part by digits."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ TWO_DIGITS = 1 << 19
 
 @Kernel
 def widen(bits, kind, ends):
-    """Extend the minimum and maximum ordered bits of scores whose highest bit is 0, and of the others."""
+    """Update the minimum and maximum ordered bits of scores with highest bit 0 (`ends[0]`) and 1 (`ends[1]`)."""
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     for i in range(bits.size):
         code = ordered(np.uint64(bits[i]), top, kind)
@@ -24,8 +24,9 @@ def widen(bits, kind, ends):
 def find_buckets(bits, kind, ends, shift, bucket):
     """Write the bucket of each score: its ordered bits without the `shift` lowest.
 
-    Buckets go from the first end of scores whose highest bit is 0 to the second, then so for others; scores outside the
-    range are in the first or last bucket.
+    The first buckets cover scores whose highest bit is 0, between the two values in `ends[0]`. The next buckets cover
+    scores whose highest bit is 1, between the values in `ends[1]`. A score outside these ranges is in the nearest
+    bucket of its half.
     """
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     first, last, upper_first, upper_last = ends[0, 0], ends[0, 1], ends[1, 0], ends[1, 1]
@@ -40,7 +41,7 @@ def find_buckets(bits, kind, ends, shift, bucket):
 
 @Kernel
 def make_keys(begin, end, bits, positive, kind, keys):
-    """Write the key of each row from `begin` to `end` (see `pack`); without labels, its ordered bits."""
+    """Write the key of each row from `begin` to `end` (see `pack`); without labels, write the ordered bits."""
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     bits = bits[begin:end]
     for i in range(bits.size):
@@ -53,7 +54,7 @@ def make_keys(begin, end, bits, positive, kind, keys):
 
 @Kernel
 def has_top(b, top, kind):
-    """Return whether the highest ordered bit of a score is 1; see `ranks.ordered`."""
+    """Return True if the highest ordered bit of a score is 1; see `ranks.ordered`."""
     if kind == 0:
         return b >= top
     # Signed integers and floats that are not negative have a highest bit of 0, and -0.0 is `top` itself.
@@ -62,18 +63,18 @@ def has_top(b, top, kind):
 
 @Kernel
 def pack(bits, positive, kind, keys):
-    """Write the ordered bits of each score with its label as lowest bit.
+    """Write a key for each row: the ordered bits of the score without the top bit, and the label as the lowest bit.
 
-    The bits of a score take its whole width, so the top one makes room for the label: scores whose top bit is 0 are
-    written from the front of `keys`, the others from the back. Returns the border. If a slice has both classes, each
-    key is written to both ends of the free space: a branch would be predicted wrongly half of the time.
+    Keys of scores whose top bit is 0 are written from the front of `keys`, and those with top bit 1 from the back.
+    Returns the number of keys at the front. If a slice contains both kinds, each key is written to both ends of the
+    free space, because the processor would mispredict half of the branches.
     """
     top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
     own = np.empty(SLICE, keys.dtype)
     low, high = 0, keys.size
     for start in range(0, bits.size, SLICE):
         rows = bits[start : start + SLICE]
-        # Narrow integers: one instruction counts more rows, and a slice has 4,096 at most.
+        # With narrow integers, one instruction counts more rows; a slice has at most 4,096 rows.
         n_upper = np.int32(0)
         for i in range(rows.size):
             n_upper += np.int32(has_top(rows[i], top, kind))
@@ -86,7 +87,7 @@ def pack(bits, positive, kind, keys):
         else:
             make_keys(start, start + rows.size, bits, positive, kind, own)
             for i in range(rows.size):
-                # Only one of the two places is claimed; the other is written again by a later row.
+                # Only one of the two copies is kept; a later row overwrites the other copy.
                 keys[low] = keys[high - 1] = own[i]
                 is_upper = np.int64(has_top(rows[i], top, kind))
                 low += 1 - is_upper
@@ -98,8 +99,8 @@ def pack(bits, positive, kind, keys):
 def find_parts(bits, kind, ends, shift, part, where, sizes):
     """Write the part of each score, and count the rows of each part.
 
-    Steps that do not depend on other rows have separate loops, slice by slice: the compiler vectorises them, which
-    halves the time.
+    Steps that do not depend on other rows are separate loops over each slice. The compiler vectorises these loops,
+    which halves the time.
     """
     for start in range(0, bits.size, SLICE):
         own = where[start : start + SLICE]
@@ -112,10 +113,10 @@ def find_parts(bits, kind, ends, shift, part, where, sizes):
 
 @Kernel
 def deal(bits, positive, weight, kind, where, filled, codes, signed):
-    """Copy rows to their parts, advancing each part's fill position.
+    """Copy rows to their parts, and advance each part's fill position.
 
-    Writes ordered bits, and weights, negative for negatives; without weights the keys of rows (see `pack`), which
-    without labels the bits are already.
+    With weights, writes the ordered bits of each score, and the weight with a minus sign for negatives. Without
+    weights, writes keys (see `pack`), or the ordered bits if there are no labels.
     """
     keys = np.empty(SLICE, codes.dtype)
     for start in range(0, bits.size, SLICE):
@@ -129,14 +130,14 @@ def deal(bits, positive, weight, kind, where, filled, codes, signed):
             k = filled[p]
             filled[p] = k + np.uint64(1)
             codes[k] = keys[i]
-            if weight is not None:  # which class it is asks for no branch: it would be guessed wrong half of the time
+            if weight is not None:  # a branch on the class would be mispredicted half of the time
                 row = np.uint64(start + i)
                 signed[k] = weight[row] * (2 * np.int8(positive[row]) - 1)
 
 
 @Kernel
 def begin_digits(keys, lowest, shift, begin):
-    """Write the start of each digit of eleven bits; return whether the keys differ in it."""
+    """Write the start position of each value of an eleven-bit digit; return True if the keys differ in this digit."""
     begin[:] = 0
     for i in range(keys.size):
         begin[np.uint64((keys[i] - lowest) >> shift) & np.uint64(2047)] += 1
@@ -144,7 +145,7 @@ def begin_digits(keys, lowest, shift, begin):
     alike = False
     for d in range(begin.size):
         size = begin[d]
-        # A digit that all keys share would move no row: its pass is left out.
+        # If all keys have the same digit, no row would move, so this pass is skipped.
         alike |= size == keys.size
         begin[d] = total
         total += size
@@ -153,7 +154,7 @@ def begin_digits(keys, lowest, shift, begin):
 
 @Kernel
 def deal_digits(keys, values, lowest, shift, begin, spare, spare_values):
-    """Copy keys, and their values, to the positions of their digit, advancing these."""
+    """Copy keys and their values to the position of their digit, and advance this position."""
     for i in range(keys.size):
         d = np.uint64((keys[i] - lowest) >> shift) & np.uint64(2047)
         k = begin[d]
@@ -165,8 +166,8 @@ def deal_digits(keys, values, lowest, shift, begin, spare, spare_values):
 
 @Kernel
 def sort_digits(keys, values, spare, spare_values, lowest, first, bits):
-    """Sort rows by eleven-bit digits of the keys above `lowest`, from digit `first` on."""
-    # Least significant digit first: every pass is stable, so it keeps the order of the lower digits.
+    """Sort rows by eleven-bit digits of `keys - lowest`, starting at bit `first`."""
+    # The least significant digit comes first; every pass is stable, so it keeps the order of the lower digits.
     begin = np.empty(2048, np.uint64)
     source, source_values, target, target_values = keys, values, spare, spare_values
     moves = 0
@@ -187,7 +188,7 @@ def sort_digits(keys, values, spare, spare_values, lowest, first, bits):
 
 @Kernel
 def insert_rows(keys, values):
-    """Insertion sort for nearly sorted rows; return False if it would need more moves than there are rows."""
+    """Sort nearly sorted rows by insertion; return False if this needs more moves than there are rows."""
     moves = 0
     for i in range(1, keys.size):
         key = keys[i]
@@ -200,7 +201,7 @@ def insert_rows(keys, values):
                 k -= 1
             keys[k] = key
             moves += i - k
-            # The cost stays linear: beyond this another radix pass is cheaper.
+            # This keeps the cost linear: with more moves, another radix pass is faster.
             if moves > keys.size:
                 return False
     return True
@@ -208,15 +209,16 @@ def insert_rows(keys, values):
 
 @Kernel
 def sort_rows(keys, values):
-    """Sort rows stably by key; each has a value, unless `values` is None.
+    """Sort rows stably by key, in place; `values` has one value for each row, or is None.
 
-    Sorting by the leading bits leaves few rows to be moved; where these are many, rows are sorted by all bits. While
-    they fit the processor's cache, that takes less than half of the time of a sort by comparison.
+    Rows are sorted by the leading bits of the keys, and then by insertion. If insertion needs too many moves, rows are
+    sorted by all bits. If the rows fit the processor's cache, this takes less than half of the time of a comparison
+    sort.
     """
     if keys.size == 0:
         return
     lowest = highest = keys[0]
-    for i in range(keys.size):  # loops take the compiler less time than what NumPy has for them
+    for i in range(keys.size):  # loops compile faster than NumPy's functions
         lowest = min(lowest, keys[i])
         highest = max(highest, keys[i])
     spread = np.uint64(highest - lowest)
@@ -224,14 +226,14 @@ def sort_rows(keys, values):
     while spread > np.uint64(0):
         spread >>= np.uint64(1)
         bits += 1
-    # 22 leading bits make 2^22 buckets, at least eight for a row: few rows are left to be moved by insertion.
+    # 22 leading bits make 2^22 buckets, at least eight for each row: few rows are left to move by insertion.
     first = max(bits - 11 * (2 if keys.size <= TWO_DIGITS else 3), 0)
     spare = np.empty_like(keys)
     if values is None:  # noqa: SIM108 (which branch holds is known when this is compiled)
         spare_values = None
     else:
         spare_values = np.empty_like(values)
-    while True:  # one call alone, which is compiled once
+    while True:  # a loop with a single call, so `sort_digits` is compiled once
         sort_digits(keys, values, spare, spare_values, lowest, first, bits)
         if first == 0 or insert_rows(keys, values):
             return

@@ -20,7 +20,7 @@ def isotonic(pos, total, fitted):
         blocks = 0
         for level in range(levels):
             a, n = pos[sample, level], total[sample, level]
-            # Shares are compared by cross products; equal ones pool too.
+            # Shares are compared by cross products; equal shares are pooled too.
             while blocks > 0 and happened[blocks - 1] * n >= a * size[blocks - 1]:
                 blocks -= 1
                 a += happened[blocks]
@@ -71,7 +71,7 @@ def successes(uniform, few, trials, rare, flipped, drawn):
     """
     none, odds = (1 - rare) ** trials, rare / (1 - rare)
     most = 0
-    reached = np.ones((FIRST, few.size))  # the chance of at most 0, 1, ... successes; 1 from all trials on
+    reached = np.ones((FIRST, few.size))  # the probability of at most 0, 1, ... successes
     for i in range(few.size):
         probability = reached[0, i] = none[i]
         for count in range(1, min(FIRST, int(trials[i]))):
@@ -84,7 +84,7 @@ def successes(uniform, few, trials, rare, flipped, drawn):
     at, rare_count = np.empty(few.size), np.empty(few.size)
     for sample in range(uniform.shape[0]):
         for i in range(few.size):
-            # The number of failures is drawn where these are rarer: its quantile is taken at 1 - u.
+            # If failures are rarer, the number of failures is drawn, as the quantile at 1 - u.
             at[i] = 1 - uniform[sample, few[i]] if flipped[i] else uniform[sample, few[i]]
             rare_count[i] = 0
         for count in range(most):
@@ -112,13 +112,13 @@ def selected(distance, size, bin_of, reached, held, row):
     while chosen < reached.size - 1 and reached[chosen] <= row + 1e-9:
         chosen += 1
     while chosen > 0 and reached[chosen] == reached[chosen - 1]:
-        chosen -= 1  # past the last row: the last bin that holds some
+        chosen -= 1  # past the last row: go back to the last bin that is not empty
     before, count = reached[chosen - 1] if chosen > 0 else 0.0, 0
     for level in range(distance.size):
         if bin_of[level] == chosen:
             held[count] = level
             count += 1
-    # A bin holds few levels: taking the smallest again and again is faster than sorting it.
+    # A bin contains few levels, so repeated selection of the smallest distance is faster than sorting.
     last = -1.0
     while count > 0:
         nearest = 0
@@ -174,7 +174,7 @@ def find_places(ascending, starts, scale, values, places):
     """
     first, last = ascending[0], starts.size - 2
     for i in range(values.size):
-        # Values outside go to the cell at the end, where the search puts them before or after all numbers.
+        # Values outside the range use the first or the last cell.
         cell = np.int64(max(min((values[i] - first) * scale, last), 0))
         low, high = starts[cell], starts[cell + 1]
         while low < high:

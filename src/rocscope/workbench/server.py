@@ -125,7 +125,7 @@ class Endpoints:
         except (SupersededError, CancelledError):
             return _error_response("replaced by a newer request")
         except (RocscopeError, MemoryError) as error:
-            return _error_response(str(error) or "expected enough memory, got too little")
+            return _error_response(str(error) or "not enough memory")
         return responses.Response(content, media_type="application/json", headers=_HEADERS)
 
     @asynccontextmanager
