@@ -1,4 +1,4 @@
-"""The pages of the reference: one for each public name, listed by topic in the order of the folder tree."""
+"""Write the pages of the reference: one page for each public name, listed by topic."""
 
 import inspect
 import re
@@ -31,8 +31,8 @@ TOPICS = {
     "plotting": "Figures",
     "datasets": "Data sets",
 }
-WHOLE = {"metrics": "Metrics", "errors": "Errors"}  # topics without a list, each on one page
-OURS = "warn, heard"  # what is in them and not for users
+WHOLE = {"metrics": "Metrics", "errors": "Errors"}  # topics that have one page with all their names
+OURS = "warn, heard"  # names in these modules that are not for users
 
 
 SEARCHED = {
@@ -50,34 +50,34 @@ SEARCHED = {
     "api/names/rocscope.curves.rate_curves.class-RocCurve": ["partial AUC"],
     "api/inference-planning": ["sample size", "power"],
 }
-"""Terms that people search for, by the page that the search shows first."""
+"""Search terms for each page; the search shows the page first for these terms."""
 
 
 def topic_named(name: str) -> ModuleType:
-    """Return the topic of such a name, such as `inference.planning`."""
+    """Return the module of a topic, such as `inference.planning`."""
     return import_module(f"rocscope.{name}".rstrip("."))
 
 
 def members(name: str) -> list[str]:
-    """Return what users may take from a topic, topics within it left out."""
+    """Return the public names of a topic, without the topics inside it."""
     topic = topic_named(name)
     return sorted((key for key in topic.__all__ if not isinstance(getattr(topic, key), ModuleType)), key=str.lower)
 
 
 def everyday() -> list[str]:
-    """Return the words of every day: the public names of the package itself that are no topic."""
+    """Return the public names of the package itself, without topics."""
     return [name for name in rs.__all__ if not isinstance(getattr(rs, name), ModuleType)]
 
 
 def public_names() -> Iterator[str]:
-    """Yield each public name once, at the shortest place where it may be taken: `rocscope.auc`."""
+    """Yield the shortest import path of each public name, such as `rocscope.auc`."""
     yield from (f"rocscope.{name}" for name in everyday())
     for topic in TOPICS:
         yield from (f"rocscope.{topic}.{name}" for name in members(topic) if name not in everyday())
 
 
 def _classes() -> dict[str, type]:
-    """Return the documented classes of all modules by their names; public ones are left out."""
+    """Return a mapping from name to class for the documented classes of all modules that are not public names."""
     public = {name.rpartition(".")[2] for name in public_names()}
     classes: dict[str, type] = {}
     for module in walk_packages(rs.__path__, "rocscope."):
@@ -102,7 +102,7 @@ def _documentation(owner: object) -> Iterator[str]:
 
 
 def _mentions(text: str) -> set[str]:
-    """Return words of a docstring that may name a class: types of Returns and Attributes, and names in backticks."""
+    """Return words of a docstring that may be class names: types in Returns and Attributes, and names in backticks."""
     types = []
     for section in re.findall(r"^(?:Returns|Attributes)\n-+\n(.*?)(?=^\w+\n--|\Z)", text, re.DOTALL | re.MULTILINE):
         fields = (line for line in section.splitlines() if not line.startswith(" "))
@@ -111,12 +111,12 @@ def _mentions(text: str) -> set[str]:
 
 
 NOT_RESULTS = {"Array", "Choices", "Figure", "Samples", "Table", "Tree", "Widget"}
-"""Words, and names of other libraries' classes, for which we have private classes too."""
+"""Words that are also names of private classes of rocscope, but that mean something else in docstrings."""
 
 
 @cache
 def result_classes() -> dict[str, str]:
-    """Return the classes that public functions return, and the classes that these name: the whole name by the name."""
+    """Return a mapping from name to full name for the classes that public functions return or mention."""
     classes = _classes()
     results: dict[str, str] = {}
     waiting = [getattr(topic_named(owner.partition(".")[2]), last) for owner, _, last in _parts(public_names())]
@@ -135,13 +135,13 @@ def _parts(names: Iterator[str]) -> Iterator[tuple[str, str, str]]:
 
 @cache
 def long_names() -> dict[str, str]:
-    """Return the whole name of each name with a page, by its last part; of two, the first in the reference."""
+    """Return a mapping from the last part of a name to the full name, for all names with a page."""
     names = [*public_names(), *result_classes().values()]
     return {name.rpartition(".")[2]: name for name in reversed(names)}
 
 
 def long_name(reference: str) -> str | None:
-    """Return the whole name that a reference means, such as `decisions.mixture`; None if it is not ours.
+    """Return the full name for a reference such as `decisions.mixture`; None if it is not a name of rocscope.
 
     Examples
     --------
@@ -157,17 +157,17 @@ def long_name(reference: str) -> str | None:
 
 
 def file_name(name: str) -> str:
-    """Return the file of a name's page; some systems take `summary` and `Summary` for the same."""
+    """Return the file name of the page of a name; some file systems do not distinguish `summary` and `Summary`."""
     return re.sub(r"\.([A-Z])", r".class-\1", name)
 
 
 def table(names: list[str]) -> str:
-    """Return a table of names, each with the first line of what it says of itself, whose pages are made with it."""
+    """Return a table of names with the first lines of their docstrings; Sphinx makes their pages from the table."""
     return "\n".join([".. autosummary::", "   :toctree: names", "", *(f"   ~{name}" for name in names), ""])
 
 
 def module_list() -> str:
-    """Return every module with the first line of its docstring, folder by folder."""
+    """Return a list of all modules by folder, with the first lines of their docstrings."""
     package, lines = Path(rs.__file__).parent, []
     for folder in sorted({path.parent for path in package.rglob("*.py")}):
         name = ".".join(("rocscope", *folder.relative_to(package).parts))
@@ -198,7 +198,7 @@ def _table_row(first: str, *others: str) -> list[str]:
 
 
 def other_names_list() -> str:
-    """Return what to call here for each name of another library, as `rocscope.<name>` answers it."""
+    """Return a list of names of other libraries, with the call to use in rocscope."""
     lines: list[str] = []
     for library, calls in answers()["names"].items():
         lines += [library, "-" * len(library), ""]
@@ -213,12 +213,12 @@ def first_line(path: Path) -> str:
 
 
 def titled(title: str, text: str) -> str:
-    """Return a page of text under a title."""
+    """Return a page that consists of a title and a text."""
     return f"{title}\n{'=' * len(title)}\n\n{text}\n"
 
 
 def write_pages(folder: Path) -> None:
-    """Write the lists of the reference into a folder; Sphinx makes the pages of the names that they have."""
+    """Write the lists of names into a folder; Sphinx makes the pages of these names."""
     folder.mkdir(exist_ok=True)
     contents = [
         "everyday",
@@ -230,11 +230,11 @@ def write_pages(folder: Path) -> None:
         "other-names",
         "modules",
     ]
-    intro = "Every public name, by topic. :doc:`../README` finds one by the question that it answers."
+    intro = "All public names by topic. To find a name by the question that it answers, see :doc:`../README`."
     toctree = "\n".join([".. toctree::", "   :maxdepth: 1", "", *(f"   {each}" for each in contents)])
     pages = {"index": titled("Reference", f"{intro}\n\n{toctree}")}
     words = [f"rocscope.{name}" for name in everyday()]
-    pages["everyday"] = titled("Words of every day", f"Taken from ``rocscope`` itself.\n\n{table(words)}")
+    pages["everyday"] = titled("Most used names", f"Import them from ``rocscope`` itself.\n\n{table(words)}")
     pages["sample"] = titled("Input data", ".. automodule:: rocscope.sample\n   :no-members:")
     for topic, title in TOPICS.items():
         module = f"rocscope.{topic}"
@@ -242,9 +242,9 @@ def write_pages(folder: Path) -> None:
         shared = [name for name in members(topic) if name in everyday()]
         also = [f":doc:`rs.{name} <names/{file_name(f'rocscope.{name}')}>`" for name in shared]
         text = f".. automodule:: {module}\n   :no-members:\n\n.. py:currentmodule:: None\n\n{table(own) if own else ''}"
-        text += f"\nWords of every day that belong here: {', '.join(also)}.\n" if also else ""
+        text += f"\nMost used names that belong to this topic: {', '.join(also)}.\n" if also else ""
         pages[topic.replace(".", "-")] = titled(title, text)
-    returned = "Classes that functions return. They are not called directly."
+    returned = "Classes of the objects that functions return. You do not create these objects yourself."
     pages["results"] = titled("Results", f"{returned}\n\n{table([*result_classes().values()])}")
     for topic, title in WHOLE.items():
         pages[topic] = titled(title, f".. automodule:: rocscope.{topic}\n   :members:\n   :exclude-members: {OURS}")

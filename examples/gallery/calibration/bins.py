@@ -2,7 +2,7 @@
 Calibration plot in bins
 ========================
 
-Observed shares in ten bins, with the points at the mean score of each.
+Observed share of positives in each of ten bins, drawn at the mean score of the bin.
 """
 
 import numpy as np

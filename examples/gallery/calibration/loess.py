@@ -2,7 +2,7 @@
 Calibration curve by LOESS, with its band
 =========================================
 
-LOESS, and where it may lie.
+A smooth calibration curve with a confidence band.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Cost of trusting uncalibrated probabilities
 ===========================================
 
-Acting on probabilities as they are, beside acting on calibrated ones, at each cost ratio.
+Cost of decisions from uncalibrated and from calibrated probabilities, at each cost ratio.
 """
 
 import numpy as np

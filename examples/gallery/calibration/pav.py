@@ -2,7 +2,7 @@
 Calibration curve by isotonic regression
 ========================================
 
-The steps of PAV are the slopes of the ROC hull.
+The steps of isotonic regression correspond to the slopes of the ROC hull.
 """
 
 import numpy as np

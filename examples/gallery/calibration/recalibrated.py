@@ -2,7 +2,7 @@
 Calibration before and after recalibration
 ==========================================
 
-Probabilities mended on other rows than those that they are judged on.
+The recalibrator is fitted on some rows and evaluated on other rows.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 DET curve (detection error trade-off)
 =====================================
 
-Both error rates on normal scales: a curve that is straight comes from two normal distributions.
+Both error rates on normal scales; normally distributed scores give a straight line.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Cumulative gain curve
 =====================
 
-How many of the responders are among the first so many contacted.
+Share of all responders among the customers with the highest scores.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Lift curve
 ==========
 
-How much better than chance a mailing to the best part of the list does.
+Response rate among the customers with the highest scores, relative to the response rate of all customers.
 """
 
 import numpy as np

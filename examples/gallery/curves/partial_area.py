@@ -2,7 +2,7 @@
 Partial area under a ROC curve
 ==============================
 
-A screening programme can afford few false alarms; the area up to 10% of them is what counts.
+A screening programme can afford few false alarms, so only the area up to a false positive rate of 10% counts.
 """
 
 import rocscope as rs

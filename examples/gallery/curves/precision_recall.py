@@ -2,7 +2,7 @@
 Precision–recall curve
 ======================
 
-Where positives are rare, how many of the alarms are right.
+Share of alarms that are true (precision) at each recall, for a rare positive class.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 ROC curve
 =========
 
-Every score that was seen is a step; a tie is a diagonal.
+Every distinct score is a step; tied positives and negatives give a diagonal.
 """
 
 import rocscope as rs

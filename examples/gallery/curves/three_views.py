@@ -2,7 +2,7 @@
 ROC curve, lift chart and calibration plot
 ==========================================
 
-ROC curve, lift chart and calibration plot come from one table: how many positives and negatives have each score.
+All three are computed from one table: the number of positives and negatives with each score.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 ROC curves and the point of lowest cost
 =======================================
 
-A line of equal cost touches the hull where it costs least.
+The line of equal cost touches the hull at the point of lowest cost.
 """
 
 import numpy as np

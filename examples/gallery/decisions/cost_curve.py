@@ -2,7 +2,7 @@
 Cost curves of two models
 =========================
 
-Expected cost of each model over all class mixes, at its best threshold for each.
+Expected cost of each model at each prevalence, with the best threshold for that prevalence.
 """
 
 import numpy as np

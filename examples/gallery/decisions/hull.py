@@ -2,7 +2,7 @@
 ROC hull of two models
 ======================
 
-Neither model is best everywhere; corners of the hull are the choices that can ever be right.
+Neither model is best everywhere; only corners of the hull can have the lowest cost.
 """
 
 import numpy as np

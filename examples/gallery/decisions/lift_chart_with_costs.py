@@ -2,7 +2,7 @@
 Lift chart and the point of lowest cost
 =======================================
 
-The line of equal cost in the lift chart of the papers, whose axis counts true positives.
+A lift chart counts true positives; the line of equal cost touches it at the point of lowest cost.
 """
 
 import rocscope as rs

@@ -2,7 +2,7 @@
 Net benefit (decision curve)
 ============================
 
-What a model is worth to a clinic that treats from some risk on, beside treating all or none.
+Benefit of a model for a clinic that treats patients above a risk threshold, compared with treating all or none.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Profit curve of a mailing
 =========================
 
-Each letter costs, each reply brings; the top of the curve is how many to write to.
+Each letter has a cost, and each reply has a benefit; the maximum shows how many letters to send.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Qini curve of a campaign with a control group
 =============================================
 
-The Qini curve of an experiment: responses that contacts add, against contacting at random.
+Additional responses due to contacts in an experiment, compared with contacts at random.
 """
 
 import numpy as np

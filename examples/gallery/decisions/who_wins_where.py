@@ -2,7 +2,7 @@
 Best model by cost ratio and prevalence
 =======================================
 
-Every pair of prevalence and cost ratio has its best model; here is the map.
+A map of the model with the lowest cost at each prevalence and cost ratio.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 ROC curve of each class
 =======================
 
-Each class against all others.
+One ROC curve for each class against all other classes.
 """
 
 from sklearn.datasets import load_wine

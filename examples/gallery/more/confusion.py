@@ -2,7 +2,7 @@
 Confusion matrix of three classes
 =================================
 
-Counts, shaded by the share of their row.
+Counts; the shading shows the share of the row.
 """
 
 from sklearn.datasets import load_wine

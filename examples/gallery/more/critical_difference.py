@@ -2,7 +2,7 @@
 Critical difference diagram of four learners
 ============================================
 
-Mean ranks, and which of them do not differ by Nemenyi's critical difference.
+Mean ranks of the learners; a line connects learners that do not differ by Nemenyi's critical difference.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Average ROC curve of ten folds
 ==============================
 
-Faint: each fold. Bold: their mean, with its band.
+The faint curves are the folds; the bold curve is their mean, with a confidence band.
 """
 
 from sklearn.datasets import load_breast_cancer

@@ -2,7 +2,7 @@
 Learning curves of two models
 =============================
 
-The same test rows for every number of training rows.
+Performance by number of training rows; the test rows are always the same.
 """
 
 from sklearn.datasets import load_breast_cancer

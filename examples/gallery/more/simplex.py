@@ -2,7 +2,7 @@
 Probabilities of three classes in a triangle
 ============================================
 
-Each corner is certainty; the shades are decisions.
+At each corner one class has probability 1; the shades show the decisions.
 """
 
 from sklearn.datasets import load_wine

@@ -2,7 +2,7 @@
 AUC over time under censoring
 =============================
 
-How well two models tell who has the event by a horizon, from follow-up that is censored.
+AUC of two models for an event before each horizon, from censored follow-up.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 ROC curve with a confidence band
 ================================
 
-A band that holds the whole curve, not just each point by itself.
+A simultaneous confidence band: it contains the whole curve with the stated probability.
 """
 
 import numpy as np

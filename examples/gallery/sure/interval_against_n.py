@@ -2,7 +2,7 @@
 Interval of the AUC by number of cases
 ======================================
 
-The interval of an AUC by sample size: it halves with four times the cases.
+With four times as many cases, the interval is half as wide.
 """
 
 import matplotlib.pyplot as plt

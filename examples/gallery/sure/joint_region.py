@@ -2,7 +2,7 @@
 Confidence region of an operating point
 =======================================
 
-Sensitivity and specificity of one threshold, both unsure.
+Joint confidence region of the sensitivity and specificity at one threshold.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Smooth and empirical ROC curve
 ==============================
 
-Two normal distributions behind the ranks.
+The binormal model assumes that the scores of each class are normal after a monotone transformation.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 Comparison of two ROC curves
 ============================
 
-Paired curves of the same cases; the interval is of the difference.
+Both curves are of the same cases; the interval is that of the difference of the AUCs.
 """
 
 import numpy as np

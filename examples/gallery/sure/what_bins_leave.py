@@ -2,7 +2,7 @@
 Envelope of a ROC curve from bins
 =================================
 
-Counts in ten ranges of the score: the curve surely lies in the shaded part.
+With counts in ten score ranges only, the exact curve is somewhere in the shaded region.
 """
 
 import numpy as np

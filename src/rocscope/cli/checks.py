@@ -118,8 +118,9 @@ def verify(
 ) -> int:
     """Compute a saved plan again from its data, compare every number with the saved one, and print the verdict.
 
-    Name by --score all models among which the plan was chosen; by default only the model of the plan is read. Exits
-    with code 0 if every number agrees, else with code 1.
+    With --score, name all models from which the plan was chosen; by default only the model of the plan is read.
+
+    The exit code is 0 if every number agrees; otherwise it is 1.
 
     Example: rocscope verify decision.json scores.csv --label y --score a --score b
 
@@ -196,8 +197,9 @@ def monitor(
 ) -> int:
     """Add new labelled rows, and test whether a saved plan still performs within its limits.
 
-    Run this command whenever new rows arrive: intervals and alarms are valid however often you run it. Reading a file
-    again changes nothing. For class weights give --proba; cost, error and the recall of each class are monitored.
+    Run this command whenever new rows arrive. Intervals and alarms are valid for any number of runs.
+
+    The rows of a file are counted only once. For class weights, give --proba.
 
     Example: rocscope monitor decision.json new.parquet --label y --state s.json --fail-if "cost > .35"
 
@@ -214,11 +216,9 @@ def monitor(
     level
         1 − probability of a false alarm, over all runs together.
     target_prevalence
-        Share of positives at which cost, error, depth and precision are monitored; use it if the share in the rows
-        fluctuates.
+        Share of positives for cost, error, depth and precision; use it if the share in the rows fluctuates.
     fail_if
-        Exit with code 1 once there is significant evidence that this holds: 'cost > .35', 'auc < .7', 'calibration > 0'
-        (too many positives), …; for class weights also 'error > .1' and 'recall(cat) < .8'.
+        Exit with code 1 if this is significantly true: 'cost > .35', 'auc < .7', …; of classes 'recall(cat) < .8'.
     again
         Count the rows again although a file with the same rows was counted under this name before.
     """
@@ -345,8 +345,9 @@ def drift(
 ) -> None:
     """Compare the scores of a file with the scores of a labelled reference.
 
-    Shows distances between the score distributions with p-values, and the AUC to expect on the new cases. If the file
-    has labels, also tests whether the risk at each score and the scores within each class have changed.
+    The output shows distances between the score distributions, with p-values, and the expected AUC on the new cases.
+
+    If the file has labels, two more tests show whether the risk at each score or the scores in each class have changed.
 
     Example: rocscope drift january.csv june.csv --label y --score a
 
@@ -450,8 +451,8 @@ def calibrate(
     target_prevalence
         Share of positives where the classifier will be used, from 0 to 1; by default the share in the file.
     output
-        File to write the recalibrator to, by default calibrator.json. With --apply the CSV or .parquet file to write
-        the rows to, by default CSV on stdout (-).
+        File to write the recalibrator to; by default calibrator.json.
+        With --apply: CSV or .parquet file to write the rows to; by default CSV on stdout (-).
     fail_if
         Exit with code 1 if this holds for the recalibrated probabilities out of sample: 'ece > .05', 'brier > .2', ….
     """

@@ -613,8 +613,8 @@ def apply(
     id
         Column of case identifiers, copied to the list; by default row numbers. Their hashes break ties.
     score
-        Column of the scores, if not named after the model. For a plan with several models, MODEL=COLUMN, such as
-        a=new_a.
+        Column of the scores, if not named after the model.
+        For a plan with several models: MODEL=COLUMN, such as a=new_a.
     segment
         Column of the segments, if the plan has a rule for each segment.
     keep
@@ -723,11 +723,11 @@ def outcomes(
     id
         Column of the case identifiers that were used when the plan was applied.
     acted
-        Column of the cases that were acted on, or of their actions, if you did not follow the plan; 'all' if the file
-        lists only cases that were acted on.
+        If you did not follow the plan: column of the cases that were acted on, or of their actions.
+        'all' if the file lists only cases that were acted on.
     score
-        Column of the scores, if not named after the model. For a plan with several models, MODEL=COLUMN, such as
-        a=new_a.
+        Column of the scores, if not named after the model.
+        For a plan with several models: MODEL=COLUMN, such as a=new_a.
     segment
         Column of the segments, if the plan has a rule for each segment.
     pos_label

@@ -154,10 +154,10 @@ def parse_gates(
     also: tuple[str, ...] = (),
     of_classes: bool = False,
 ) -> list[Gate]:
-    """Read gates, and raise an error for unknown figures; called before any data are read.
+    """Read gates, and raise an error for unknown figures; call this before any data are read.
 
-    `also` names further figures that only the calling command computes. With `of_classes` the figures are figures of
-    more than two classes.
+    `also` names further figures that only the calling command computes. If `of_classes` is True, the figures are those
+    of more than two classes.
     """
     gates = [Gate.parse(text, subject, required=required) for text in texts or ()]
     for gate in gates:
@@ -665,16 +665,23 @@ def gate(
 
     Example: rocscope gate scores.csv --label y --score old --score new --rules rules.toml --md --junit gate.xml
 
-    The file of rules is written in TOML, such as rules = ["auc >= 0.8 at 95%", "auc(new) - auc(old) >= -0.01 at 95%"].
-    Set threshold or plan for figures that need a threshold, \\[costs] for the cost, and \\[segments] for rules about
-    each segment. With 'at 95%' the whole 95% interval must satisfy the rule. A rule that names no model applies to each
-    model. Segments with fewer rows than min_rows are skipped; if no rule is left, the exit code is 1.
+    The rules are written in TOML, such as rules = ["auc >= 0.8 at 95%", "auc(new) - auc(old) >= -0.01 at 95%"].
 
-    You can name files of fitted scikit-learn models (pickle or joblib) before the data file. Each model scores the
-    rows, and is named after its file: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml. Loading a
-    model file runs the code in it, so load only files that you trust.
+    With 'at 95%' the whole 95% interval must satisfy the rule. A rule that names no model applies to each model.
 
-    With --proba, figures are figures of several classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
+    Set threshold or plan for figures that need a threshold, and \\[costs] for the cost.
+
+    Write rules for each segment under \\[segments]. Segments with fewer rows than min_rows are skipped.
+
+    The exit code is also 1 if all rules are skipped.
+
+    Before the data file, you can name files of fitted scikit-learn models (pickle or joblib), which score the rows.
+
+    The name of a model is the name of its file: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml.
+
+    Loading a model file runs the code in the file, so load only files that you trust.
+
+    With --proba, figures are those of several classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
 
     Parameters
     ----------

@@ -64,9 +64,9 @@ def summary(
     segment
         Column of the segment, such as a region; each segment is also shown separately.
     threshold
-        Threshold for classification and net benefit: a number fixed beforehand, MODEL=NUMBER for each model, 'costs'
-        (the threshold that follows from the costs), or 'cheapest' (the threshold of lowest cost on these rows, the
-        default).
+        Threshold for classification and net benefit: a number that was fixed beforehand, or MODEL=NUMBER.
+        'costs' takes the threshold that follows from the costs.
+        'cheapest', the default, takes the threshold with the lowest cost on these rows.
     guess
         Guess which columns contain the label, scores and weight, and which label is positive, if you do not name them.
         The guess is printed.
@@ -269,8 +269,9 @@ def compare(
 ) -> int:
     """Show each model's AUC with an interval, and the difference of each pair with a test.
 
-    With --proba the AUC is Hand & Till's mean over pairs of classes. --fail-if also accepts other averages, such as
-    aunu(a).
+    With --proba the AUC is Hand & Till's mean over pairs of classes.
+
+    --fail-if also accepts other averages over classes, such as aunu(a).
 
     Example: rocscope compare scores.csv --label y --score a --score b --fail-if "auc(b)-auc(a)<-0.01 at 95%"
 
@@ -295,8 +296,8 @@ def compare(
     cost_matrix
         With --proba: also compare costs. CSV file with class names in its first row and first column.
     fail_if
-        Exit with code 1 if this condition holds: 'auc(a)<0.8', or significantly 'auc(b)-auc(a)<-0.01 at 95%'. Other
-        figures are brier(…), slope(…) and, with --at-context, cost(…). Conditions may be joined by 'and'.
+        Exit with code 1 if this condition holds: 'auc(a)<0.8', or significantly 'auc(b)-auc(a)<-0.01 at 95%'.
+        Other figures are brier(…), slope(…) and, with --at-context, cost(…). 'and' joins conditions.
     """
     # Check the conditions, the columns and the models.
     gates = [gating.Gate.parse(text) for text in fail_if or []]

@@ -911,13 +911,13 @@ def cost_interval(
     saved = float(idle.sum()) - value
     variance = second
     method = "as given"
-    reason = "the thresholds are taken as given, not as chosen"
+    reason = "the interval ignores how the thresholds were chosen"
     if held_out is not None:
         # Held-out costs include the marginal value of the limit for every case that uses it, so a fold that acts on
         # more cases than planned has no advantage. At exactly the planned number these charges sum to `limit_cost`.
         value -= held_out.limit_cost
         saved += held_out.limit_cost
-        method = "chosen again in folds"
+        method = "choice repeated in folds"
         reason = held_out.doubt
         variance = FOLD_VARIANCE * second + (max(value - apparent, 0.0) / 2) ** 2
         if not reason and held_out.by_row is None:

@@ -559,5 +559,5 @@ def at_threshold(
         tied=(),
         notes=notes,
         question=None,
-        _make_sampling_model=lambda: as_given(decision.context, point, None, "the threshold is"),
+        _make_sampling_model=lambda: as_given(decision.context, point, None, "the threshold was"),
     )

@@ -347,7 +347,7 @@ class Generalization:
         if not reason and undefined:
             reason = f"{self.candidates.criterion.name} is undefined in {undefined:.0%} of the draws"
         times = f"{held_out.repeats} times" if held_out.repeats > 1 else "once"
-        method = f"chosen anew in {held_out.folds} folds, {times}, and {len(self.replicates.cells)} replicates"
+        method = f"choice repeated in {held_out.folds} folds, {times}, and in {len(self.replicates.cells)} replicates"
         return ChosenEstimate.of_draws(
             values,
             level=self.level,
@@ -748,7 +748,7 @@ def as_given(
     context: Context,
     acted: OperatingPoint,
     review: Reviewing | None,
-    what: str = "lots are",
+    what: str = "the lots were",
     uncertain: UncertainContext | None = None,
 ) -> SamplingModel:
     """Return the sampling model for a fixed rule, such as a randomised rule or a rule with reviews.
@@ -759,9 +759,9 @@ def as_given(
     ~ Beta(n_pos + ½, n_neg + ½), unless the context has a target prevalence. Costs and prevalence of an uncertain
     context are drawn from their distributions.
     """
-    reason = f"{what} taken as given, not as chosen"
+    reason = f"the interval ignores how {what} chosen"
     if review is not None:
-        reason = "reviews are taken as given, not as chosen"
+        reason = "the interval ignores how the reviews were chosen"
 
     def actions(cost: Mapping[str, Any]) -> tuple[_Actions, _Actions]:
         """Return the actions on positives and on negatives."""
