@@ -144,7 +144,10 @@ def test_first_area_of_two_hundred_thousand_rows_waits_for_no_compiler():
     ("setting", "said"),
     [
         ("import os; os.environ['NUMBA_NUM_THREADS'] = '0'; ", "environment of numba: expected valid settings"),
-        ("import numba.core.caching as c; c.CacheImpl._locator_classes = []; ", "set NUMBA_CACHE_DIR to a folder"),
+        (
+            "import numba.core.caching as c; c.CacheImpl._locator_classes = []; ",
+            "set NUMBA_CACHE_DIR to a writable folder",
+        ),
     ],
 )
 def test_a_compiler_that_cannot_start_or_keep_anything_is_said(setting, said):

@@ -1,4 +1,4 @@
-"""Compiled loops over ranked rows of weight 1 and points of counts: levels, hull, precision, distances from lines."""
+"""Compiled loops over sorted rows without weights, and over points of counts: levels, pairs, hull and precision."""
 
 import numpy as np
 
@@ -10,28 +10,30 @@ SLICE = 1 << 12
 
 @Kernel
 def ordered(b, top, kind):
-    """Return the bits of a score as an integer of the same order; `top` is the highest bit, and -0.0 becomes 0.0.
+    """Return the ordered bits of a score: an unsigned integer that increases with the score.
 
-    `kind` is 0 for unsigned, 1 for signed and 2 for floating-point scores.
+    `b` contains the bits of the score, and `top` only the highest bit. `kind` is 0 for unsigned, 1 for signed and 2 for
+    floating-point scores. -0.0 is treated as 0.0.
     """
     if kind == 0:
         return b
     if kind == 1:
         return b ^ top
-    # Floats order as sign and magnitude: negative ones are reversed. In plain Python ~b is -b - 1, to which
-    # top + top = 2^width is missing; in integers of that width it adds 0. -0.0 has the bits `top`, as has 0.0 | top.
+    # Floats are stored as sign and magnitude, so the order of negative floats is reversed. In plain Python ~b is
+    # -b - 1, and adding top + top = 2^width makes it positive; in integers of this width the sum adds 0. The bits of
+    # -0.0 are `top`, which equals 0.0 | top.
     return b | top if b <= top else ~b + top + top
 
 
 @Kernel
 def scan(keys, last, tp, rows, code, block_tp, block_fp):
-    """Count cumulatively, downwards from `keys[last]`, until the block is full of distinct scores.
+    """Count rows cumulatively from `keys[last]` downwards, until the block has no space for another level.
 
-    A level is overwritten until its last row, which costs no branch. Returns the number of levels written, the index
-    to go on from, and the positives and rows so far.
+    Each row overwrites the counts of its level, which avoids a branch. Returns the number of levels written, the index
+    of the next row, and the numbers of positives and rows so far.
     """
     one = keys.dtype.type(1)
-    # Differs from the first score whatever that is.
+    # This value differs from the first score.
     previous = ~(keys[last] >> one)
     level = -1
     i = last
@@ -57,7 +59,7 @@ def count_levels(keys):
     levels = 1
     pos = np.int64(keys[0] & one)
     for i in range(1, keys.size):
-        # More than the lowest bit, which is the label, differs.
+        # The score differs if a bit above the lowest bit differs; the lowest bit is the label.
         levels += np.int64((keys[i] ^ keys[i - 1]) > one)
         pos += np.int64(keys[i] & one)
     return levels, pos, keys.size
@@ -65,7 +67,10 @@ def count_levels(keys):
 
 @Kernel
 def count_pairs(tp, fp, block_tp, block_fp):
-    """Return the concordant and tied pairs of the negatives in a block that starts after `tp` and `fp`."""
+    """Return the numbers of concordant and tied pairs of the negatives in a block of cumulative counts.
+
+    `tp` and `fp` are the counts before the block.
+    """
     concordant = 0
     tied = 0
     for i in range(len(block_tp)):
@@ -79,7 +84,7 @@ def count_pairs(tp, fp, block_tp, block_fp):
 
 @Kernel
 def count_positives(keys):
-    """Return the number of keys with a positive label; vectorised, which also loads the cache."""
+    """Return the number of keys with a positive label; the loop is vectorised, and it also loads the cache."""
     one = keys.dtype.type(1)
     n_pos = np.int32(0)
     for i in range(keys.size):
@@ -89,16 +94,17 @@ def count_positives(keys):
 
 @Kernel
 def count_key_pairs(keys):
-    """Return the concordant pairs of increasing keys, those plus the tied ones, and the number of negatives.
+    """Return the numbers of concordant pairs, of concordant plus tied pairs, and of negatives of increasing keys.
 
-    At equal scores negatives come first, so that negatives before a positive are ranked below it or tied with it.
-    Nothing is decided by a branch. A slice is read at once before that goes row by row, which would wait for memory.
+    At equal scores negatives come first, so each negative before a positive is ranked below the positive or tied with
+    it. The loop has no branches. Each slice is first loaded into the cache, so the loop over rows does not wait for
+    memory.
     """
     one = keys.dtype.type(1)
     concordant, not_above, neg, below, previous = 0, 0, 0, 0, keys[0]
     for start in range(0, keys.size, SLICE):
         own = keys[start : start + SLICE]
-        # Reads the slice in one sweep, which brings it to the cache.
+        # Counting the positives also loads the slice into the cache.
         after = neg + own.size - count_positives(own)
         for i in range(own.size):
             key = own[i]
@@ -114,11 +120,12 @@ def count_key_pairs(keys):
 
 @Kernel
 def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
-    """Extend an upper hull, stored as a stack of (tp, fp, code) with its top at `top`, by a block of points.
+    """Extend an upper hull by a block of points; return the new top of its stack.
 
-    A vertex is dropped when the next point lies on or above the line through it, so no three are collinear. Only
-    corners, reached upwards and left to the right, can be vertices: sorting them out first without a branch halves
-    the time.
+    The hull is a stack of (tp, fp, code) with its last vertex at `top`. A vertex is dropped if it is on or below the
+    line from the previous vertex to the next point, so no three vertices are collinear. Only a corner can be a vertex:
+    the step to a corner goes up, and the next step goes right. Selecting corners first, without a branch, halves the
+    time.
     """
     n = len(block_tp)
     corner = np.empty(n, np.int64)
@@ -145,16 +152,16 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
 
 @Kernel
 def venn_abers(pos, total, low, high):
-    """Write the isotonic fit of each level after adding one row to it: a negative (low) or a positive (high).
+    """Write the isotonic fit at each level after one row is added to the level: a negative (low) or a positive (high).
 
-    Levels by increasing score. The blocks of all levels up to one, and of all levels from it, are kept as chains: a
-    block points to the next one outwards. With the added row only a few of the nearest blocks pool.
+    Levels are in order of increasing score. For each level, two linked lists start at the level: the pooled blocks of
+    all lower levels, and those of all higher levels. The added row pools only a few of the nearest blocks.
     """
     k = pos.size
     left_pos, left_total, left_next = pos.copy(), total.copy(), np.empty(k, np.int64)
     for i in range(k):
         j = i - 1
-        # Pool adjacent violators: shares a/n >= b/m are compared as a·m >= b·n, exactly for whole numbers.
+        # Pool adjacent violators: a/n >= b/m is compared as a·m >= b·n, which is exact for integers.
         while j >= 0 and left_pos[j] * left_total[i] >= left_pos[i] * left_total[j]:
             left_pos[i] += left_pos[j]
             left_total[i] += left_total[j]
@@ -169,7 +176,7 @@ def venn_abers(pos, total, low, high):
             j = right_next[j]
         right_next[i] = j
     for i in range(k):
-        # The fit with one row more follows from the chains: pool the neighbours until they no longer violate the order.
+        # Pool the neighbouring blocks with the added row until none violates the order.
         for label in range(2):
             p = pos[i] + label
             t = total[i] + 1
@@ -196,9 +203,10 @@ def venn_abers(pos, total, low, high):
 
 @Kernel
 def tally(number, place, size, unit, out):
-    """Count in each row of `out` how often each unit was drawn: `number` draws from each block of `size` rows.
+    """Count how often each unit was drawn in each sample; `out` has one row per sample and one column per unit.
 
-    `place[r]` holds which rows of the blocks, one block after the other; `unit[i]` is the unit of row i of all.
+    The rows are divided into blocks of `size` rows. Sample r has `number[r, b]` draws from block b. `place[r]` contains
+    the drawn rows, as indices within their block. `unit[i]` is the unit of row i.
     """
     seen = np.zeros(size, np.int64)
     for r in range(place.shape[0]):
@@ -208,7 +216,7 @@ def tally(number, place, size, unit, out):
                 seen[place[r, j]] += 1
                 j += 1
             start = block * size
-            # Block by block, so that the counters stay in the cache; each is 0 again for the next.
+            # Counting block by block keeps the counters in the cache; they are reset to 0 for the next block.
             for i in range(min(size, unit.size - start)):
                 out[r, unit[start + i]] += seen[i]
                 seen[i] = 0
@@ -216,12 +224,12 @@ def tally(number, place, size, unit, out):
 
 @Kernel
 def tally_right(number, place, size, row, above, not_below, reached, right):
-    """Add twice the concordant plus tied pairs of each sample of rows, drawn as `tally` says from row `row` on.
+    """Add, for each sample, twice the number of concordant pairs plus the number of tied pairs to `right`.
 
-    Rows are the positives, then the negatives, both by decreasing score. `above` and `not_below` are, for each
-    negative, the numbers of positives with a higher score, and with a score that is not lower. `reached` gets the
-    number of positives drawn before each positive and, last, of all positives drawn. The counters stay in the nearest
-    cache.
+    Samples are drawn as in `tally`, starting at row `row`. The rows are the positives, then the negatives, each by
+    decreasing score. For each negative, `above` is the number of positives with a higher score, and `not_below` the
+    number with at least the same score. `reached` receives the number of drawn positives before each positive; its last
+    entry is the number of all drawn positives.
     """
     seen = np.zeros(size, np.int32)
     for r in range(place.shape[0]):
@@ -229,7 +237,7 @@ def tally_right(number, place, size, row, above, not_below, reached, right):
         draw, first, total = np.uint64(0), row, 0
         for n_drawn in number[r]:
             end = draw + np.uint64(n_drawn)
-            while draw < end:  # unsigned: that no index counts from the end need not be asked, a third of the time
+            while draw < end:  # an unsigned index needs no test for negative values, which saves a third of the time
                 seen[np.uint64(own_place[draw])] += 1
                 draw += np.uint64(1)
             n_here = min(size, n_pos + above.size - first)
@@ -252,7 +260,7 @@ def tally_right(number, place, size, row, above, not_below, reached, right):
 
 @Kernel
 def count_right(pos, neg, right):
-    """Write for each row of counts twice the concordant plus tied pairs."""
+    """Write, for each row of counts, twice the number of concordant pairs plus the number of tied pairs."""
     for r in range(pos.shape[0]):
         above = pos[r, 0] * 0
         total = above * neg[r, 0]
@@ -264,11 +272,12 @@ def count_right(pos, neg, right):
 
 @Kernel
 def farthest(tp, fp, ends, start_tp, start_fp, up, right):
-    """Return the largest distance of points of counts from their lines, given starts and scales.
+    """Return the largest distance between points of counts and their lines.
 
-    The points before `ends[i + 1]` are of line i, or of one before it.
+    Line i starts at (`start_fp[i]`, `start_tp[i]`) and has the scales `up[i]` and `right[i]`. Its points are those
+    before `ends[i + 1]` that do not belong to an earlier line.
     """
-    # The scales hold the slope of the line, so that the error needs no division here.
+    # The scales contain the slope of the line, so no division is necessary here.
     worst = 0.0
     first = 0
     for line in range(up.size):
@@ -282,16 +291,16 @@ def farthest(tp, fp, ends, start_tp, start_fp, up, right):
 
 @Kernel
 def reach(tp, fp, n_pos, n_neg, wanted, level):
-    """Write the first point at which tp / n_pos + fp / n_neg reaches each of increasing numbers.
+    """Write, for each wanted number, the index of the first point where tp / n_pos + fp / n_neg reaches the number.
 
-    Returns how many of these are reached.
+    The numbers in `wanted` increase. Returns how many of them are reached.
     """
     reached = 0
     first = 0
     end = tp[tp.size - 1] / n_pos + fp[tp.size - 1] / n_neg
     while reached < wanted.size and wanted[reached] <= end:
         last = tp.size - 1
-        # The wanted numbers increase: the search goes on from the last place.
+        # The wanted numbers increase, so the search continues from the last index.
         while first < last:
             middle = (first + last) // 2
             if tp[middle] / n_pos + fp[middle] / n_neg < wanted[reached]:
@@ -305,10 +314,13 @@ def reach(tp, fp, n_pos, n_neg, wanted, level):
 
 @Kernel
 def gain(tp, fp, before):
-    """Return the sum of precisions weighted by the positives of each level, after `before`."""
+    """Return the sum over levels of precision times the number of positives at the level.
+
+    `before` is the number of positives before the first level.
+    """
     gained = 0.0
     for i in range(tp.size):
-        # Average precision: the precision at a level counts once for each of its positives.
+        # In average precision, the precision at a level counts once for each positive at the level.
         gained += (tp[i] - before) * (tp[i] / (tp[i] + fp[i]))
         before = tp[i]
     return gained

@@ -1,4 +1,4 @@
-"""Compiled loops over rows of many segments: place them in slots, and count levels by segment."""
+"""Compiled loops over rows of many segments: sort rows into slots, and count levels by segment."""
 
 import numpy as np
 
@@ -8,15 +8,15 @@ from rocscope.kernels.ranks import ordered
 
 @Kernel
 def count(slot, shift, sizes):
-    """Count the entries of each slot into `sizes`, ignoring `shift` low bits."""
+    """Add the number of entries of each slot to `sizes`; the `shift` lowest bits of a slot are ignored."""
     for i in range(slot.size):
-        # An unsigned index needs no test for places that are counted from the end.
+        # An unsigned index needs no test for negative values.
         sizes[np.uint64(slot[i] >> shift)] += 1
 
 
 @Kernel
 def deal(slot, values, filled, dealt):
-    """Copy values to their slots stably; slot s continues at `filled[s]`, which advances."""
+    """Copy values to their slots, in stable order; `filled[s]` is the next free index of slot s."""
     for i in range(slot.size):
         s = np.uint64(slot[i])
         k = np.uint64(filled[s])
@@ -26,32 +26,33 @@ def deal(slot, values, filled, dealt):
 
 @Kernel
 def deal_rows(slot, bits, kind, shift, filled, rest, codes):
-    """Copy rows to buckets of slots that share all but the `shift` lowest bits, as `deal` does.
+    """Copy rows to buckets, as `deal` does; the slots of a bucket differ only in their `shift` lowest bits.
 
-    Writes these bits of the slot, and the ordered ones of the score.
+    Writes the lowest bits of each slot to `rest`, and the ordered bits of each score to `codes`.
     """
     top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
     for i in range(slot.size):
         bucket = np.uint64(slot[i] >> shift)
         k = np.uint64(filled[bucket])
         filled[bucket] += 1
-        # What the bucket does not say: the `shift` lowest bits of the slot.
+        # The `shift` lowest bits of the slot, which the bucket does not determine.
         rest[k] = np.uint64(slot[i]) - (bucket << np.uint64(shift))
         codes[k] = ordered(bits[i], top, kind)
 
 
 @Kernel
 def mark(values, low, there):
-    """Record which values occur, relative to `low`."""
+    """Set `there[value - low]` to True for each value."""
     for i in range(values.size):
         there[values[i] - low] = True
 
 
 @Kernel
 def count_pairs(codes, bounds, below, not_above):
-    """Write for each segment how many pairs have the negative below the positive, and how many not above it.
+    """Write, for each segment, the number of concordant pairs, and the number of concordant plus tied pairs.
 
-    Codes are as in `merge`. The next element is selected without a branch: the processor would mispredict half of them.
+    Codes are as in `merge`. The next element is selected without a branch, because the processor would mispredict half
+    of the branches.
     """
     for segment in range(below.size):
         i, middle, end = bounds[2 * segment], bounds[2 * segment + 1], bounds[2 * segment + 2]
@@ -69,7 +70,7 @@ def count_pairs(codes, bounds, below, not_above):
                 total += (j - first_neg) * (middle - i)
                 tied += (j - first_neg) * (i - first)
             else:
-                # The smaller code is passed. Of a negative, all positives of this segment that are left are above it.
+                # Advance past the smaller code. If it is a negative, all remaining positives are above it.
                 passed = np.int64(value < codes[j])
                 i += passed
                 total += (1 - passed) * (middle - i)
@@ -80,9 +81,9 @@ def count_pairs(codes, bounds, below, not_above):
 
 @Kernel
 def merge(codes, bounds, code, tp, fp, start):
-    """Write the levels of segments in decreasing order, counted from 0 in each, and the start of each segment.
+    """Write the levels of each segment in decreasing order, with cumulative counts, and the start of each segment.
 
-    Codes of positives (slot 2·segment) and of negatives (the next slot) increase. Returns the number of levels.
+    The codes of positives (slot 2·segment) and negatives (slot 2·segment + 1) increase. Returns the number of levels.
     """
     size = 0
     for segment in range(start.size - 1):
@@ -109,9 +110,10 @@ def merge(codes, bounds, code, tp, fp, start):
 
 @Kernel
 def hulls(up, right, start, kept, first):
-    """Write the vertices of each segment's upper hull, starting at (0, 0), and the start of each.
+    """Write the vertices of the upper hull of each segment, and the start of each hull; return the number of vertices.
 
-    Points go to the right, and the last of a segment is the highest. Returns the number of vertices.
+    Each hull starts at (0, 0), which is not written. The points of a segment go from left to right, and the last point
+    is the highest.
     """
     size = 0
     for segment in range(len(start) - 1):
@@ -121,11 +123,11 @@ def hulls(up, right, start, kept, first):
             while size > bottom:
                 j = kept[size - 1]
                 y, x = up[j], right[j]
-                # The origin is not stored. y * 0 is a 0 of the same type.
+                # The origin is not stored; y * 0 is 0 in the type of y.
                 below, left = y * 0, x * 0
                 if size - 1 > bottom:
                     below, left = up[kept[size - 2]], right[kept[size - 2]]
-                # The last vertex stays if the slope falls there: without a division, this is exact for whole numbers.
+                # The last vertex stays if the slope decreases there; the test is exact for integers.
                 if (y - below) * (right[i] - x) > (up[i] - y) * (x - left):
                     break
                 size -= 1

@@ -5,15 +5,15 @@ import numpy as np
 from rocscope.kernels.kernel import Kernel
 
 MARGIN = 2.0**-44
-"""Upper bound of the relative error of sums of 10⁹ weights and of their differences; see `push_hull`."""
+"""Upper bound of the relative error of sums of 10⁹ weights, and of differences of such sums; see `push_hull`."""
 
 LEAST = 1e-290
-"""Upper bound of the underflow of products of shares."""
+"""Upper bound of the error of products of shares due to underflow."""
 
 
 @Kernel
 def two_sum(a, b):
-    """Return a + b and its exact rounding error (Knuth); 0 for integers."""
+    """Return a + b and the exact rounding error of the sum (Knuth); for integers the error is 0."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
@@ -21,9 +21,9 @@ def two_sum(a, b):
 
 @Kernel
 def running(weights, sums):
-    """Write running sums, each with its accumulated rounding error."""
-    # The difference is a 0 of the type of the weights, which compiled variables keep. The errors of all steps are
-    # summed beside the total (Ogita, Rump & Oishi 2005, "Accurate sum and dot product", their Sum2).
+    """Write cumulative sums of weights, corrected by their accumulated rounding errors."""
+    # The difference is 0 in the type of the weights, because compiled variables do not change their type. A second sum
+    # adds the errors of all steps (Ogita, Rump & Oishi 2005, "Accurate sum and dot product", algorithm Sum2).
     total, left = weights[0] - weights[0], weights[0] - weights[0]
     for i in range(weights.size):
         total, rest = two_sum(total, weights[i])
@@ -33,16 +33,16 @@ def running(weights, sums):
 
 @Kernel
 def sum_level(codes, signed, last):
-    """Return the row below the level of row `last`, and the level's positive and negative weights.
+    """Return the row below the level of row `last`, and the sums of the positive and negative weights of the level.
 
-    The class of a row is not tested by a branch: the processor would predict half of them wrongly.
+    The class of a row is not tested by a branch, because the processor would mispredict half of the branches.
     """
     zero = signed[last] - signed[last]
     code = codes[last]
     pos = max(signed[last], zero)
     neg = max(-signed[last], zero)
     i = last - 1
-    # Most levels of a continuous score are a single row, which has nothing to be rounded.
+    # Most levels of a continuous score are a single row, which needs no sum.
     if i < 0 or codes[i] != code:
         return i, pos, neg
     pos_rest, neg_rest = zero, zero
@@ -57,10 +57,11 @@ def sum_level(codes, signed, last):
 
 @Kernel
 def scan(codes, signed, last, sums, code, block_tp, block_fp, steps):
-    """Same as `ranks.scan`, for sorted codes and their weights, which are negative for negatives.
+    """Sum weights cumulatively, as `ranks.scan` counts rows; weights have a minus sign for negatives.
 
-    `sums` are true and false positives so far, each with what rounding left of it. `steps` tells of each level whether
-    it has positives (1) and negatives (2), be they so few that the sums do not show them.
+    `sums` contains the true and false positives so far, each followed by its rounding error. `steps` is 1 for a level
+    with positives, 2 for a level with negatives, and 3 for a level with both, even if their weights are too small to
+    change the sums.
     """
     tp, tp_rest, fp, fp_rest = sums[0], sums[1], sums[2], sums[3]
     level = 0
@@ -74,7 +75,7 @@ def scan(codes, signed, last, sums, code, block_tp, block_fp, steps):
         fp_rest += rest
         block_tp[level] = tp + tp_rest
         block_fp[level] = fp + fp_rest
-        # Taken from the level itself: beside a large sum a small weight is rounded away.
+        # The weights of the level are tested, because rounding may remove a small weight from a large sum.
         steps[level] = (pos > 0) + 2 * (neg > 0)
         level += 1
     sums[0], sums[1], sums[2], sums[3] = tp, tp_rest, fp, fp_rest
@@ -83,7 +84,7 @@ def scan(codes, signed, last, sums, code, block_tp, block_fp, steps):
 
 @Kernel
 def sum_rows(codes, signed, code, pos, neg):
-    """Sum the weights of each distinct code, in decreasing order; return the number of levels."""
+    """Write the sums of weights for each distinct code, in decreasing order of codes; return the number of levels."""
     level = 0
     i = codes.size - 1
     while i >= 0:
@@ -95,9 +96,9 @@ def sum_rows(codes, signed, code, pos, neg):
 
 @Kernel
 def count_pairs(codes, signed, scale_pos, scale_neg, sums):
-    """Add concordant and tied pairs, positives and negatives to `sums`, each with its rounding error.
+    """Add concordant pairs, tied pairs, positives and negatives to `sums`, each with its rounding error.
 
-    Weights are taken times a scale, so that no product overflows.
+    Weights are multiplied by a scale, so no product overflows.
     """
     (right, right_rest), (tied, tied_rest) = (sums[0, 0], sums[0, 1]), (sums[1, 0], sums[1, 1])
     (tp, tp_rest), (fp, fp_rest) = (sums[2, 0], sums[2, 1]), (sums[3, 0], sums[3, 1])
@@ -110,7 +111,7 @@ def count_pairs(codes, signed, scale_pos, scale_neg, sums):
         right, rest = two_sum(right, neg * (tp + tp_rest))
         right_rest += rest
         product = neg * pos
-        if product > 0:  # of a row alone it never is: this branch is guessed right
+        if product > 0:  # never true for a single row, so this branch is predicted well
             tied, rest = two_sum(tied, product)
             tied_rest += rest
         tp, rest = two_sum(tp, pos)
@@ -123,16 +124,17 @@ def count_pairs(codes, signed, scale_pos, scale_neg, sums):
 
 @Kernel
 def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_pos, scale_neg):
-    """Same as `ranks.push_hull`, but drop only points that are below the hull for any rounding of the sums.
+    """Extend an upper hull as `ranks.push_hull` does, but drop only points that are certainly below the hull.
 
-    The remaining points are its vertices and perhaps more. Times the scales the totals are about 1.
+    A point is certainly below if this holds for any rounding of the sums. The result contains all vertices and perhaps
+    further points. Multiplied by the scales, the totals are about 1.
     """
     n = len(block_tp)
     corner = np.empty(n, np.int64)
     corners = 0
     for i in range(n - 1):
         corner[corners] = i
-        # Only a point that is reached upwards and left to the right can be a vertex; counting it costs no branch.
+        # A point can be a vertex only if the step to it goes up and the next step goes right; this needs no branch.
         corners += (steps[i] & 1) & (steps[i + 1] >> 1)
     corner[corners] = n - 1
     for j in range(corners + 1):
@@ -146,8 +148,8 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_po
             right = (fp[top] - fp[top - 1]) * scale_neg
             next_up = (t - tp[top]) * scale_pos
             next_right = (f - fp[top]) * scale_neg
-            # A difference of two sums is wrong by at most MARGIN times the larger one, e = MARGIN·tp or MARGIN·fp. The
-            # cross product is then wrong by at most (up + next_up)·e_fp + (right + next_right)·e_tp + e_tp·e_fp.
+            # The error of a difference of two sums is at most e = MARGIN·tp or MARGIN·fp. The error of the
+            # cross product is then at most (up + next_up)·e_fp + (right + next_right)·e_tp + e_tp·e_fp.
             off = (up + next_up) * along_fp + (right + next_right) * along_tp + MARGIN * along_tp * along_fp
             if not next_up * right - up * next_right > MARGIN * off + LEAST:
                 break
@@ -161,10 +163,10 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_po
 
 @Kernel
 def add_whole(bits, bounds, sums):
-    """Add the rows from `bounds[k + 1]` to `bounds[k]` to `sums[k]`, given the bits of their signed weights.
+    """Add the weights of the rows from `bounds[k + 1]` to `bounds[k]` to `sums[k]`; `bits` are those of signed weights.
 
-    Each class has a sum for every four exponents, one of the upper and one of the lower half of the digits: whole
-    numbers, which 2³³ rows do not fill.
+    For each class and each group of four exponents, one integer sums the lower half of the digits, and one the upper
+    half. These integers do not overflow with up to 2³³ rows.
     """
     for k in range(bounds.size - 1):
         for i in range(bounds[k + 1], bounds[k]):
@@ -176,6 +178,6 @@ def add_whole(bits, bounds, sums):
                 digits |= 1 << 52
                 exponent -= 1
             group = sums[k, np.int64(bits[i] < 0), exponent >> 2]
-            # 27 digits moved by at most 3 are below 2^30, so that the sum of 2^33 of them is below 2^63.
+            # 27 digits shifted by at most 3 are below 2^30, so the sum of 2^33 such numbers is below 2^63.
             group[0] += (digits & ((1 << 27) - 1)) << (exponent & 3)
             group[1] += (digits >> 27) << (exponent & 3)
