@@ -14,17 +14,14 @@ export async function decidedRows(table: Table, { label, positive }: Roles, scor
   const rows = await table.read({ numbers: [score], names: columns }, tell);
   const shown = shownColumns(rows, columns);
   const scores = rows.numbers(score, `score '${score}'`);
-  const labels = rows.names(label, `label '${label}'`);
-  const known = positives(complete(labels), positive, `label '${label}'`, table.untyped);
+  const answers = answersOf(rows.names(label, `label '${label}'`), positive, `label '${label}'`, table.untyped);
   const free = (name: string): string => (columns.includes(name) ? free(`${name}_`) : name);
   const parts = [line([...shown.map(({ name }) => name), free("decision"), free("outcome")])];
   let lines: string[] = [];
-  let place = 0;
   for (let row = 0; row < rows.rows; row++) {
-    const labelled = labels.codes[row]! >= 0;
-    const hit = labelled ? known[place++]! : 0;
+    const answer = answers[row]!;
     const decided = scores.missing?.[row] ? null : scores.values[row]! >= threshold;
-    lines.push(line([...cellsOf(shown, row), decided === null ? "" : decided ? "positive" : "negative", decided === null || !labelled ? "" : OUTCOMES[hit ? 1 : 0][decided ? 1 : 0]]));
+    lines.push(line([...cellsOf(shown, row), decided === null ? "" : decided ? "positive" : "negative", decided === null || answer < 0 ? "" : OUTCOMES[answer ? 1 : 0][decided ? 1 : 0]]));
     if (lines.length === LINES) {
       parts.push(lines.join(""));
       lines = [];
@@ -41,15 +38,11 @@ export async function appliedRows(table: Table, { model, threshold, label, posit
   const shown = shownColumns(rows, columns);
   const acted = Array.from(values.keys()).filter((row) => !missing?.[row] && values[row]! >= threshold);
   acted.sort((a, b) => (values[a]! === values[b]! ? a - b : values[a]! > values[b]! ? -1 : 1));
-  const answers = label !== null && columns.includes(label) ? rows.names(label, `label '${label}'`) : null;
-  const isKnown = (row: number): boolean => answers !== null && answers.codes[row]! >= 0;
-  const marks = answers?.codes.some((code) => code >= 0) ? positives(complete(answers), positive, `label '${label}'`, table.untyped) : new Uint8Array(0);
-  const hit = new Uint8Array(rows.rows);
-  let place = 0;
-  for (let row = 0; row < rows.rows; row++) if (isKnown(row)) hit[row] = marks[place++]!;
+  const labels = label !== null && columns.includes(label) ? rows.names(label, `label '${label}'`) : null;
+  const answers = labels?.codes.some((code) => code >= 0) ? answersOf(labels, positive, `label '${label}'`, table.untyped) : null;
   const text = new Blob([line(shown.map(({ name }) => name)), ...acted.map((row) => line(cellsOf(shown, row)))], { type: "text/csv" });
-  const known = acted.filter(isKnown);
-  return { rows: rows.rows, acted: acted.length, missing: missing?.reduce((sum, gap) => sum + gap, 0) ?? 0, known: known.length, hits: known.reduce((sum, row) => sum + hit[row]!, 0), text };
+  const known = answers ? acted.map((row) => answers[row]!).filter((answer) => answer >= 0) : [];
+  return { rows: rows.rows, acted: acted.length, missing: missing?.reduce((sum, gap) => sum + gap, 0) ?? 0, known: known.length, hits: known.reduce((sum, answer) => sum + answer, 0), text };
 }
 
 /** Columns whose name no other has. */
@@ -69,7 +62,11 @@ function shownColumns(rows: Rows, columns: readonly string[]): Shown[] {
 
 const cellsOf = (shown: readonly Shown[], row: number): string[] => shown.map(({ column: { classes, codes } }) => (codes[row]! < 0 ? "" : String(classes[codes[row]!])));
 
-/** Labels of the rows that have one. */
-const complete = ({ codes, ...names }: Names): Names => ({ ...names, codes: codes.filter((code) => code >= 0) });
+/** Of each row 1 if its label is positive, 0 if it is negative, and -1 without a label. */
+function answersOf({ codes, ...names }: Names, positive: Roles["positive"], what: string, untyped: boolean): Int8Array {
+  const known = positives({ ...names, codes: codes.filter((code) => code >= 0) }, positive, what, untyped);
+  let place = 0;
+  return Int8Array.from(codes, (code) => (code < 0 ? -1 : known[place++]!));
+}
 
 const line = (cells: readonly string[]): string => `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",")}\r\n`;

@@ -261,27 +261,21 @@ export function levelsRead({ threshold, tp, fp, nPos, nNeg }: Ranked): number[] 
 
 /** Share of pairs ranked right, a tied one counting one half. */
 export function area({ pos, neg, tp, nPos, nNeg }: Ranked): number {
-  let twice = 0;
-  for (let i = 0; i < pos.length; i++) twice += neg[i]! * (2 * (tp[i]! - pos[i]!) + pos[i]!);
+  const twice = pos.reduce((sum, hits, i) => sum + neg[i]! * (2 * (tp[i]! - hits) + hits), 0);
   return twice / (2 * nPos * nNeg);
 }
 
 export function averagePrecision({ pos, tp, fp, nPos }: Ranked): number {
-  let total = 0;
-  for (let i = 0; i < pos.length; i++) total += pos[i]! * (tp[i]! / (tp[i]! + fp[i]!));
-  return total / nPos;
+  return pos.reduce((sum, hits, i) => sum + hits * (tp[i]! / (tp[i]! + fp[i]!)), 0) / nPos;
 }
 
 export function ks({ tp, fp, nPos, nNeg }: Ranked): number {
-  let most = 0;
-  for (let i = 0; i < tp.length; i++) most = Math.max(most, tp[i]! / nPos - fp[i]! / nNeg);
-  return most;
+  return tp.reduce((most, hits, i) => Math.max(most, hits / nPos - fp[i]! / nNeg), 0);
 }
 
 /** True and false positives where scores of at least a threshold are predicted positive. */
 export function atLeast({ threshold, tp, fp }: Ranked, score: number): [number, number] {
-  let levels = 0;
-  while (levels < threshold.length && threshold[levels]! >= score) levels++;
+  const levels = firstWhere(0, threshold.length, (i) => threshold[i]! < score);
   return levels ? [tp[levels - 1]!, fp[levels - 1]!] : [0, 0];
 }
 
