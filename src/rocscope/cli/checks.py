@@ -218,7 +218,8 @@ def monitor(
     target_prevalence
         Share of positives for cost, error, depth and precision; use it if the share in the rows fluctuates.
     fail_if
-        Exit with code 1 if this is significantly true: 'cost > .35', 'auc < .7', …; of classes 'recall(cat) < .8'.
+        Exit with code 1 if this is significantly true: 'cost > .35', 'auc < .7' or 'calibration > 0'.
+        For class weights: 'error > .1' or 'recall(cat) < .8'.
     again
         Count the rows again although a file with the same rows was counted under this name before.
     """
