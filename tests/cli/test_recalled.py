@@ -73,7 +73,7 @@ def test_options_of_a_plan_are_options_by_name(run, scores, tmp_path):
     assert "read_with: expected options by name" in run("verify", "plan.json", scores)[2]
 
 
-def test_every_command_guesses_and_gate_when_asked(run, scores, tmp_path):
+def test_every_command_guesses_and_gate_and_monitor_when_asked(run, scores, tmp_path):
     (tmp_path / "rules.toml").write_text('rules = ["auc(a) >= 0.5"]\n')
     guess = "Guessed: --label y --score a --score b\n"
     for command in ("summary", "compare", "choose", "report", "campaign"):
@@ -86,6 +86,13 @@ def test_every_command_guesses_and_gate_when_asked(run, scores, tmp_path):
     assert (code, err.endswith("got none; give --label\n")) == (2, True)
     code, _, err = run("gate", scores, "--rules", "rules.toml", "--guess")
     assert (code, err.startswith(guess)) == (0, True)
+    # A plan made in Python does not name the label; its scores are never guessed.
+    rs.choose(rs.read(scores, label="y", scores="a")).save(tmp_path / "plan.json")
+    watch = ("monitor", "plan.json", scores, "--state", "s.json")
+    code, _, err = run(*watch)
+    assert (code, err.endswith("got none; give --label\n")) == (2, True)
+    code, _, err = run(*watch, "--guess")
+    assert (code, err.startswith("Guessed: --label y\n")) == (0, True), err
     (tmp_path / "kinds.csv").write_text("kind,p_a,p_b,p_c\n" + "a,0.8,0.1,0.1\nb,0.1,0.8,0.1\nc,0.2,0.2,0.6\n" * 5)
     code, _, err = run("choose", "kinds.csv")
     assert (code, "--score: expected --label kind --proba 'p_*', got none; type these options" in err) == (2, True), err
@@ -116,6 +123,14 @@ def test_a_budget_that_pays_for_nothing_is_refused(run, scores):
     )
     code, _, err = run("campaign", scores, *money, "0", "--budget", "1")
     assert (code, "--unit-cost: expected a cost above 0 with --budget, got 0" in err) == (2, True)
+
+
+def test_a_file_without_column_names_is_read_as_the_refusal_says(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("1,0.9\n0,0.2\n1,0.6\n")
+    code, _, err = run("validate", "rows.csv")
+    assert (code, "--no-header" in err) == (2, True)
+    code, out, _ = run("validate", "rows.csv", "--no-header", "--json")
+    assert (code, json.loads(out)["rows"]) == (0, 3)
 
 
 def test_the_help_of_gate_names_the_tables_of_rules(run):

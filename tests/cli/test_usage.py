@@ -55,6 +55,11 @@ def test_help_fits_on_a_terminal_and_says_something_of_every_option(helps, comma
     options = [line for line in lines if line.startswith(("│ --", "│ *  "))]
     assert options
     assert all(len(line.strip("│ ").split("  ")) > 1 for line in options), "an option without words"
+    main, _, of_file = out.partition("╭─ Input file ─")
+    assert "--delimiter" not in main
+    assert of_file.count("╭─") == 0, "a panel after the options of the file"
+    # These commands read no file of rows.
+    assert ("--delimiter" in of_file) == (command not in ("demo", "page"))
 
 
 def test_help_names_every_command(helps):

@@ -188,11 +188,12 @@ def monitor(
     classes: opt.ClassOptions = opt.CLASSES,
     when: str | None = None,
     segment: opt.Column = None,
-    unlabelled: bool = False,
+    guess: opt.Guess = False,
+    unlabelled: opt.Flag = False,
     level: float = 0.95,
     target_prevalence: float | None = None,
     fail_if: list[str] | None = None,
-    again: bool = False,
+    again: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
     """Add new labelled rows, and test whether a saved plan still performs within its limits.
@@ -226,7 +227,9 @@ def monitor(
     chosen = opt.load_plan(decision, classes)
     rows, segment = rows.recalled(chosen, but=("where", "score")), segment or opt.recall(chosen).get("segment")
     if not unlabelled:
-        rows.require(file, "label", classes=classes)
+        if not classes.given:
+            rows = replace(rows, score=rows.score or list(chosen.needs or chosen.models[:1]))
+        rows = rows.settled(file, "label", classes=classes, guess=guess)
     check_writable(state, force=True)
     options = {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence}
     # Raises for a state of other limits, before the rows are read.
@@ -295,7 +298,7 @@ def _read_labelled(
     columns: dict[str, Any] = {"columns": chosen.columns} if chosen.columns else {}
     if segment is not None:
         columns["segment"] = segment
-    return replace(rows, score=rows.score or list(chosen.needs or chosen.models[:1])).read(file, **columns)
+    return rows.read(file, **columns)
 
 
 def _read_unlabelled(file: str, rows: opt.SampleOptions, chosen: Any, segment: str | None) -> dict[str, Any]:

@@ -655,7 +655,7 @@ def gate(
     memory: opt.Memory = None,
     rules: str,
     groups: opt.Column = None,
-    guess: Annotated[opt.Flag, Parameter(group=opt.COLUMNS)] = False,
+    guess: opt.Guess = False,
     junit: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     markdown: opt.Markdown = False,
     json: opt.Json = False,
@@ -689,9 +689,6 @@ def gate(
         TOML file of the rules.
     groups
         Column that identifies the patient or customer if several rows belong to one.
-    guess
-        Guess which columns contain the label and the scores, if you do not name them. Other commands do this by
-        default.
     junit
         JUnit XML file to write the results to.
     markdown

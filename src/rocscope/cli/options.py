@@ -37,6 +37,7 @@ CONTEXT = Group.create_ordered("Costs and class mix")
 CHOICE = Group.create_ordered("Choice")
 CAMPAIGN = Group.create_ordered("Campaign")
 OPTIONS = Group.create_ordered("Options")
+INPUT = Group.create_ordered("Input file")
 
 TWO_CLASS_COSTS = ("--cost-fp", "--cost-fn", "--cost-tp", "--cost-tn", "--target-prevalence")
 _SHARES = ("--target-prevalence", "--response-rate", "--level")
@@ -125,6 +126,10 @@ Columns = Annotated[list[str] | None, Parameter(group=COLUMNS)]
 Scores = Annotated[list[str] | None, Parameter(alias="-s", group=COLUMNS)]
 Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column with the cross-validation fold of each row.")]
 Flag = Annotated[bool, Parameter(show_default=False)]
+Guess = Annotated[
+    Flag,
+    Parameter(group=COLUMNS, help="Guess the columns that are not named; most other commands guess them by default."),
+]
 Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
 Markdown = Annotated[Flag, Parameter(name="--md")]
 Force = Annotated[Flag, Parameter(help="Overwrite an existing file.")]
@@ -146,7 +151,7 @@ _MEMORY = (
     "5 million rows (Parquet) or 250 MB (other formats) are always read in parts, by default with half of the free "
     "memory."
 )
-Memory = Annotated[str | None, Parameter(group=OPTIONS, help=_MEMORY)]
+Memory = Annotated[str | None, Parameter(group=INPUT, help=_MEMORY)]
 _PROBA = (
     "For more than two classes: columns of a model's probabilities, such as 'p_*', where * is the class. For several "
     "models repeat it with a name for each, as in 'tree=p_*'."
@@ -158,12 +163,12 @@ def is_stream(file: str) -> bool:
     return file == "-" or formats.is_pipe(file)
 
 
-@Parameter(name="*", group=COLUMNS)
+@Parameter(name="*", group=INPUT)
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
     """Rows of a file to read, and the format of the file."""
 
-    where: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    where: Annotated[str | None, Parameter(group=COLUMNS, allow_leading_hyphen=True)] = None
     """SQL condition, such as "age >= 18"; only rows that satisfy it are read."""
     format: formats.FileFormat | None = None
     """Format of stdin, or of a file without a recognised extension."""
@@ -181,7 +186,7 @@ class LayoutOptions:
     """Number of rows above the column names of a CSV or Excel file; detected by default."""
     skip_footer: int | None = None
     """Number of rows to skip below the table of a CSV or Excel file, such as totals."""
-    header: bool | None = None
+    header: Annotated[bool | None, Parameter(negative="--no-header")] = None
     """With --no-header the first row contains values; the columns are then named column1, column2 and so on."""
 
     @property
@@ -222,7 +227,6 @@ def require_columns(named: formats.NamedColumns, file: str, columns: dict[str, S
 class SampleOptions:
     """Columns of a file with labels and scores of two classes."""
 
-    layout: LayoutOptions = LayoutOptions()
     label: Annotated[str | None, Parameter(alias="-l")] = None
     """Column of the true labels."""
     score: Annotated[list[str] | None, Parameter(alias="-s")] = None
@@ -245,6 +249,7 @@ class SampleOptions:
     """With --time: the time by which the event is predicted."""
     censoring: list[str] | None = None
     """With --time: numeric column that censoring depends on, such as age; may be repeated."""
+    layout: LayoutOptions = LayoutOptions()
 
     @property
     def arguments(self) -> dict[str, Any]:
