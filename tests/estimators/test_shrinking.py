@@ -81,7 +81,7 @@ def test_such_a_decision_can_be_verified_saved_and_asked_how_sure_it_is(tmp_path
     assert prove(tuned.decision_, tuned.predictions_).left_open == ("that it is best by shrunk min_cost",)
     estimate = tuned.decision_.interval()
     assert estimate.low < tuned.decision_.expected_cost < estimate.high
-    assert "the threshold is taken as given" in estimate.reason
+    assert "the interval ignores how the threshold was chosen" in estimate.reason
     assert rs.Decision.load(tuned.decision_.save(tmp_path / "d.json")).threshold == tuned.threshold_
 
 

@@ -201,7 +201,7 @@ def test_without_its_data_the_interval_is_that_of_all_outcomes():
     found = plan.interval()
     assert found.value == pytest.approx(plan.cost) == pytest.approx(np.mean(costs), abs=5 * np.std(costs) / 2000**0.5)
     assert found.standard_error == pytest.approx(np.std(costs), rel=0.1)
-    assert not found.reliable and "taken as given" in found.reason
+    assert not found.reliable and "ignores how the thresholds were chosen" in found.reason
 
 
 def test_it_is_saved_proved_and_applied(run, tmp_path):

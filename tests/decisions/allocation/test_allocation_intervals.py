@@ -53,7 +53,7 @@ def test_counts_say_as_much_as_rows_and_other_data_have_fixed_thresholds(tmp_pat
         read = rs.load_plan(plans[0].save(tmp_path / "plan.json")).interval()
         assert not read.reliable and read.value == pytest.approx(plans[0].cost)
     weighted = rs.Predictions(rows.y_true, rows.scores, sample_weight=np.full(300, 0.5), segment=rows.segment)
-    assert "taken as given" in rs.allocate(weighted).interval().reason
+    assert "ignores how the thresholds were chosen" in rs.allocate(weighted).interval().reason
     few = rs.allocate({"n": rs.ThresholdCounts([2, 1], [5, 3], [1, 30])}).interval()
     assert few.reason == "a class has 8 rows only, fewer than 10"
     plan = rs.allocate(rows, rs.Context(cost_fn=4))
