@@ -393,12 +393,12 @@ def test_the_command_line_counts_again(run, scores, tmp_path):
     run("choose", scores, *columns, "--cost-fn", "2", "-o", "decision.json")
     code, out, err = run("verify", "decision.json", scores, *columns)
     assert (code, err) == (0, "")
-    assert "numbers verified" in out
+    assert "Verified: 28 numbers from 6 rows agree" in out
     code, out, _ = run("verify", "decision.json", scores, *columns, "--json", "--memory", "1 GB")
     assert (code, json.loads(out)["verified"]) == (0, True)
     replace(Decision.load(tmp_path / "decision.json"), treat_all_cost=9.0).save(tmp_path / "changed.json")
     code, out, err = run("verify", "changed.json", scores, *columns)
-    assert (code, err) == (1, "Refuted: treat_all_cost: stored 9, recomputed 0.5\n")
+    assert (code, out, err) == (1, "Refuted: treat_all_cost: stored 9, recomputed 0.5.\n", "")
     code, _, err = run("verify", "decision.json", scores, "--label", "y", "--score", "b")
     assert (code, err.count("\n")) == (2, 1)
     (tmp_path / "decision.json").write_text(

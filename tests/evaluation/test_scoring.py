@@ -231,7 +231,7 @@ def test_refusals():
     }.items():
         with pytest.raises(InputError, match=said):
             rs.evaluate(GaussianNB(), X, y, cv=FOLDS, scoring=scoring)
-    with pytest.raises(InputError, match="scoring: expected a different name for each, got 'f1' twice"):
+    with pytest.raises(InputError, match="scoring: expected a different name for each scorer, got 'f1' twice"):
         rs.evaluate(GaussianNB(), X, y, cv=FOLDS, scoring=["f1", "f1"])
     with pytest.raises(InputError, match="scoring 'roc_auc': AttributeError"):
         rs.evaluate(VOTE, X, y, cv=FOLDS, scoring="roc_auc")

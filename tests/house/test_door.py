@@ -298,7 +298,7 @@ def test_a_refusal_names_what_to_do_instead():
 def test_one_block_documents_the_data(name):
     documented = inspect.getdoc(public()[name])
     block = r"^y_true, y_score, model, pos_label, sample_weight : data of one model(, or of several)?\n"
-    words = r"    (Labels and scores|Predictions|Counts)\b[^.]*; see\s+`rocscope\.sample`"
+    words = r"    (`y_true` is labels|Labels and scores|Predictions|Counts)\b[^.]*[.;]\s[Ss]ee\s+`rocscope\.sample`"
     assert re.search(block + words, documented, re.MULTILINE)
 
 

@@ -1,6 +1,7 @@
 """Every result that is a table has `to_frame`; the others are listed with what they are instead."""
 
 import inspect
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,11 @@ NOT_TABLES = {
     ),
     "one test, or a few numbers of one sample": (
         "Comparison Omnibus CalibrationTest Decomposition CoxCalibration CalibrationReport ValProb Drift Optimism"
-        " PracticalComparison RankComparison StudyPlan UpliftPart PlanOutcomes Areas Average"
+        " PracticalComparison RankComparison StudyPlan UpliftPart PlanOutcomes Areas Average Verification"
     ),
     "one row of a table": (
         "OperatingPoint HullVertex SummaryRow FoldsRow CampaignRow ColumnFacts Failure CandidateThreshold"
-        " SearchCandidate Offer"
+        " SearchCandidate Offer Check"
     ),
     "a decision or a rule": (
         "Decision RandomizedRule Review Reviewing SegmentPlan ActionAllocation ClassWeights RegionMap JointRegion"
@@ -43,6 +44,7 @@ def _public_results():
     for topic in [rs, *(getattr(rs, name) for name in rs.__all__)]:
         for name in getattr(topic, "__all__", ()) if inspect.ismodule(topic) else ():
             getattr(topic, name)
+    import_module("rocscope.decisions.verification")  # loaded only when a plan is verified
     waiting, kinds = [Result], set()
     while waiting:
         kind = waiting.pop()
