@@ -8,6 +8,7 @@ annotations, the original error is raised.
 import inspect
 import re
 import types
+from collections import ChainMap
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import wraps
 from numbers import Integral
@@ -326,15 +327,20 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
     return f"; it takes {', '.join(known)}"
 
 
+def _answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping from the spelling of each name in a table to its answer."""
+    return {spelled: table[name] for spelled, name in by_spelling(table).items()}
+
+
 def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
     """Return what to use instead of an argument that a function does not have; an empty text if nothing is known."""
     spelled = by_spelling(known)
     if spelling(unknown) in spelled:
         return f"{spelled[spelling(unknown)]}="
     for table in (answers()["arguments"].get(function, {}), answers()["arguments"]["any"]):
-        theirs = by_spelling(table)
+        by_word = _answers_by_spelling(table)
         for word in spellings(unknown):
-            answer = table[theirs[word]] if word in theirs else ()
+            answer = by_word.get(word, ())
             # A general hint may name an argument; use it only if this function has the argument.
             suiting = [use for use in ([answer] if isinstance(answer, str) else answer) if _suits(use, known)]
             if suiting:
@@ -371,18 +377,17 @@ def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
     form = ("table",) if hasattr(owner, "to_frame") else ()
     of_owner = [answers()["attributes"].get(kind.__name__, {}) for kind in owner.__mro__]
     tables = [*of_owner, *(answers()["attributes"][kind] for kind in (*form, "any"))]
+    by_word = ChainMap(*map(_answers_by_spelling, tables))  # the table of the class itself comes first
     for word in spellings(name):
-        for table in tables:
-            theirs = by_spelling(table)
-            if word in theirs:
-                return table[theirs[word]]
+        if word in by_word:
+            return by_word[word]
         if word in known:
             return f".{known[word]}"
     call = call_for(name)
     for kind in owner.__mro__:
         start, instead = answers()["made_by"].get(kind.__name__, ("", ""))
         if start and call.startswith(f"{start}."):
-            return call.replace(start, instead, 1).partition(" for ")[0]
+            return call.replace(start, instead, 1)
     is_data = any(kind.__name__ == "Predictions" for kind in owner.__mro__)
     if not is_data:
         return call
