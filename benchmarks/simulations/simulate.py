@@ -109,16 +109,17 @@ def summarised(lines: Iterable[Line]) -> list[str]:
 
 _ABOUT = """# Coverage on designs drawn from a generator
 
-This page shows the coverage of 95% intervals in {samples} samples of each design (`make coverage`). The standard error
-of a coverage of 95% is {error:.1f} points. Some designs are fixed: heavy tails, contamination, few distinct scores,
-clusters of log-normal size, sampling weights, rare events, steps and bumps of the calibration curve, amounts with a
-Pareto tail, and cross-validated scores. The other designs are drawn at random: the family of distributions, the AUC,
-the prevalence, n, ties, clusters and weights.
+This page shows the coverage of 95% intervals in {samples} samples of each design (`make coverage`).
+A coverage of 95% has a standard error of {error:.1f} points. Some designs are fixed: heavy tails, contamination,
+few distinct scores, clusters of log-normal size, sampling weights, rare events, steps and bumps of the calibration
+curve, amounts with a Pareto tail, and cross-validated scores. In the other designs, these properties are drawn at
+random: the family of distributions, the AUC, the prevalence, the number of rows, ties, clusters and weights.
 
-The columns "given reliable" use only the intervals that are marked as reliable. "Below 93" is the number of designs in
-which reliable intervals cover less than 93%, by more than two standard errors. The last column is the share of
-intervals that are marked as reliable on ordinary designs. A design is ordinary if it has at least 50 rows of each
-class, an AUC of at most 0.9, no heavy tails, and at least 40 clusters.
+In the table, "least" is the lowest coverage over all designs. The columns "given reliable" use only the intervals that
+are marked as reliable. "Below 93" is the number of designs in which the coverage of reliable intervals is below 93% by
+more than two standard errors. The last column is the share of intervals that are marked as reliable on ordinary
+designs, in percent. A design is ordinary if it has at least 50 rows of each class, an AUC of at most 0.9, no heavy
+tails, and at least 40 clusters.
 """
 
 
