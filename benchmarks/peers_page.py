@@ -70,7 +70,7 @@ def _machine(machine: dict[str, Any]) -> str:
     if machine["load"] > 0.5:
         paragraphs.append(
             f"**Taken on a busy machine** (load {machine['load']:.1f} on {machine['cores']} cores before it began): "
-            "seconds are too long, and ratios rough."
+            "times are too long, and ratios are rough."
         )
     return "\n\n".join(fill(paragraph, 120) for paragraph in paragraphs)
 
@@ -83,7 +83,7 @@ def _table(title: str, group: Sequence[Outcome], truths: dict[int, Fraction]) ->
     """Return the time by rows; of the most rows that were done also ratio, memory and error."""
     sizes = list(truths)
     largest = f"{power(sizes[-1])} rows"
-    head = [title, *(f"{power(rows)} rows" for rows in sizes), "times rocscope", "memory", "off by"]
+    head = [title, *(f"{power(rows)} rows" for rows in sizes), "time relative to rocscope", "memory", "error"]
     lines = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
     first = {outcome.rows: outcome for outcome in group if outcome.peer.package == "rocscope" and outcome.turns}
     for line in _by_peer(group):
@@ -93,9 +93,7 @@ def _table(title: str, group: Sequence[Outcome], truths: dict[int, Fraction]) ->
         times = [duration(o.seconds) if o.turns else note for o, note in zip(line, notes, strict=True)]
         done = [outcome for outcome in line if outcome.turns]
         lines.append(f"| {' | '.join([name, *times, *_last(done, first, truths, sizes[-1])])} |")
-    return "\n".join(
-        [*lines, "", f"The last three columns are those of {largest}, or of as many as stand in brackets."]
-    )
+    return "\n".join([*lines, "", f"The last three columns are for {largest}, or for the number of rows in brackets."])
 
 
 def _last(done: Sequence[Outcome], first: dict[int, Outcome], truths: dict[int, Fraction], most: int) -> list[str]:
@@ -107,13 +105,13 @@ def _last(done: Sequence[Outcome], first: dict[int, Outcome], truths: dict[int, 
     if last.rows < most:
         ratio += f" ({power(last.rows)})"
     truth = truths[last.rows]
-    off = "nothing" if last.answer == float(truth) else f"{float(abs(Fraction(last.answer) - truth)):.0e}"
+    off = "none" if last.answer == float(truth) else f"{float(abs(Fraction(last.answer) - truth)):.0e}"
     return [ratio, f"{last.growth / 1e6:,.0f} MB", off]
 
 
 def _starts(outcomes: Sequence[Outcome], compiled: float | None) -> str:
     """Return what comes before the first answer, the median over processes."""
-    lines = ["| before that | import | first answer | memory then |", "|---|---:|---:|---:|"]
+    lines = ["| start | import | first answer | memory after it |", "|---|---:|---:|---:|"]
     for line in _by_peer(outcomes):
         starts = [outcome.start for outcome in line if outcome.start]
         if starts:
@@ -124,7 +122,7 @@ def _starts(outcomes: Sequence[Outcome], compiled: float | None) -> str:
                 f"| {line[0].peer.name} | {duration(imported)} | {duration(first)} | {resident / 1e6:,.0f} MB |"
             )
     if compiled is not None:
-        lines += ["", f"Where nothing was compiled before, rocscope's first answer took {duration(compiled)}."]
+        lines += ["", f"Without compiled code, rocscope's first answer took {duration(compiled)}."]
     return "\n".join(lines)
 
 

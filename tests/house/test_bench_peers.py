@@ -101,7 +101,7 @@ def test_the_table_says_what_was_not_done(bench):
     ]
     machine = {"system": "Linux", "machine": "x", "cores": 2, "memory": 2**34, "simd": [], "load": 3.0, "numpy": "2"}
     text = write.tables(outcomes, {100: Fraction(1, 2), 1000: Fraction(1, 2)}, machine, 1.5)
-    assert "| rocscope (`auc`) | 20 ms | 100 ms | 1.0 | 5 MB | nothing |" in text
+    assert "| rocscope (`auc`) | 20 ms | 100 ms | 1.0 | 5 MB | none |" in text
     assert "| 50 ms | stopped after 3 s | 2.5 (10²) | 5 MB | 9e-10 |" in text
     assert "| SciPy (`mannwhitneyu`) | missing | missing |  |  |  |" in text
     assert "busy machine" in text and "NumPy 2." in text
