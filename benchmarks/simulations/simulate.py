@@ -107,7 +107,7 @@ def summarised(lines: Iterable[Line]) -> list[str]:
     return rows
 
 
-_ABOUT = """# Coverage on designs drawn from a generator
+_ABOUT = """# Coverage on randomly drawn designs
 
 This page shows the coverage of 95% intervals in {samples} samples of each design (`make coverage`).
 A coverage of 95% has a standard error of {error:.1f} points. Some designs are fixed: heavy tails, contamination,
