@@ -119,7 +119,8 @@ In the table, "least" is the lowest coverage over all designs. The columns "give
 are marked as reliable. "Below 93" is the number of designs in which the coverage of reliable intervals is below 93% by
 more than two standard errors. The last column is the share of intervals that are marked as reliable on ordinary
 designs, in percent. A design is ordinary if it has at least 50 rows of each class, an AUC of at most 0.9, no heavy
-tails, and at least 40 clusters.
+tails, and at least 40 clusters. In the name of a design, "50 + 500" are the numbers of positives and negatives, and
+"levels" is the number of distinct scores.
 """
 
 
