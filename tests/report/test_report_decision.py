@@ -26,7 +26,7 @@ def shown(predictions, context=CONTEXT, **options):
 def test_the_card_draws_what_the_decision_knows():
     data, tables, said = shown(PREDS)
     decision = rs.choose(PREDS, CONTEXT)
-    interval = decision.interval(replicates=200)
+    interval = decision.on_new_cases
     assert data.decided.interval == interval
     costs = [interval.value, decision.expected_cost, decision.treat_all_cost]
     low, high = interval.low, interval.high

@@ -31,7 +31,7 @@ from rocscope.core.counts import RATES
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, RowProfitCurve
 from rocscope.decisions.constraints import criterion_of, size_of
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, Rule
-from rocscope.decisions.plan import REPLICATES, Plan, Promise, read_fraction, read_vertex
+from rocscope.decisions.plan import Plan, Promise, read_fraction, read_vertex, replicates_for
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, hashes_of, whose
 from rocscope.decisions.sampling_model import PricedRows, RowCostModel, SamplingModel, model_of_rows
 from rocscope.errors import InputError
@@ -141,7 +141,7 @@ class CampaignPlan(Plan):
         return cost.as_profit()
 
     def _new_cases(self) -> ChosenEstimate:
-        return self.interval(self.level, replicates=REPLICATES, progress=False)
+        return self.interval(self.level, replicates=replicates_for(self.rule.first.point), progress=False)
 
     def _sampling_model_of_counts(self, samples: Samples) -> SamplingModel:
         """Return the sampling model for the choice of the best offer, with one threshold for each offer."""

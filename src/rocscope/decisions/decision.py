@@ -27,7 +27,7 @@ from rocscope.core.counts import RATES
 from rocscope.decisions.constraints import Constraint, Function, predict, scores_of, size_of
 from rocscope.decisions.generalization import ChosenEstimate, CostOrCriterion
 from rocscope.decisions.model_hull import UncertainContext
-from rocscope.decisions.plan import FORMAT, REPLICATES, Plan, Promise, arguments
+from rocscope.decisions.plan import FORMAT, Plan, Promise, arguments, replicates_for
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing, hashes_of, whose
 from rocscope.decisions.sampling_model import SamplingModel, as_given
 from rocscope.errors import InputError
@@ -397,7 +397,7 @@ class Decision(Plan):
 
     def _new_cases(self) -> ChosenEstimate:
         of: CostOrCriterion = "cost" if self._judged_by_cost else "criterion"
-        return self.interval(of=of, replicates=REPLICATES, progress=False)
+        return self.interval(of=of, replicates=replicates_for(self.point), progress=False)
 
     def sentence(self, currency: str = "") -> str:
         others = {"acting on nobody": self.treat_none_cost, "acting on everybody": self.treat_all_cost}

@@ -37,6 +37,7 @@ from rocscope.core.ranking import Block
 from rocscope.curves.rate_curves import det, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.decisions.generalization import ChosenEstimate
+from rocscope.decisions.plan import replicates_for
 from rocscope.decisions.randomized import Review
 from rocscope.errors import InputError, heard
 from rocscope.evaluation.summary import DOMAINS, MOST_PARTS, By, Summary, summarised
@@ -682,8 +683,6 @@ def _listed(names: Sequence[str]) -> str:
 
 MOST_ROWS = 200_000
 """Above this number of rows, bootstrap intervals are omitted: they would take most of the time and be very narrow."""
-# Bootstrap samples of the decision's interval, which is drawn as a bar: more samples would not change it visibly.
-_REPLICATES = 200
 # Empty space at both ends of a table's scale, in percent of its width.
 _MARGIN = 4
 _TOO_MANY_ROWS = "no interval above 200,000 rows; use rocscope.choose(…).interval()"
@@ -811,7 +810,7 @@ def decision_facts(predictions: Models, decision: Decision, review: Review | Non
     if not detailed or (rows is not None and len(rows) > MOST_ROWS):
         return DecisionFacts(None, _TOO_MANY_ROWS, reviewed)
     try:
-        return DecisionFacts(decision.interval(replicates=_REPLICATES, progress=False), "", reviewed)
+        return DecisionFacts(decision.interval(replicates=replicates_for(decision.point), progress=False), "", reviewed)
     except InputError as error:
         return DecisionFacts(None, f"no interval: {error}", reviewed)
 
