@@ -106,7 +106,7 @@ def test_warnings_are_one_line_on_stderr(run, tmp_path):
     (tmp_path / "perfect.csv").write_text("y,a,b\n1,4,4\n1,3,2\n0,2,3\n0,1,1\n")
     code, _, err = run("compare", "perfect.csv", "--label", "y", "--score", "a", "--score", "b")
     assert code == 0
-    assert "Warning: AUC 1 from 2 positives and 2 negatives: the DeLong variance is 0" in err
+    assert "Warning: AUC 1 from 2 positives and 2 negatives: DeLong's variance is 0" in err
     assert all(line.startswith("Warning: ") for line in err.splitlines())
 
 

@@ -343,10 +343,10 @@ def test_costs_and_the_summary_are_of_decisions_unless_the_cheapest_threshold_is
     for found in (rs.summary(preds, context, threshold="cheapest"), rs.summary(bare, context)):
         assert found["tuned"]["expected_cost"].value == pytest.approx(rs.choose(bare, context).expected_cost)
         assert "themselves" not in found.methods
-    with pytest.warns(RocscopeWarning, match="no row costs differently"):  # the scores are the same
+    with pytest.warns(RocscopeWarning, match="have the same cost on every row"):  # the scores are the same
         cheapest = rs.inference.compare_costs(preds, context, thresholds="cheapest")
     assert cheapest["tuned", "plain"].difference.value == 0
-    with pytest.warns(RocscopeWarning, match="no row costs differently"):
+    with pytest.warns(RocscopeWarning, match="have the same cost on every row"):
         expected = rs.inference.compare_costs(bare, context)
     assert cheapest.estimates["tuned"] == expected.estimates["tuned"]
     with pytest.raises(InputError, match="threshold: expected"):

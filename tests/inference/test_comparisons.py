@@ -330,9 +330,9 @@ def test_p_values_of_equal_curves_are_uniform(paired):
         (lambda: rs.inference.mann_whitney([1, 0], [1, 2], alternative="more"), InputError, "alternative"),
         (lambda: rs.inference.mann_whitney(rs.ThresholdCounts([1, 0], [1.5, 1], [1, 2])), WeightError, "whole"),
         (lambda: rs.inference.mcnemar(PREDS.select(models=["a"]), 0.5), InputError, "two, got 1"),
-        (lambda: rs.inference.mcnemar(PREDS, {"a": 0.5}), ColumnError, "none for"),
+        (lambda: rs.inference.mcnemar(PREDS, {"a": 0.5}), ColumnError, "no threshold for"),
         (lambda: rs.inference.mcnemar(PREDS, 0.5, method="chi2"), InputError, "method"),
-        (lambda: rs.inference.mcnemar(discordant(1, 2), 0.5, among="negatives"), InputError, "rows among negatives"),
+        (lambda: rs.inference.mcnemar(discordant(1, 2), 0.5, among="negatives"), InputError, "row among negatives"),
         (
             lambda: rs.inference.mcnemar(rs.Predictions([1, 0], PAIR, sample_weight=[0.5, 1]), 0.5),
             InputError,
@@ -361,7 +361,7 @@ def test_p_values_of_equal_curves_are_uniform(paired):
                 dict.fromkeys("ab", PREDS) | {"b": discordant(1, 1).select(models=["first"])}, paired=True
             ),
             PairingError,
-            "equally many rows",
+            "the same number of rows",
         ),
     ],
 )
@@ -381,7 +381,7 @@ def test_what_is_undefined_for_one_model_leaves_the_other_pairs_as_they_are(adju
     models = {"nobody": rng.random(60) * 0.4, "b": rng.random(60), "c": rng.random(60) + label}
     found = rs.compare(rs.Predictions(label, models), statistic=at(0.5, "precision"), adjust=adjust)
     assert np.isnan([found["nobody", other].adjusted_p_value for other in "bc"]).all()
-    assert found["nobody", "b"].difference.reason == "undefined for one of the two"
+    assert found["nobody", "b"].difference.reason == "the value of a model is undefined"
     both = rs.Predictions(label, {name: models[name] for name in "bc"})
     alone = rs.compare(both, statistic=at(0.5, "precision"))
     assert found["b", "c"].adjusted_p_value == pytest.approx(alone[0].p_value, rel=0.2)
@@ -401,5 +401,5 @@ def test_imputations_are_pooled_by_rubins_rules():
     # Equal values leave the error of one; without a standard error it is that of the interval.
     same = rs.inference.pool([rs.inference.Estimate(0.7, 0.6, 0.8, 0.9, "x", 50)] * 3)
     assert (same.low, same.high, same.level) == pytest.approx((0.6, 0.8, 0.9))
-    with pytest.raises(InputError, match="two or more imputations, got 1"):
+    with pytest.raises(InputError, match="two or more estimates, got 1"):
         rs.inference.pool(imputed[:1])

@@ -323,10 +323,18 @@ def test_paired_mapping_equals_predictions_of_both():
 @pytest.mark.parametrize(
     ("arms", "options", "message"),
     [
-        ({"b": rs.Predictions([1, 1, 0], [4, 2, 3])}, {}, "equally many rows, got 4 and 3"),
-        ({"b": rs.Predictions([1, 0, 1, 0], [4, 2, 3, 1])}, {}, "the same labels, got others in row 1"),
+        ({"b": rs.Predictions([1, 1, 0], [4, 2, 3])}, {}, "the same number of rows, got 4 and 3 rows"),
+        (
+            {"b": rs.Predictions([1, 0, 1, 0], [4, 2, 3, 1])},
+            {},
+            "the same labels in both models, got different labels in row 1",
+        ),
         ({"b": rs.Predictions([1, 1, 0, 0], [4, 2, 3, 1], sample_weight=[1, 2, 1, 1])}, {}, "a weight in both"),
-        ({"b": PAIR[1]}, {"groups": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}}, "the same groups, got others in row 2"),
+        (
+            {"b": PAIR[1]},
+            {"groups": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}},
+            "the same groups in both models, got different groups in row 2",
+        ),
         ({"b": PAIR[1].counts()}, {}, r"expected rows \(Predictions\), got a ThresholdCounts; counts do not say"),
     ],
 )
@@ -337,9 +345,9 @@ def test_rows_that_differ_are_never_paired(arms, options, message):
 
 def test_unpaired_arms_share_no_cluster():
     arms = dict(zip("ab", PAIR, strict=True))
-    with pytest.raises(PairingError, match="1 in both, such as 4"):
+    with pytest.raises(PairingError, match="1 groups in two samples, such as 4"):
         rs.compare(arms, groups={"a": [1, 2, 3, 4], "b": [4, 5, 6, 7]})
-    with pytest.raises(PairingError, match="paired=False"):
+    with pytest.raises(PairingError, match="paired: expected True for models on the same rows, got False"):
         rs.compare(rs.Predictions([1, 0], {"a": [1, 2], "b": [2, 1]}), paired=False)
 
 

@@ -81,16 +81,18 @@ def test_paired_arms_bring_their_groups():
 
     assert rs.compare(arms(GROUP), paired=True).to_dict() == rs.compare(GROUPED).to_dict()
     assert rs.compare(arms(GROUP), paired=True, groups=False).to_dict() == rs.compare(PLAIN).to_dict()
-    with pytest.raises(PairingError, match="expected the same groups, got others in row 0"):
+    with pytest.raises(PairingError, match="expected the same groups in both models, got different groups in row 0"):
         rs.compare({"a": arms(GROUP)["a"], "b": arms(GROUP[::-1])["b"]}, paired=True)
-    with pytest.raises(PairingError, match="expected a group in both or in neither"):
+    with pytest.raises(PairingError, match="expected a group of each row in both models"):
         rs.compare({"a": arms(GROUP)["a"], "b": arms(None)["b"]}, paired=True)
 
 
 def test_a_group_in_both_of_two_samples_is_found_in_the_rows():
     odd = np.arange(N) % 2 == 1
     arms = {name: GROUPED.select(rows, models=[name]) for name, rows in (("a", odd), ("b", ~odd))}
-    with pytest.raises(PairingError, match=f"each group in one arm only, got {K} in both, such as 'patient 0'"):
+    with pytest.raises(
+        PairingError, match=f"each group in one sample, got {K} groups in two samples, such as 'patient 0'"
+    ):
         rs.compare(arms)
     plain = {name: PLAIN.select(rows, models=[name]) for name, rows in (("a", odd), ("b", ~odd))}
     assert rs.compare(arms, groups=False).to_dict() == rs.compare(plain).to_dict()

@@ -1,17 +1,19 @@
-"""The area under the ROC curve: its variance, its interval, and differences of areas.
+"""The area under the ROC curve (AUC): its variance, its confidence interval, and differences between AUCs.
 
-The placement of a row is the share of rows of the other class relative to which it is ranked correctly; a tie counts
-one half. The AUC is the mean placement of either class. Its variance is the sum of the variances of two means (DeLong):
-V = S₁₀/P + S₀₁/N, with the variances S of the placements of P positives and N negatives. In
-`rocscope.inference.variance` each class is a stratum, and the influence of a row is its residual placement times its
-share of the class. Groups with rows of both classes are one stratum (Obuchowski).
+The placement of a positive is the share of negatives that have a lower score. The placement of a negative is the share
+of positives that have a higher score. A tie counts one half. The mean placement of the positives equals the AUC, and so
+does the mean placement of the negatives. DeLong's variance of the AUC is V = S₁₀/P + S₀₁/N. S₁₀ is the variance of the
+placements of the P positives, and S₀₁ is the variance of the placements of the N negatives. For
+`rocscope.inference.variance`, each class is a stratum. The influence of a row is its placement minus the AUC,
+multiplied by the row's share of its class. If groups contain rows of both classes, all groups together are one stratum
+(Obuchowski).
 
-A symmetric interval AUC ± z·√V covers too rarely if the area is large or rows are few: for an area of 1, V = 0.
-Therefore the area is treated as a share of N = A(1 − A)/V trials with Wilson's interval. If few rows determine V, it is
-shrunk towards a prior (`effective_size`). Intervals of differences combine the intervals of both areas (MOVER) with
-Welch's t (`AreaDifference`).
+The symmetric interval AUC ± z·√V covers too rarely if the AUC is large or if there are few rows. For an AUC of 1, V =
+0. Therefore the AUC A is treated as a proportion observed in A(1 − A)/V trials, and Wilson's interval is used. If few
+rows determine V, V is shrunk towards a prior (`effective_size`). The interval of a difference combines the intervals of
+both AUCs (MOVER) with Welch's t interval (`AreaDifference`).
 
-The order of the file: effective size, areas with their covariance, intervals, differences, comparisons.
+The file is in this order: effective size, AUCs and their covariance, intervals, differences, comparisons.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,25 +48,29 @@ _ROUNDING = 1e-12  # what rounding leaves of an area of 0 or 1, and, relative to
 
 @dataclass(frozen=True)
 class EffectiveSize:
-    """Effective sample size of an area: it is as precise as a share of `trials` trials, with `df` degrees of freedom.
+    """Effective sample size of an AUC: the number of binomial trials that gives the same variance.
 
     Parameters
     ----------
     auc : float
-    trials, df : float
+        The AUC.
+    trials : float
+        Effective number of trials. A proportion from this number of trials has the same variance as the AUC.
+    df : float
+        Degrees of freedom of the t quantile.
     informative : float
-        Number of rows that determine the variance of placements.
+        Number of rows that determine the variance of the placements.
     smallest : float
-        Effective number of rows, or of groups, in the smaller class.
-    units : str
-        "rows" or "groups".
+        Effective number of rows in the smaller class; for grouped rows, the number of groups.
+    units : {"rows", "groups"}
+        Independent units of the data.
     groups : float, optional
         Effective number of groups.
     least : float
-        Smallest value of `smallest` for a reliable interval.
+        Smallest value of `smallest` for which the interval is reliable.
     doubt : str
-        Reason why estimates from these rows are not reliable, such as an assumption of their weights that fails; empty
-        if they are.
+        Reason why estimates from these rows are not reliable, such as weights that violate an assumption. Empty if the
+        estimates are reliable.
 
     Examples
     --------
@@ -84,12 +90,12 @@ class EffectiveSize:
 
     @property
     def variance(self) -> float:
-        """Variance of the area, A(1 − A)/N."""
+        """Variance of the AUC: A(1 − A)/N for an AUC of A and N effective trials."""
         return self.auc * (1 - self.auc) / self.trials
 
     @property
     def reason(self) -> str:
-        """Reason why the interval is not reliable; empty if it is."""
+        """Reason why the interval is not reliable; empty if the interval is reliable."""
         reason = inference.few_groups(self.groups) if self.units == "groups" else ""
         if reason:
             return reason
@@ -101,46 +107,53 @@ class EffectiveSize:
         reach = self.auc - low if self.auc >= 0.5 else high - self.auc
         reason = inference.unseen_last_ranks(self.smallest, max(self.auc, 1 - self.auc), reach, self.units)
         if reason and self.units == "rows":
-            reason += "; method='sure' allows for that"
+            reason += "; method='sure' accounts for this"
         return reason or self.doubt
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return Wilson's interval for N trials with a t quantile."""
+        """Return Wilson's interval for the effective number of trials, with a t quantile in place of z."""
         return self.interval_at(inference.t_quantile(inference.normal_quantile(level), self.df))
 
     def interval_at(self, quantile: float) -> tuple[float, float]:
-        """Return Wilson's interval for a given quantile."""
+        """Return Wilson's interval for the effective number of trials and a given normal or t quantile."""
         return wilson_interval(self.auc, self.trials, quantile)
 
 
 def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: float) -> EffectiveSize:
-    """Return the effective number of trials of an area, from the influences of the units in its strata.
+    """Return the effective sample size of an AUC.
 
     Parameters
     ----------
     auc : float
-    strata : the two classes, or one stratum of groups with rows of both classes
+        The AUC of the model.
+    strata : sequence of Stratum
+        Influences of the rows: two strata, one per class. For groups with rows of both classes, influences of the
+        groups: one stratum.
     model : int
         Column of the model in the influences.
     variance : float
-        DeLong's or Obuchowski's variance of the area; used for groups only.
+        Obuchowski's variance of the AUC. Used only if there is one stratum.
 
     Notes
     -----
-    Let a class have s rows with placements x, and let the classes have m and n rows. Then r = x − A, S = Σr²/(s − 1),
-    B = A(1 − A), and d = min(1, S/B), which is 1 for a binomial. The number of rows that determine d is
-    k = min(s − 1, #{x < 1}, 2s/(kurtosis − 1)). d is shrunk towards p = (1 − g)/3 + g·max(m, n)/(m + n), where
-    g = (2A − 1)⁴, with a prior weight of c = ¼ + 2√(1 − k/(s − 1)) rows: d* = (k·d + c·p)/(k + c) and v = d*/s. Then
-    N = 1/(v₁ + v₀) and df = (v₁ + v₀)²/(v₁²/(m − 1 + c₁) + v₀²/(n − 1 + c₀)). For A = 1, N = min(m, n). For A < ½ the
-    classes are exchanged. With weights, s is Kish's (Σw)²/Σw². For a mean over K folds, s is K²/Σ(1/sₖ), r is relative
-    to the area of the fold, and s − 1 is Σ(sₖ − 1).
+    Let A be the AUC and B = A(1 − A). Let one class have m rows and the other n rows. The following is computed in each
+    class, where s is the number of its rows and x are their placements. The variance of the placements is
+    S = Σ(x − A)²/(s − 1). Relative to a binomial variance it is d = min(1, S/B). The number of rows that determine d is
+    k = min(s − 1, #{x < 1}, 2s/(kurtosis − 1)). The value d is shrunk towards a prior value
+    p = (1 − g)/3 + g·max(m, n)/(m + n), where g = (2A − 1)⁴. The prior has a weight of c = ¼ + 2√(1 − k/(s − 1)) rows.
+    The result is d* = (k·d + c·p)/(k + c), and v = d*/s.
 
-    K groups are one stratum with k = min(K − 1, 2K/(kurtosis − 1)) and Obuchowski's variance V. Then
-    1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c), where M₊ and M₋ are the numbers of groups with positives and with
-    negatives, and df = K − 1 + c. For groups of unequal sizes M, K − 1 is replaced by (K − 1)·(ΣM)²/(K·ΣM²).
+    From v₁ and v₀ of the two classes, N = 1/(v₁ + v₀) and df = (v₁ + v₀)²/(v₁²/(m − 1 + c₁) + v₀²/(n − 1 + c₀)). For
+    A = 1, N = min(m, n). For A < ½ the classes are exchanged. With weights w, s is Kish's (Σw)²/Σw². For the mean AUC
+    of K folds with sₖ rows of the class, s is K²/Σ(1/sₖ), s − 1 is replaced by Σ(sₖ − 1), and x − A is the difference
+    from the AUC of the row's fold.
 
-    The constant c, the power in g and the degrees of freedom were found by a search. Coverage is at least 93% on every
-    design of docs/guide/intervals.md, and at most 98% on most of them.
+    K groups are one stratum with k = min(K − 1, 2K/(kurtosis − 1)) and Obuchowski's variance V. Let M₊ be the number of
+    groups with positives, and M₋ the number of groups with negatives. Then 1/N = (k·V/B + c·p(1/M₊ + 1/M₋))/(k + c) and
+    df = K − 1 + c. For groups of unequal sizes M, K − 1 is replaced by (K − 1)·(ΣM)²/(K·ΣM²).
+
+    The constant c, the power in g and the degrees of freedom were found by a search. In the simulations of
+    docs/guide/intervals.md, coverage is at least 93% in every design and at most 98% in most designs.
 
     References
     ----------
@@ -173,7 +186,7 @@ def effective_size(auc: float, strata: Sequence[Stratum], model: int, variance: 
 
 
 def _size_of_groups(auc: float, stratum: Stratum, model: int, variance: float) -> EffectiveSize:
-    """Return the effective number of trials of an area from groups with rows of both classes."""
+    """Return the effective sample size of an AUC if rows are in groups that contain both classes."""
     groups, df, smallest = stratum.effective_units, stratum.effective_df, min(stratum.groups_of_class)
     if _is_end(auc):
         return EffectiveSize(auc, smallest, df + 1, 0.0, smallest, "groups", groups)
@@ -186,7 +199,7 @@ def _size_of_groups(auc: float, stratum: Stratum, model: int, variance: float) -
 
 
 def _prior_weight(informative: float, df: float) -> float:
-    """Return the weight of the prior, as a number of rows."""
+    """Return the weight of the prior in the shrunken variance, as a number of rows."""
     return _LEAST_PRIOR + _PRIOR * sqrt(1 - informative / df if informative else 1.0)
 
 
@@ -195,15 +208,15 @@ def _is_end(auc: float) -> bool:
 
 
 def _prior_share(auc: float, m: float, n: float) -> float:
-    """Return the prior variance of placements, relative to the variance of a binomial with the same mean."""
-    # 1/3 is that of uniform placements, at an area of one half. Near an area of 1, where few rows of either class are
-    # ranked wrong, it is max(m, n)/(m + n).
+    """Return the prior for the variance of placements, divided by A(1 − A), the binomial variance at the same mean."""
+    # 1/3 is the ratio for uniform placements, at an AUC of one half. Near an AUC of 1, where few rows of either class
+    # are ranked wrongly, the ratio is max(m, n)/(m + n).
     g = (2 * auc - 1) ** 4
     return (1 - g) / 3 + g * max(m, n) / (m + n)
 
 
 def _informative_rows(stratum: Stratum, auc: float, model: int) -> float:
-    """Return the number of rows that determine the variance of placements; 0 if none do."""
+    """Return the number of rows of a class that determine the variance of its placements."""
     if stratum.df <= 0 or stratum.inner_units is None:
         return 0.0
     inner = stratum.inner_units[0, model] if auc >= 0.5 else stratum.inner_units[1, model]
@@ -211,7 +224,7 @@ def _informative_rows(stratum: Stratum, auc: float, model: int) -> float:
 
 
 def _rows_by_kurtosis(stratum: Stratum, model: int) -> float:
-    """Return the size of a normal sample whose variance is equally precise; 0 if nothing varies."""
+    """Return the size of a normal sample whose variance is estimated equally precisely; 0 if all values are equal."""
     return stratum.informative_units(stratum.moves[:, model], least=_ROUNDING**2)
 
 
@@ -220,9 +233,26 @@ def _rows_by_kurtosis(stratum: Stratum, model: int) -> float:
 
 @dataclass(frozen=True)
 class AucSample:
-    """AUCs of m models on the same rows, and the strata that determine their covariance.
+    """AUCs of m models on the same rows, with the influences that determine the covariance of the AUCs.
 
-    `n_pos` and `n_neg` are the numbers of independent units of each class: rows, or groups with such rows.
+    Attributes
+    ----------
+    models : tuple of m str
+        Names of the models.
+    auc : array of m
+        AUC of each model.
+    strata : tuple of Stratum
+        Influences of the rows: two strata, one per class. For groups with rows of both classes, one stratum of groups.
+    n_pos, n_neg : float
+        Numbers of positives and negatives. For grouped rows, numbers of groups that contain positives and negatives.
+    n : float
+        Number of rows.
+    note : str
+        Description of weights, groups and folds, which is added to the name of the method.
+    covariance_of_units : array of m × m, optional
+        Covariance of the AUCs, if it is not the sum of the covariances of the strata.
+    doubt : str
+        Reason why estimates from these rows are not reliable; empty if the estimates are reliable.
     """
 
     models: tuple[str, ...]
@@ -237,7 +267,7 @@ class AucSample:
 
     @cached_property
     def covariance(self) -> Array:
-        """Covariance of the m areas."""
+        """Covariance matrix of the m AUCs."""
         if self.covariance_of_units is not None:
             return self.covariance_of_units
         with np.errstate(under="ignore"):
@@ -248,7 +278,7 @@ class AucSample:
         return {}
 
     def size(self, model: int) -> EffectiveSize:
-        """Return the effective number of trials of an area. Cached, as comparisons of pairs need it repeatedly."""
+        """Return the effective sample size of the AUC of a model, given by its index. The result is cached."""
         if model not in self._sizes:
             self._sizes[model] = self._size(model)
         return self._sizes[model]
@@ -270,9 +300,11 @@ class AucSample:
 
 
 def placements(positive: Booleans, score: Array, weight: Array | None = None) -> Array:
-    """Return, for each row, twice the number (weight) of rows of the other class it is ranked correctly against.
+    """Return twice the unscaled placement of each row.
 
-    A tie counts 1, so the numbers are whole.
+    The unscaled placement of a positive is the number of negatives with a lower score. The unscaled placement of a
+    negative is the number of positives with a higher score. Ties count one half, so doubled numbers are whole. With
+    weights, the weights of these rows are summed.
 
     Examples
     --------
@@ -285,7 +317,7 @@ def placements(positive: Booleans, score: Array, weight: Array | None = None) ->
 
 
 def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = "") -> AucSample:
-    """Return the AUC of counts and its variance. Counts are treated as numbers of rows."""
+    """Return the AUC and its variance from the numbers of positives and negatives at each score."""
     counts.require_both_classes("AUC interval")
     pos, neg = counts.pos, counts.neg
     # As float64, so that products with moves convert nothing.
@@ -304,7 +336,7 @@ def sample_of_counts(counts: ThresholdCounts, model: str = "score", note: str = 
 
 
 def auc_sample(sample: Sample, *, groups: Any = None, folds: OverFolds | None = None) -> AucSample:
-    """Return the AUC of one model and its variance, from rows if available."""
+    """Return the AUC of one model and its variance. Uses the rows if the sample has rows, and its counts otherwise."""
     rows = rows_for(sample, groups, folds)
     if rows is None:
         of_counts = sample_of_counts(sample.counts, sample.name)
@@ -314,7 +346,7 @@ def auc_sample(sample: Sample, *, groups: Any = None, folds: OverFolds | None = 
 
 
 def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverFolds | None = None) -> AucSample:
-    """Return the AUC of each model and their covariance."""
+    """Return the AUC of each model, with the covariance of the AUCs, from the rows of Predictions."""
     units = units_of(predictions, groups=groups, folds=folds)
     if not units.positive.any() or units.positive.all():
         missing = "negatives" if units.positive.any() else "positives"
@@ -363,7 +395,7 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
 
 
 def _inner_units(placed: Array, frequency: Array | None) -> Array:
-    """Return, for each model, the number of rows with placements below 1, and above 0."""
+    """Return a 2 × m array for m models: the number of rows with a placement below 1, and above 0."""
     placed = placed.reshape(len(placed), -1)
     below_one, above_zero = placed < 1 - _ROUNDING, placed > _ROUNDING
     if frequency is None:
@@ -372,7 +404,7 @@ def _inner_units(placed: Array, frequency: Array | None) -> Array:
 
 
 def _placed(units: Units) -> tuple[Array, Array]:
-    """Return the AUCs, by fold if there are folds, and the placement of each row as a share."""
+    """Return the AUC of each model (with folds, in each fold) and the placement of each row, from 0 to 1."""
     placed = np.empty((units.positive.size, len(units.scores)))
     if units.fold is not None:
         areas = []
@@ -394,11 +426,12 @@ def _placed(units: Units) -> tuple[Array, Array]:
 
 
 def warn_where_folds_differ(predictions: Predictions | None, pooled: AucSample, folds: OverFolds | None) -> None:
-    """Warn if the area over pooled folds differs from the mean within folds by more than its standard error.
+    """Warn if the AUC over pooled folds differs from the mean AUC within folds by more than its standard error.
 
     Notes
     -----
-    If all folds have the same score scale, both estimate the same area from the same rows and differ by much less.
+    If the scores of all folds have the same scale, both numbers estimate the same AUC from the same rows. Their
+    difference is then much smaller than the standard error.
     """
     if folds == "mean" or predictions is None or predictions.fold is None:
         return
@@ -410,8 +443,8 @@ def warn_where_folds_differ(predictions: Predictions | None, pooled: AucSample, 
         size = pooled.size(index)
         if abs(pooled.auc[index] - within.auc[index]) > sqrt(size.variance or 1 / size.trials):
             warn(
-                f"the AUC of {model!r} is {pooled.auc[index]:.4g} over pooled folds and {within.auc[index]:.4g} within "
-                "them: their scores are on different scales, and pooling compares rows across them; use folds='mean'"
+                f"the AUC of {model!r} is {pooled.auc[index]:.4g} over pooled folds, but {within.auc[index]:.4g} on "
+                "average within folds: the folds have different score scales; use folds='mean'"
             )
 
 
@@ -454,27 +487,29 @@ def auc_interval(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     method : {"auto", "logit", "delong", "hanley-mcneil", "newcombe", "sure"}
         Method of the interval:
 
         - "auto": Wilson's interval at the effective sample size. It is valid in small samples. In large samples it
-          differs by less than 1% from DeLong's on the logit scale.
-        - "logit": DeLong's variance on the logit scale.
-        - "delong": DeLong's variance on the plain scale, AUC ± z·se, clipped to 0 and 1, as in pROC.
-        - "hanley-mcneil": Hanley & McNeil's variance on the plain scale. It needs only the area and the numbers of
-          rows.
-        - "newcombe": Newcombe's score interval. It needs only the area and the numbers of rows.
-        - "sure": a wide interval that covers for every distribution of scores and every sample size. Rows must be
-          independent.
+          differs by less than 1% from the "logit" interval.
+        - "logit": interval on the logit scale with DeLong's variance.
+        - "delong": AUC ± z·se with DeLong's variance, clipped to 0 and 1, as in pROC.
+        - "hanley-mcneil": AUC ± z·se with Hanley & McNeil's variance, clipped to 0 and 1. The variance depends only on
+          the AUC and the numbers of positives and negatives.
+        - "newcombe": Newcombe's score interval. It depends only on the AUC and the numbers of positives and negatives.
+        - "sure": a wide interval. Its coverage is at least `level` for every distribution of scores and every sample
+          size, if rows are independent.
     level : float
-        Confidence level.
-    groups : array of n labels, optional
-        Group of each row, such as its patient or customer. Rows of one group are not treated as independent. By default
-        the groups of the Predictions; False treats all rows as independent.
+        Confidence level, between 0 and 1.
+    groups : array of n labels, or False, optional
+        Group of each row, such as the patient or customer. Rows of one group may be dependent. By default, the groups
+        of the Predictions. Pass False to treat all rows as independent.
     folds : {"pooled", "mean"}, optional
-        "pooled" (default) estimates one AUC over all rows; "mean" estimates the mean of the AUCs within folds.
+        "pooled" (default) estimates one AUC from the rows of all folds. "mean" estimates the mean of the AUCs of the
+        folds.
 
     Returns
     -------
@@ -484,16 +519,18 @@ def auc_interval(
     Raises
     ------
     InputError
-        If the data are invalid (see `ThresholdCounts.from_scores`), if the level is outside (0, 1), or if
+        If the data are invalid (see `ThresholdCounts.from_scores`), if `level` is not between 0 and 1, or if
         ``method="sure"`` is used with weights, groups or folds.
     OneClassError
-        If a class is missing in the data, or in a fold with ``folds="mean"``.
+        If the data contain only one class. With ``folds="mean"``, also if a fold contains only one class.
 
     Warns
     -----
     RocscopeWarning
-        If the variance is 0 or undefined (an AUC of 0 or 1, one positive, all scores tied). If folds are pooled and the
-        AUC of all rows differs from the mean within folds, because the folds have different score scales.
+        If DeLong's variance is 0 or undefined. This happens if the AUC is 0 or 1, if a class has one row, or if all
+        scores are tied.
+    RocscopeWarning
+        If pooled folds have different score scales, so that the pooled AUC differs from the mean AUC of the folds.
 
     See Also
     --------
@@ -501,32 +538,33 @@ def auc_interval(
 
     Notes
     -----
-    The variance is V = S₁₀/P + S₀₁/N, with the variances S of the placements within each class (DeLong). For groups, it
-    includes the covariance of both classes within groups (Obuchowski). For the mean over K folds it is ΣVₖ/K², where
-    placements of all folds, each relative to the area of its fold, are pooled. Ties count one half. The time is
-    O(n log n).
+    Let A be the AUC of P positives and N negatives. The placement of a positive is the share of negatives that have a
+    lower score. The placement of a negative is the share of positives that have a higher score. Ties count one half.
+    DeLong's variance of the AUC is V = S₁₀/P + S₀₁/N, where S₁₀ and S₀₁ are the variances of the placements of
+    positives and of negatives. For groups, Obuchowski's variance also includes the covariance between positives and
+    negatives of the same group. For the mean over K folds with variances Vₖ, V = ΣVₖ/K². The time is O(n log n).
 
-    "auto" is Wilson's interval at the effective sample size. If the variance for "logit" or "delong" is 0 or
-    undefined (an AUC of 0 or 1, one positive, all scores tied), the interval of "auto" is used, and `method` names it.
+    "auto" is Wilson's interval at the effective sample size. If DeLong's variance is 0 or undefined, "logit" and
+    "delong" return the interval of "auto", and the `method` of the Estimate states this.
 
     Hanley & McNeil's variance assumes exponential scores in both classes: V = (A(1 − A) + (P − 1)(A/(2 − A) − A²) +
     (N − 1)(2A²/(1 + A) − A²))/(P·N).
 
-    Newcombe's interval solves (A − θ)² = z²·V(θ), where V(θ) = θ(1−θ)(1 + h·((1−θ)/(2−θ) + θ/(1+θ)))/(P·N) and
-    h = (P + N)/2 − 1.
+    The limits θ of Newcombe's interval solve (A − θ)² = z²·V(θ), where
+    V(θ) = θ(1−θ)(1 + h·((1−θ)/(2−θ) + θ/(1+θ)))/(P·N) and h = (P + N)/2 − 1.
 
     "sure" contains all θ with M·(A·log(A/θ) + (1 − A)·log((1 − A)/(1 − θ))) ≤ log(2/(1 − level)), where M = min(P, N).
     Chernoff's bound applies because an AUC is an average of means over pairs without common rows (Hoeffding).
 
-    The guide on intervals has the coverage in simulations of 60 designs: areas of 0.6 to 0.99, 5 to 200 positives, 20
-    to 10,000 negatives; positives with half to twice the spread; skewed, tied, weighted or grouped scores; folds.
-    95% intervals of "auto" cover at least 93% of the time or are marked as not reliable. They cover more than 98% with
-    fewer than 10 positives or areas of at least 0.95. The lowest coverage of "logit" is 61%, of "delong" 53%, and of
-    "newcombe" 84%.
+    Coverage was measured by simulation; see the guide on intervals. The 60 designs have AUCs of 0.6 to 0.99, 5 to 200
+    positives and 20 to 10,000 negatives. Positives have half to twice the spread of negatives. Scores are skewed, tied,
+    weighted, grouped or in folds. In each design, 95% intervals of "auto" cover the AUC in at least 93% of samples, or
+    are marked as not reliable. With fewer than 10 positives, or an AUC of at least 0.95, they cover in more than 98% of
+    samples. The lowest coverage is 61% for "logit", 53% for "delong" and 84% for "newcombe".
 
-    For cross-validated scores, the interval ignores that folds share training rows, and `method` states this; see
-    `rocscope.evaluation.nested_cross_validation`. The interval is not valid for rows on which the model was trained, or
-    on which it was chosen as the best of many models.
+    For cross-validated scores, the interval ignores that the folds share training rows, and the `method` of the
+    Estimate states this. `rocscope.evaluation.nested_cross_validation` accounts for shared training rows. The interval
+    is not valid for training rows. It is not valid either if the model was chosen as the best of many on these rows.
 
     References
     ----------
@@ -554,15 +592,15 @@ def auc_interval(
 
 
 def estimate_area(sample: AucSample, index: int, method: Method, level: float) -> inference.Estimate:
-    """Return the AUC of one model of a sample with its interval."""
+    """Return the AUC of one model of a sample, with its interval by the given method."""
     auc, size = float(sample.auc[index]), sample.size(index)
     variance = float(sample.covariance[index, index])
     if auc in (0, 1) and variance > 0:
         variance = 0.0  # but for rounding
     if not variance > 0 and method not in (*_OF_NUMBERS, "sure"):
         warn(
-            f"AUC {auc:g} from {sample.n_pos:g} positives and {sample.n_neg:g} negatives: the DeLong variance is "
-            f"{'0' if variance == 0 else 'undefined'}; the interval uses only the numbers of rows"
+            f"AUC {auc:g} from {sample.n_pos:g} positives and {sample.n_neg:g} negatives: DeLong's variance is "
+            f"{'0' if variance == 0 else 'undefined'}, so the interval uses only these numbers of rows"
         )
     error = sqrt(variance) if variance > 0 else nan
     if method == "sure":
@@ -587,12 +625,12 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
 
 
 def _reason_of_area(method: Method, note: str, size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
-    """Return the reason why an interval is not reliable; empty if it is."""
+    """Return the reason why the interval of an AUC is not reliable; empty if the interval is reliable."""
     if method == "sure":
         return size.doubt
     if size.reason or method == "auto":
         return size.reason
-    # The other methods rest on the limit theorem, and need more rows and groups than "auto".
+    # The other methods use the central limit theorem, so they need more rows and groups than "auto".
     reason = "" if size.groups is None else inference.few(size.groups, inference.FEW_FOR_LIMIT, "groups of equal size")
     reason = reason or inference.few(size.smallest, inference.FEW_RESAMPLED, f"{size.units} of a class")
     reason = reason or short_of(size, ends, level)
@@ -602,13 +640,13 @@ def _reason_of_area(method: Method, note: str, size: EffectiveSize, ends: tuple[
 
 
 def _plain(auc: float, error: float, level: float) -> tuple[float, float]:
-    """Return the limits auc ± error, clipped to 0 and 1."""
+    """Return the limits AUC ± z·error, clipped to 0 and 1."""
     reach = inference.normal_quantile(level) * error
     return max(auc - reach, 0.0), min(auc + reach, 1.0)
 
 
 def _independent_pairs(sample: AucSample) -> float:
-    """Return the number of pairs of a positive and a negative that have no row in common."""
+    """Return the largest number of pairs of a positive and a negative such that no two pairs share a row."""
     if sample.note or len(sample.strata) == 1:
         hint = "method='auto' allows for weights, groups and folds"
         raise InputError("method='sure'", expected="independent rows", got=sample.note, hint=hint)
@@ -616,15 +654,25 @@ def _independent_pairs(sample: AucSample) -> float:
 
 
 def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> str:
-    """Return a reason if an interval ends well inside the interval at the effective size; otherwise an empty text."""
+    """Return a warning text if an interval ends well inside the interval of "auto"; otherwise an empty text.
+
+    Parameters
+    ----------
+    size : EffectiveSize
+        Effective sample size of the AUC.
+    ends : (float, float)
+        Limits of the interval to check.
+    level : float
+        Confidence level of both intervals.
+    """
     low, high = size.interval(level)
     if max(ends[0] - low, high - ends[1]) <= _MOST_SHORT * (high - low):
         return ""
-    return f"ends short of the interval of auc_interval(method='auto'), [{low:.4g}, {high:.4g}]"
+    return f"much shorter than the interval of auc_interval(method='auto'), [{low:.4g}, {high:.4g}]"
 
 
 def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
-    """Return the interval of areas that Chernoff's bound does not reject, for this number of independent pairs.
+    """Return the interval of all AUCs that Chernoff's bound does not reject, given a number of independent pairs.
 
     Examples
     --------
@@ -635,7 +683,7 @@ def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
     most = log(2 / (1 - level)) / pairs
 
     def excess(theta: float) -> float:
-        """Return the Kullback–Leibler divergence of the observed area from `theta`, minus the bound."""
+        """Return the Kullback–Leibler divergence of the observed AUC from `theta`, minus the bound."""
         return float(special.rel_entr(auc, theta) + special.rel_entr(1 - auc, 1 - theta)) - most
 
     low, high = 0.0, 1.0
@@ -647,7 +695,7 @@ def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
 
 
 def _solve(function: Callable[[float], float], low: float, high: float, **options: Any) -> float:
-    """Return the root of a function between `low` and `high`; SciPy's solver is imported on use."""
+    """Return the root of a function between `low` and `high`, by Brent's method."""
     from scipy import optimize
 
     root: Any = optimize.brentq(function, low, high, **options)
@@ -655,12 +703,12 @@ def _solve(function: Callable[[float], float], low: float, high: float, **option
 
 
 def hanley_mcneil(auc: float, n_pos: float, n_neg: float) -> float:
-    """Return Hanley & McNeil's variance of an area, which assumes exponential scores.
+    """Return Hanley & McNeil's variance of an AUC, which assumes exponential scores in both classes.
 
     Examples
     --------
-    For an area of one half, it equals the variance of the Mann–Whitney statistic, (P + N + 1)/(12·P·N), here
-    12/(12·4·7):
+    For an AUC of one half, the variance is (P + N + 1)/(12·P·N), as in the Mann–Whitney test. With P = 4 and N = 7 this
+    is 12/(12·4·7):
 
     >>> round(1 / hanley_mcneil(0.5, 4, 7), 10)
     28.0
@@ -671,7 +719,7 @@ def hanley_mcneil(auc: float, n_pos: float, n_neg: float) -> float:
 
 
 def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[float, float]:
-    """Return Newcombe's interval (method 5): all areas that the observed area does not reject.
+    """Return Newcombe's score interval (method 5) of an AUC.
 
     Examples
     --------
@@ -695,7 +743,7 @@ def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[floa
 
 # Differences
 
-# Limits between which an interval of a difference changes from MOVER's to Welch's; see `AreaDifference`.
+# Limits between which the interval of a difference changes from MOVER's to Welch's; see `AreaDifference`.
 _MIN_INFORMATIVE_ROWS, _ENOUGH_INFORMATIVE_ROWS = 6.0, 12.0  # MOVER's limits up to the first, Welch's from the second
 _SMALL_CLASS, _LARGE_CLASS = 20, 50  # rows of a class up to which equal areas want full caution, and from which none
 
@@ -704,31 +752,34 @@ _LARGEST_Z = 37.0  # normal quantile from which on tail probabilities are 0 in d
 
 @dataclass(frozen=True)
 class AreaDifference:
-    """A difference of areas (second − first), from effective sizes and placements.
+    """Difference between the AUCs of two models, second − first, with interval and tests.
 
     Parameters
     ----------
     first, second : EffectiveSize
+        AUC and effective sample size of each model.
     correlation : float
         Correlation of the two estimates; 0 for independent samples.
     variance, df : float
         Variance of the difference and degrees of freedom for Welch's t; NaN if placements do not determine them.
     added : float
-        Additional variance from one more row in favour of each model, if few rows differ; see `Stratum.difference`.
+        Variance that is added if the models rank few rows differently; see `Stratum.difference`.
 
     Notes
     -----
-    The interval combines two intervals. MOVER uses the limits l and u of the intervals of both areas A and B:
-    L = D − √((B − l_B)² + (u_A − A)² − 2ρ(B − l_B)(u_A − A)), and U likewise. Welch's interval is D ± t·√(a + b), with
-    the variances a and b of the differences of placements in the two classes and (a + b)²/(a²/(m − 1) + b²/(n − 1))
-    degrees of freedom. Welch's interval covers if enough rows determine the variance of ranks, and nearly always for
-    equal areas. MOVER's interval always covers, but is wider.
+    Let A and B be the AUCs of the first and second model, and D = B − A. The interval combines two intervals. MOVER
+    uses the intervals [l_A, u_A] and [l_B, u_B] of the AUCs and their correlation ρ. The lower limit is L = D − √((B −
+    l_B)² + (u_A − A)² − 2ρ(B − l_B)(u_A − A)); the upper limit is analogous. Welch's interval is D ± t·√(a + b). Here a
+    and b are the contributions to the variance from m positives and n negatives, estimated from the differences of
+    placements. The degrees of freedom are (a + b)²/(a²/(m − 1) + b²/(n − 1)). Welch's interval has its nominal coverage
+    if enough rows determine the variance of the ranks. MOVER's interval covers in all cases, but is wider.
 
-    So the interval is widened from Welch's towards MOVER's by a share c, which is 1 for at most 6 such rows and 0 for
-    12 or more. The share is reduced for differences θ near 0, to c·abs(θ/D), because the risk is smaller for similar
-    areas: L solves D − L = w + c·abs(L/D)·(m − w), with the half-widths w of Welch and m of MOVER. If a class has fewer
-    than 50 rows, w itself is moved towards m, by the full c for at most 20 rows, because Welch's interval is then wrong
-    for models with unequal spread. A test rejects if this interval excludes the null value.
+    The half-width is therefore between w, the half-width of Welch's interval, and h, the half-width of MOVER's. The
+    weight c of MOVER's interval is 1 if at most 6 rows determine the variance of the ranks, and 0 for 12 or more rows.
+    For a limit L near 0, the weight is reduced to c·abs(L/D), because Welch's interval nearly always covers if the AUCs
+    are equal. So L solves D − L = w + c·abs(L/D)·(h − w). If the smaller class has at most 20 rows, the weight is not
+    reduced, because Welch's interval covers too rarely for models with unequal spread. Between 20 and 50 rows, the
+    weight is partly reduced. A test rejects the null value if it is outside this interval.
 
     References
     ----------
@@ -744,12 +795,12 @@ class AreaDifference:
 
     @property
     def value(self) -> float:
-        """The difference second − first."""
+        """Difference between the AUCs, second − first."""
         return self.second.auc - self.first.auc
 
     @property
     def standard_error(self) -> float:
-        """Standard error from the placements, or from the effective sizes if the placements do not vary."""
+        """Standard error of the difference. If the placements do not vary, it is computed from the effective sizes."""
         if self.variance + self.added > 0:
             return sqrt(self.variance + self.added)
         a, b = self.first.variance, self.second.variance
@@ -757,18 +808,18 @@ class AreaDifference:
 
     @property
     def informative(self) -> float:
-        """Number of rows that determine the variance of the ranks of both models."""
+        """Number of rows that determine the variance of the placements: the smaller number of the two models."""
         return min(self.first.informative, self.second.informative)
 
     @property
     def caution(self) -> float:
-        """Weight of MOVER's limits relative to Welch's: 1 if few rows determine the variance of ranks."""
+        """Weight of MOVER's interval, from 0 (Welch's interval only) to 1; see `AreaDifference`."""
         if isnan(self.variance):
             return 1.0
         return _decrease(self.informative, _MIN_INFORMATIVE_ROWS, _ENOUGH_INFORMATIVE_ROWS)
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the interval, clipped to ±1."""
+        """Return the confidence interval of the difference, clipped to ±1."""
         z = inference.normal_quantile(level)
         return self._low(z), self._high(z)
 
@@ -799,19 +850,20 @@ class AreaDifference:
         return size.auc - low, high - size.auc
 
     def _half_width(self, z: float, mover: float, to_zero: float) -> float:
-        """Return the half-width on one side: w of Welch, widened towards m of MOVER.
+        """Return the half-width of the interval on one side: Welch's half-width w, widened towards MOVER's.
 
         Parameters
         ----------
         z : float
+            Normal quantile.
         mover : float
-            The half-width m.
+            Half-width of MOVER's interval on this side.
         to_zero : float
-            Distance from the difference to 0, negative if 0 is on the other side.
+            Distance from the difference to 0; negative if 0 is on the opposite side.
         """
         total = self.variance + self.added
         welch = 0.0 if isnan(total) else inference.t_quantile(z, self.df) * sqrt(total)
-        more = self.caution * max(mover - welch, 0.0)  # c·(m − w)
+        more = self.caution * max(mover - welch, 0.0)  # c·(h − w)
         if to_zero <= 0 or not total > 0:
             return welch + more
         smallest = min(self.first.smallest, self.second.smallest)
@@ -833,12 +885,20 @@ def _decrease(amount: float, few_rows: float, enough: float) -> float:
 
 
 def _distance(one: float, other: float, correlation: float) -> float:
-    """Return √(a² + b² − 2ρab), the standard error of a difference of two estimates."""
+    """Return √(a² + b² − 2ρab), the standard error of a difference of two estimates with correlation ρ."""
     return sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
 
 
 def _p_value(low: Callable[[float], float], value: float, null: float) -> float:
-    """Return the level at which the lower limit of a one-sided interval equals the null value."""
+    """Return the one-sided p-value: the error rate at which the lower limit of the interval equals the null value.
+
+    Parameters
+    ----------
+    low : function of a normal quantile
+        Function that returns the lower limit of the interval.
+    value, null : float
+        Observed difference and null value.
+    """
     if value <= null:
         return 0.5 if value == null else 1.0
     if low(_LARGEST_Z) >= null:
@@ -847,7 +907,7 @@ def _p_value(low: Callable[[float], float], value: float, null: float) -> float:
 
 
 def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
-    """Return the difference of two models on the same rows."""
+    """Return the difference between the AUCs of models i and j on the same rows."""
     first, second = sample.size(i), sample.size(j)
     covariance = sample.covariance
     product = float(covariance[i, i] * covariance[j, j])
@@ -861,15 +921,23 @@ def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:
 
 
 def all_equal(sample: AucSample, pairs: Sequence[AreaDifference]) -> inference.Omnibus | None:
-    """Return the omnibus test of three or more models, given the differences of all pairs; None for two models.
+    """Test the hypothesis that three or more models have equal AUCs. Return None for two models.
+
+    Parameters
+    ----------
+    sample : AucSample
+        AUCs of the models on the same rows.
+    pairs : sequence of AreaDifference
+        Differences of all pairs of models.
 
     Notes
     -----
-    The test is Hotelling's T² of the differences d from the first model, whose covariance S has rank q:
-    F = d′S⁻d·(ν − q + 1)/(νq) with q and ν − q + 1 degrees of freedom. ν is the smallest of Welch's degrees of freedom
-    over all pairs whose difference varies. Models that rank all rows equally count as one model. For many rows this is
-    the χ² test of DeLong, DeLong & Clarke-Pearson. If fewer than 25 rows determine the variance of the ranks,
-    covariances are not reliable. The p-value is then at least the smallest p-value of a pair, adjusted for all pairs.
+    The test is Hotelling's T². Let d be the differences from the AUC of the first model, S their covariance, and q the
+    rank of S. The statistic is F = d′S⁻d·(ν − q + 1)/(νq) with q and ν − q + 1 degrees of freedom. Here ν is the
+    smallest number of Welch's degrees of freedom over all pairs whose difference has a positive variance. Models that
+    rank all rows equally count as one model. For many rows, the test equals the χ² test of DeLong, DeLong &
+    Clarke-Pearson. If fewer than 25 rows determine the variance of the ranks, the covariance is not reliable. The
+    p-value is then at least the smallest adjusted p-value of all pairs.
 
     References
     ----------
@@ -889,7 +957,7 @@ def all_equal(sample: AucSample, pairs: Sequence[AreaDifference]) -> inference.O
     p_value = float(special.fdtrc(rank, df_left, f)) if rank and df_left > 0 else np.nan
     if min(size.informative for size in sizes) < inference.FEW_FOR_LIMIT or isnan(p_value):
         p = np.array([2 * min(pair.p_above(0.0), pair.p_below(0.0), 0.5) for pair in pairs])
-        # The covariance is NaN for a single positive or negative: p-values then rest on the numbers of rows.
+        # For a single positive or negative the covariance is NaN, and p-values depend only on the numbers of rows.
         covariance = inference.covariance_of_differences(np.nan_to_num(sample.covariance))
         most_different = float(inference.max_t(p, covariance, one_sided=False).min())
         p_value = most_different if isnan(p_value) else max(p_value, most_different)
@@ -898,7 +966,7 @@ def all_equal(sample: AucSample, pairs: Sequence[AreaDifference]) -> inference.O
 
 
 def _hotelling(auc: Array, covariance: Array) -> tuple[float, int]:
-    """Return d′S⁻d for the differences from the first model, and the rank of S. Models with equal ranks count once."""
+    """Return d′S⁻d and the rank of S, where d are the differences from the first AUC and S is their covariance."""
     contrast = np.column_stack([-np.ones(auc.size - 1), np.eye(auc.size - 1)])
     difference = contrast @ auc
     spread = contrast @ covariance @ contrast.T
@@ -922,7 +990,7 @@ def compare_areas(
     adjust: inference.Adjust,
     method: str,
 ) -> inference.Comparisons:
-    """Compare the areas of models on the same rows, or of one model per sample."""
+    """Compare the AUCs of all pairs of models: models on the same rows, or one model per sample."""
     interval: Method = "logit" if method == "delong" else "auto"
     level = hypothesis.level
     if isinstance(samples, AucSample):
@@ -960,7 +1028,7 @@ def _compare_unpaired(
     df = inference.satterthwaite([part.variance(0) for part in strata], [part.effective_df for part in strata])
     variances = [float(sample.covariance[0, 0]) for sample in (first_sample, second_sample)]
     difference = AreaDifference(first_sample.size(0), second_sample.size(0), 0.0, sum(variances), df)
-    # Of DeLong's test, as pROC has it: from the numbers of rows.
+    # Degrees of freedom of DeLong's test as in pROC: from the numbers of rows.
     df = inference.satterthwaite(variances, [arm.n_pos + arm.n_neg - 1 for arm in (first_sample, second_sample)])
     design, n = inference.joined("unpaired", first_sample.note), first_sample.n + second_sample.n
     return _compare_pair(difference, (first, second), hypothesis, method, n, design, df)
@@ -975,20 +1043,20 @@ def _compare_pair(
     design: str,
     df: float,
 ) -> inference.Comparison:
-    """Test a difference of areas by inverting its interval, or by DeLong's t or z test with `df`."""
+    """Test a difference of AUCs by inverting its interval, or by DeLong's t or z test with `df` degrees of freedom."""
     if not difference.variance + difference.added > 0:
         warn(
-            f"the variance of the difference of {names[0]!r} and {names[1]!r} is 0 or undefined; its interval "
-            "combines the intervals of both"
+            f"the variance of the AUC difference between {names[0]!r} and {names[1]!r} is 0 or undefined, so its "
+            "interval is computed from the intervals of both AUCs"
         )
     elif method == "delong" and difference.variance > 0:
         name = f"DeLong, {design}"
         informative, units, reason = difference.informative, difference.first.units, ""
         if difference.added > 0:
-            reason = f"few {units} differ; method='auto' allows for that"
+            reason = f"the models rank few {units} differently; method='auto' accounts for this"
         elif informative < inference.FEW_FOR_LIMIT:
             reason = (
-                f"only {informative:.2g} {units} determine the variance of the ranks; method='auto' allows for that"
+                f"only {informative:.2g} {units} determine the variance of the ranks; method='auto' accounts for this"
             )
         shown = hypothesis.wald(difference.value, sqrt(difference.variance), n, name, df=df, bound=1)
         return hypothesis.compare(*names, replace(shown, reason=reason), df=df, method=name)
@@ -999,7 +1067,7 @@ def _compare_pair(
     error = difference.standard_error
     shown = inference.Estimate(difference.value, *ends, hypothesis.level, name, n, error)
     p_value = hypothesis.judge(difference.p_above, difference.p_below)
-    # The statistic is the normal one with the same p-value, and the sign of the difference.
+    # The statistic is the normal quantile with the same p-value and the sign of the difference.
     two_sided = hypothesis.aim == "two-sided"
     statistic = -float(special.ndtri(p_value / 2 if two_sided else p_value))
     if hypothesis.alternative == "less" or (two_sided and difference.value < 0):

@@ -1,8 +1,8 @@
-"""Comparisons of models and of samples: areas and other statistics, rank tests, and whole curves.
+"""Tests that compare models: by AUC or another statistic, with chance, or by their entire ROC curves.
 
-`compare` tests differences of the AUC, or of another statistic, between models on the same rows (paired) or on separate
-samples (unpaired). `mann_whitney` tests one model against chance. `compare_curves` tests by permutation whether two ROC
-curves are equal everywhere.
+`compare` tests differences in AUC, or in another statistic, between models on the same rows (paired) or on separate
+samples (unpaired). `mann_whitney` tests whether the AUC of one model is 1/2. `compare_curves` tests by permutation
+whether two ROC curves are equal at every point.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,60 +50,66 @@ def compare(
     statistic: str | Callable[[ThresholdCounts], Any] | None = None,
     **bootstrap: Any,
 ) -> inference.Comparisons:
-    """Compare the AUC, or another statistic, of models: differences (second − first) with intervals and tests.
+    """Compare the AUC, or another statistic, between each pair of models, with intervals and tests.
 
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight : data of two or more models
-        Labels and a mapping from model to scores; Predictions; or a mapping from model to data as accepted by other
-        functions, see `rocscope.sample`. Labels with scores, and Predictions, contain all models for the same rows, so
-        the comparison is paired. A mapping from model to data contains separate samples, so the comparison is unpaired
-        unless `paired` is True.
+        For models on the same rows (a paired comparison), pass labels as `predictions` and a mapping from model name to
+        scores as `y_score`; or pass Predictions as `predictions`, and omit `y_score`. For separate samples (an unpaired
+        comparison), pass a mapping from model name to the data of the model as `predictions`. `rocscope.sample`
+        describes the data of one model.
     paired : bool, optional
-        Pass True if a mapping contains Predictions of the same rows in the same order.
+        Pass True if a mapping contains Predictions of the same rows in the same order. By default, a mapping contains
+        separate samples.
     alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis about second − first: not 0, above 0, or below 0.
+        Alternative hypothesis about the difference second − first: not 0, above 0, or below 0.
     test : {"difference", "superiority", "noninferiority", "equivalence"}
-        Test to use. "difference" tests the `alternative`; "superiority" tests that second − first is above `margin`,
-        "noninferiority" that it is above −`margin`, and "equivalence" that it is within ±`margin` (two one-sided
-        tests).
+        Kind of test. "difference" tests the `alternative`. "superiority" tests that second − first is above `margin`.
+        "noninferiority" tests that it is above −`margin`. "equivalence" tests that it is within ±`margin`, by two
+        one-sided tests.
     margin : float
         Margin of a test of superiority, non-inferiority or equivalence, in units of the statistic.
     level : float
-        Confidence level of all intervals, which are two-sided for every test. A test of equivalence at 5% is
-        significant if the interval at level 0.9 lies within the margins.
+        Confidence level of all intervals. Intervals are two-sided for every test. Equivalence is shown at a
+        significance level of 5% if the interval with ``level=0.9`` lies within the margins.
     adjust : {"holm", "bh", "max-t", "none"}
-        Adjustment of p-values for the number of pairs; "max-t" uses the correlation of the differences.
-    groups : array of n labels, or mapping from name to array, optional
-        Group of each row, such as its patient or customer; by default the groups of the Predictions. False treats all
-        rows as independent.
-    folds : see `auc_interval`
+        Method to adjust p-values for the number of pairs; see `adjust_p_values`. "max-t" uses the correlation between
+        the differences.
+    groups : array of n labels, mapping from model name to array, or False, optional
+        Group of each row, such as the patient or customer. Rows of one group may be dependent. By default, the groups
+        of the Predictions. Pass False to treat all rows as independent.
+    folds : {"pooled", "mean"}, optional
+        "pooled" (default) estimates one AUC from the rows of all folds. "mean" estimates the mean of the AUCs of the
+        folds.
     method : {"auto", "delong"}
-        "auto" keeps its significance level in small samples; "delong" is DeLong's test, as in pROC. For a bootstrapped
-        statistic, the method of the bootstrap interval ("auto" is "percentile").
-    statistic : name of a figure, one of `rocscope.inference.statistics`, or a function of ThresholdCounts, optional
-        Statistic to compare instead of the AUC, such as ``"brier"`` or ``statistics.partial_area(max_fpr=0.1)``.
-        Statistics with a closed-form variance use it; others are bootstrapped.
+        For the AUC, "auto" is a test that is also valid in small samples, and "delong" is DeLong's test, as in pROC.
+        For a bootstrapped statistic, the `method` of `rocscope.bootstrap`; "auto" is then "percentile".
+    statistic : str, statistic or function of ThresholdCounts, optional
+        Statistic to compare instead of the AUC: the name of a metric such as ``"brier"``, a statistic of
+        `rocscope.inference.statistics` such as ``statistics.partial_area(max_fpr=0.1)``, or your own function of
+        ThresholdCounts. If no closed-form variance is available, the statistic is bootstrapped.
     **bootstrap
         Options of `rocscope.bootstrap`: replicates, stratified, random_state, threads, progress.
 
     Returns
     -------
     Comparisons
-        One Comparison for each pair of models; select one by ``[0]`` or ``["a", "b"]``.
+        One Comparison for each pair of models. Select a pair by its index, such as ``[0]``, or by the names of the
+        models, such as ``["a", "b"]``.
 
     Raises
     ------
     PairingError
-        If the rows of a paired comparison differ in number, label, weight, fold or group; if counts, which contain no
-        rows, are compared as paired; or if a group is in both samples of an unpaired comparison.
+        If the rows of a paired comparison differ in number, label, weight, fold or group. If a paired comparison is
+        requested for counts, which contain no rows. If a group is in both samples of an unpaired comparison.
     InputError
-        If there are fewer than two models, or if a level, margin or alternative is invalid.
+        If there are fewer than two models, or if the level, the margin or the alternative is invalid.
 
     Warns
     -----
     RocscopeWarning
-        If folds with scores on different scales are pooled; see `auc_interval`.
+        If folds are pooled whose scores have different scales; see `auc_interval`.
 
     See Also
     --------
@@ -111,20 +117,24 @@ def compare(
 
     Notes
     -----
-    "auto" uses Welch's t for the differences of placements. If few rows determine the variance of the ranks, the
-    interval is moved towards an interval that combines the intervals of both areas (MOVER), with the correlation from
-    DeLong's covariance (Obuchowski's for groups, 0 for unpaired samples). If the models rank few rows differently, two
-    rows are added, one in favour of each model, because other samples may contain more such rows. The statistic is the
-    normal quantile of the p-value. A difference is marked as not reliable if one of the two estimates is.
+    "auto" uses Welch's t test for the differences between the placements of both models. The placement of a row is the
+    share of rows of the other class that it is ranked correctly against. If few rows determine the variance of the
+    placements, the interval is widened towards the MOVER interval. The MOVER interval combines the intervals of both
+    AUCs with their correlation, which is 0 for unpaired samples. If the models rank few rows differently, one row in
+    favour of each model is added, because other samples may contain more such rows. The statistic is the normal
+    quantile of the p-value. A difference is marked as not reliable if the AUC of either model is not reliable.
 
-    "delong" uses z = (D − D₀)/√(V₁ + V₂ − 2C) for paired samples. For unpaired samples it uses t = (D − D₀)/√(V₁ + V₂)
-    with Satterthwaite's degrees of freedom, (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals are clipped to −1 and 1.
-    For a bootstrapped statistic, the standard error is the standard deviation of the replicates of D, and the limits of
-    the interval are their quantiles.
+    Let D be the difference, D₀ its null value, V₁ and V₂ DeLong's variances, and C their covariance. For paired
+    samples, "delong" uses z = (D − D₀)/√(V₁ + V₂ − 2C). For unpaired samples of n₁ and n₂ rows, it uses
+    t = (D − D₀)/√(V₁ + V₂) with Satterthwaite's degrees of freedom, (V₁ + V₂)²/(V₁²/(n₁−1) + V₂²/(n₂−1)). Intervals
+    are clipped to −1 and 1.
 
-    For three or more models of the same rows, `Comparisons.omnibus` tests that all are equal.
+    For a bootstrapped statistic, the standard error of D is the standard deviation of its replicates. The limits of the
+    percentile interval are quantiles of the replicates.
 
-    The test compares areas. Curves with equal areas can cross; to compare whole curves, use `compare_curves`.
+    For three or more models on the same rows, `Comparisons.omnibus` tests the hypothesis that all AUCs are equal.
+
+    By default the test compares AUCs. Curves with equal AUCs can cross. To compare entire curves, use `compare_curves`.
 
     References
     ----------
@@ -153,13 +163,12 @@ def compare(
         return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds)
     if statistic is not None:
         if folds == "mean":
-            raise InputError("folds='mean'", expected="none with a statistic that is a function")
+            raise InputError("folds", expected="'pooled' if the statistic is bootstrapped", got="'mean'")
         bootstrap["method"] = "percentile" if method == "auto" else method
         return differences(arms, statistic, hypothesis, adjust, groups=groups, **bootstrap)
     if bootstrap:
-        raise InputError(
-            "options of the bootstrap", expected="a statistic with options of the bootstrap", got=", ".join(bootstrap)
-        )
+        hint = "pass a statistic that is bootstrapped, or omit these options"
+        raise InputError("compare", expected="no bootstrap options for the AUC", got=", ".join(bootstrap), hint=hint)
     check.check_choice("method", method, areas.DIFFERENCE_METHODS)
     if arms.rows is not None:
         samples = areas.sample_of_rows(arms.rows, groups=groups, folds=folds)
@@ -169,13 +178,13 @@ def compare(
 
 
 def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Samples, Any]:
-    """Return the arms, with their rows if paired, and the groups of each."""
+    """Return the sample of each model, and the groups of the rows. Paired samples are joined into one Predictions."""
     arms = samples_of(predictions, name="predictions")
     if arms.rows is not None and paired is False:
-        hint = "pass a mapping from name to Predictions to treat them as two samples"
-        raise PairingError("models of the same rows", expected="a paired comparison", got="paired=False", hint=hint)
+        hint = "to treat the models as separate samples, pass a mapping from model name to Predictions"
+        raise PairingError("paired", expected="True for models on the same rows", got="False", hint=hint)
     if len(arms) < 2:
-        hint = "name each, (y, {'a': s, 'b': s}), with its scores (--score a --score b)"
+        hint = "pass the scores of each model by name, (y, {'a': s, 'b': s}) (--score a --score b)"
         raise InputError("models to compare", expected="two or more", got=f"{len(arms)}", hint=hint)
     if arms.rows is not None:
         return arms, groups
@@ -183,7 +192,20 @@ def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Sample
 
 
 def join_rows(arms: Samples, groups: Any = None) -> tuple[Samples, Any]:
-    """Return Predictions with all models, after checking that the rows of all arms agree."""
+    """Join the Predictions of several models into one, after checking that they have the same rows.
+
+    Parameters
+    ----------
+    arms : Samples
+        Predictions of each model, by name.
+    groups : array, mapping from name to array, or False, optional
+        Group of each row. By default, the groups of the Predictions.
+
+    Returns
+    -------
+    Samples, groups
+        All models on the same rows, and the group of each row.
+    """
     rows = {name: arm.require_rows(f"a paired comparison with {name!r}", PairingError) for name, arm in arms.items()}
     groups = _by_arm(arms, groups)
     first_name, *others = rows
@@ -204,20 +226,21 @@ def _require_same(what: str, first: Any, second: Any, arms: str) -> None:
     if first is None and second is None:
         return
     if first is None or second is None:
-        raise PairingError(f"{arms} are not paired", expected=f"a {what} in both or in neither", got="in one only")
+        got = f"a {what} of each row in one model only"
+        raise PairingError(f"{arms} are not paired", expected=f"a {what} of each row in both models", got=got)
     first, second = np.asarray(first), np.asarray(second)
     if first.size != second.size:
-        got = f"{first.size} and {second.size}"
-        raise PairingError(f"{arms} are not paired", expected="equally many rows", got=got)
+        got = f"{first.size} and {second.size} rows"
+        raise PairingError(f"{arms} are not paired", expected="the same number of rows", got=got)
     if (first != second).any():
         row = int((first != second).argmax())
         hint = "sort the rows of both models in the same order"
-        expected = f"the same {what}s"
-        raise PairingError(f"{arms} are not paired", expected=expected, got=f"others in row {row}", hint=hint)
+        expected, got = f"the same {what}s in both models", f"different {what}s in row {row}"
+        raise PairingError(f"{arms} are not paired", expected=expected, got=got, hint=hint)
 
 
 def _by_arm(arms: Samples, groups: Any) -> dict[str, Any]:
-    """Return the groups of each arm: the given ones, or the groups of its rows."""
+    """Return the groups of each model's rows: the given groups, or by default the groups of its Predictions."""
     given = check.by_name(groups, arms)
     by_arm = {}
     for name, arm in arms.items():
@@ -228,25 +251,25 @@ def _by_arm(arms: Samples, groups: Any) -> dict[str, Any]:
 
 
 def _groups_of_arms(arms: Samples, groups: Any) -> Mapping[str, Any]:
-    """Return the groups of each arm that has groups, after checking that no group is in two arms."""
+    """Return the groups of each unpaired sample that has groups, after checking that no two samples share a group."""
     if not (groups is None or groups is False or isinstance(groups, Mapping)):
-        raise InputError("groups", expected="a mapping from the name of each arm to its groups")
+        raise InputError("groups", expected="a mapping from model name to groups", got=check.shown(groups))
     by_arm = {name: column for name, column in _by_arm(arms, groups).items() if column is not None}
     grouped = [name for name, column in by_arm.items() if column is not False]
     for first, second in combinations(grouped, 2):
         shared = np.intersect1d(by_arm[first], by_arm[second])
         if shared.size:
-            got = f"{shared.size} in both, such as {shared.tolist()[0]!r}"
-            hint = "samples that share groups are not independent; keep each group in one sample"
-            raise PairingError("an unpaired comparison", expected="each group in one arm only", got=got, hint=hint)
+            got = f"{shared.size} groups in two samples, such as {shared.tolist()[0]!r}"
+            hint = "keep each group in one sample, because samples that share groups are not independent"
+            raise PairingError("an unpaired comparison", expected="each group in one sample", got=got, hint=hint)
     return by_arm
 
 
-# Test of one model against chance
+# Test of one model against chance (an AUC of 1/2)
 
 Method = Literal["auto", "exact", "asymptotic"]
 
-_MOST_EXACT = 10_000  # rows times rows of the rarer class; above it, the exact distribution takes too long
+_MOST_EXACT = 10_000  # largest product of the rows and the rows of the rarer class for which the exact test is fast
 
 
 @contract
@@ -266,30 +289,31 @@ def mann_whitney(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis about the AUC, compared with 1/2.
+        Alternative hypothesis: the AUC is not 1/2, is above 1/2, or is below 1/2.
     method : {"auto", "exact", "asymptotic"}
-        "exact" enumerates all labellings of the rows; "asymptotic" uses the normal approximation with corrections for
-        ties and continuity. "auto" is exact if the number of rows times the number of rows of the rarer class is at
-        most 10,000. Rows in groups need "auto", which then uses the score test of the area, because rows of a group
-        cannot be relabelled independently.
+        "exact" uses the exact distribution over all assignments of the labels to the rows. "asymptotic" uses the normal
+        approximation with corrections for ties and continuity. "auto" is "exact" if the number of rows, multiplied by
+        the number of rows of the rarer class, is at most 10,000. For rows in groups, pass "auto". It then uses a score
+        test of the AUC, because labels of rows of a group cannot be exchanged independently.
     level : float
-        Confidence level of the interval of AUC − 1/2, computed by `auc_interval`.
+        Confidence level of the interval of AUC − 1/2. The interval is computed by `auc_interval`.
 
     Returns
     -------
     Comparison
-        Comparison of the model with chance. The difference is AUC − 1/2; the statistic is U, the number of concordant
-        pairs.
+        Comparison of the model with chance. The difference is AUC − 1/2. The statistic is U, the number of pairs of a
+        positive and a negative in which the positive has the higher score.
 
     Raises
     ------
     InputError
-        If weights are not whole numbers, or if rows are in groups and the method is not "auto".
+        If a weight is not a whole number, or if rows are in groups and the method is not "auto".
     OneClassError
-        If one class is missing.
+        If the data contain only one class.
 
     See Also
     --------
@@ -297,10 +321,11 @@ def mann_whitney(
 
     Notes
     -----
-    U = P·N·AUC, where ties count one half. The null hypothesis is that positives and negatives have the same
-    distribution of scores, which is stronger than an AUC of 1/2. The interval does not assume this. The exact two-sided
-    p-value is the share of labellings whose U is at least as far from its mean as the observed U. With groups, the test
-    uses t = (2·AUC − 1)·√N, where N is the number of effective trials of `auc_interval`; it inverts that interval.
+    For P positives and N negatives, U = P·N·AUC, where tied pairs count one half. The null hypothesis is that positives
+    and negatives have the same distribution of scores. This is a stronger hypothesis than an AUC of 1/2. The interval
+    does not assume equal distributions. The exact two-sided p-value is the share of label assignments whose U is at
+    least as far from its mean as the observed U. For rows in groups, the test inverts the interval of `auc_interval`:
+    t = (2·AUC − 1)·√(number of effective trials).
 
     References
     ----------
@@ -309,8 +334,8 @@ def mann_whitney(
 
     Examples
     --------
-    There are 20 ways to choose 3 of 6 rows as positives. One is this ranking, and one is equally extreme on the other
-    side:
+    There are 20 ways to choose 3 of 6 rows as positives. Two of them have a U of at least 8, and two are
+    equally extreme on the other side, with a U of at most 1:
 
     >>> test = mann_whitney([1, 1, 1, 0, 0, 0], [6, 5, 3, 4, 2, 1])
     >>> test.statistic, test.p_value
@@ -342,8 +367,8 @@ def mann_whitney(
 
 
 def _exact(counts: ThresholdCounts, alternative: inference.Alternative) -> float:
-    """Return the share of all labellings whose rank sum is as extreme as the observed one."""
-    # Twice the midrank of each level, which is an integer whatever the ties.
+    """Return the exact p-value: the share of all label assignments with a rank sum at least as extreme as observed."""
+    # Twice the midrank at each distinct score. It is an integer for any number of ties.
     rows = (counts.pos + counts.neg).astype(np.int64)
     below = int(counts.n) - np.cumsum(rows)
     rank = 2 * below + rows + 1
@@ -360,11 +385,11 @@ def _exact(counts: ThresholdCounts, alternative: inference.Alternative) -> float
 
 
 def _distribution(rank: Array, size: int) -> Array:
-    """Return the probability of each rank sum of `size` rows drawn without replacement."""
+    """Return the probability of each possible sum of the ranks of `size` rows that are drawn without replacement."""
     largest = int(np.sort(rank)[-size:].sum())
     share = np.zeros((size + 1, largest + 1))
     share[0, 0] = 1.0
-    # Row by row: share[j, s] is the probability that j of the rows so far are drawn and have the sum s.
+    # After each row, share[j, s] is the probability that j of the rows so far are drawn and that their ranks sum to s.
     drawn = np.arange(size + 1)
     for row, value in enumerate(rank):
         rows_left = rank.size - row
@@ -376,7 +401,7 @@ def _distribution(rank: Array, size: int) -> Array:
 
 
 def _asymptotic(counts: ThresholdCounts, alternative: inference.Alternative) -> float:
-    """Return the p-value of the normal approximation, with corrections for ties and for continuity."""
+    """Return the p-value from the normal approximation, with corrections for ties and for continuity."""
     n_pos, n_neg, n = int(counts.n_pos), int(counts.n_neg), int(counts.n)
     rows = (counts.pos + counts.neg).astype(np.float64)
     # Var U = P·N/12·(n + 1 − Σ(t³ − t)/(n(n − 1))) for ties of t rows.
@@ -391,11 +416,11 @@ def _asymptotic(counts: ThresholdCounts, alternative: inference.Alternative) -> 
     return float(special.ndtr((0.5 - towards) / spread))
 
 
-# Test of two whole curves
+# Test of two entire curves
 
 _CHUNK_CELLS = 2**19  # ranks permuted at once: 4 MB
-_ROUNDING = 1e-12  # relative: permutations that equal the sample count as equal, whatever the order of their sums
-_JITTER = 1e-9  # breaks ties between places, which are no closer than the smallest share of a row
+_ROUNDING = 1e-12  # relative tolerance within which the statistics of a permutation and of the data are equal
+_JITTER = 1e-9  # noise that breaks ties between positions, smaller than the weight of any row
 
 
 @contract
@@ -408,24 +433,28 @@ def compare_curves(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> inference.Comparison:
-    """Test by permutation whether two ROC curves are equal everywhere, not only in area.
+    """Test by permutation whether two ROC curves are equal at every point, not only in area.
 
     Parameters
     ----------
     predictions : Predictions of two models, or mapping from two names to Predictions
-        Two models of the same rows (paired), or two samples (unpaired unless `paired` is True).
+        Predictions contain two models on the same rows (a paired comparison). A mapping contains two separate samples
+        (an unpaired comparison).
     paired : bool, optional
-        Pass True if a mapping contains Predictions of the same rows in the same order.
+        Pass True if a mapping contains Predictions of the same rows in the same order. By default, a mapping contains
+        separate samples.
     replicates : int
         Number of permutations.
     level : float
-        Confidence level of the interval for the difference of the areas.
-    random_state, progress : see `bootstrap`
+        Confidence level of the interval for the difference of the AUCs, between 0 and 1.
+    random_state, progress
+        Random state and progress display; see `rocscope.bootstrap`.
 
     Returns
     -------
     Comparison
-        The difference is the difference of the areas; the statistic and the p-value refer to the curves.
+        The `difference` is the difference of the AUCs with its interval. The `statistic` and the `p_value` are of the
+        test of the entire curves.
 
     Raises
     ------
@@ -434,7 +463,7 @@ def compare_curves(
     WeightError
         If rows have weights, because weighted rows cannot be permuted.
     PairingError
-        See `compare`.
+        If the rows of a paired comparison differ; see `compare`.
 
     See Also
     --------
@@ -442,12 +471,17 @@ def compare_curves(
 
     Notes
     -----
-    Paired: the statistic is ``E = Σ_k |errors of the first − errors of the second|``, where the k highest ranks are
-    predicted positive. Under the null hypothesis, the two ranks of a row can be exchanged; ranks of a group are
-    exchanged in all its rows together. Unpaired: scores of both samples are replaced by their position in a mixture of
-    both classes with a common prevalence. E is the area between the error rates as functions of this position, and rows
-    of one class are exchanged between the samples, ignoring groups. Ties are broken at random in each permutation. The
-    p-value is (1 + number of permutations with an E at least as large)/(1 + replicates).
+    In a paired comparison of n rows, each model predicts its k highest ranked rows as positive. The statistic is
+    ``E = Σ_k |errors of the first − errors of the second|``, summed over k from 1 to n. Under the null hypothesis, the
+    ranks of a row by the two models can be exchanged. For grouped rows, the ranks of all rows of a group are exchanged
+    together.
+
+    In an unpaired comparison, each score is replaced by its quantile in a mixture of both classes, which has the same
+    prevalence in both samples. E is the area between the error rates of the two samples as functions of this quantile.
+    Rows of one class are exchanged between the samples, and groups are ignored.
+
+    Ties are broken at random in each permutation. The p-value is (1 + m)/(1 + replicates), where m is the number of
+    permutations whose E is at least as large as the observed E.
 
     References
     ----------
@@ -455,7 +489,7 @@ def compare_curves(
 
     Examples
     --------
-    Two curves that cross and have the same area:
+    These two curves cross and have the same area:
 
     >>> y = [1] * 20 + [0] * 20
     >>> one, other = [*range(50, 60), *range(0, 10), *range(20, 40)], [*range(20, 40), *range(40, 50), *range(0, 10)]
@@ -480,7 +514,7 @@ def compare_curves(
     observed = exchange.permuted(np.random.default_rng([seed, 1]), 1, permute=False)[0]
     chunk = int(np.clip(_CHUNK_CELLS // exchange.n, 1, 100))
     drawn = in_chunks(exchange.permuted, replicates, chunk, seed=seed, threads=1, progress=progress)
-    # The data are one of the permutations, so that p is never 0 and the test holds its level.
+    # The data count as one of the permutations, so the p-value is never 0 and the test keeps its significance level.
     p_value = (1 + int((drawn >= observed * (1 - _ROUNDING)).sum())) / (1 + replicates)
     method = f"Venkatraman–Begg, {exchange.kind}, {replicates} permutations"
     difference = replace(of_areas.difference, reason=reason or of_areas.difference.reason)
@@ -489,7 +523,7 @@ def compare_curves(
 
 @dataclass(frozen=True)
 class _Paired:
-    """Ranks of both models on the same rows, which are exchanged in each row, or in all rows of a group together."""
+    """Paired permutations: the ranks by the two models are exchanged in single rows, or in entire groups of rows."""
 
     positive: Booleans
     first: Array
@@ -513,10 +547,10 @@ class _Paired:
         if permute:
             swapped = rng.random(first.shape) < 0.5
             if self.unit is not None:
-                swapped = swapped[:, self.unit]  # a group is exchanged as its number's row would be
+                swapped = swapped[:, self.unit]  # all rows of a group use the draw at the index of the group
             first, second = np.where(swapped, second, first), np.where(swapped, first, second)
             first, second = _break_ties(first, rng, size), _break_ties(second, rng, size)
-        # Positives among the k lowest ranks, for each k. Errors differ by twice the difference of these.
+        # Number of positives among the k lowest ranks, for each k. Errors differ by twice the difference.
         of_first = self.positive[np.argsort(first, axis=1)].cumsum(axis=1)
         of_second = self.positive[np.argsort(second, axis=1)].cumsum(axis=1)
         return 2 * np.abs(of_first - of_second).sum(axis=1)
@@ -524,7 +558,17 @@ class _Paired:
 
 @dataclass(frozen=True)
 class _Unpaired:
-    """Two samples, compared on a common mixture of classes; `share` is its proportion of positives."""
+    """Unpaired permutations: rows of one class are exchanged between two samples.
+
+    Attributes
+    ----------
+    positive : two arrays of bool
+        Labels of each sample.
+    rank : two arrays
+        Ranks of the scores of each sample.
+    share : float
+        Prevalence that both samples are weighted to.
+    """
 
     positive: tuple[Booleans, Booleans]
     rank: tuple[Array, Array]
@@ -544,7 +588,7 @@ class _Unpaired:
         return self.positive[0].size + self.positive[1].size
 
     def permuted(self, rng: np.random.Generator, size: int, permute: bool = True) -> Array:
-        """Return the area between the error curves of `size` permutations, or of the data if `permute` is False."""
+        """Return the statistic E of `size` permutations, or of the data if `permute` is False."""
         places = [self._place(arm, _break_ties(self.rank[arm], rng, size)) for arm in (0, 1)]
         if permute:
             places = self._exchange(places, rng)
@@ -563,13 +607,13 @@ class _Unpaired:
         return areas_between
 
     def _mass(self, arm: int) -> Array:
-        """Return the weight of each row in the mixture; the weights of all positives sum to `share`."""
+        """Return the weight of each row of a sample. The weights sum to 1, and the weights of positives to `share`."""
         positive = self.positive[arm]
         n_pos = positive.sum()
         return np.where(positive, self.share / n_pos, (1 - self.share) / (positive.size - n_pos))
 
     def _place(self, arm: int, rank: Array) -> Array:
-        """Return, for each row, the share of the mixture that is ranked lower."""
+        """Return the quantile of each row: the total weight of lower ranked rows, plus half of its own weight."""
         order = np.argsort(rank, axis=1)
         mass = self._mass(arm)[order]
         place = np.empty(rank.shape)
@@ -577,7 +621,7 @@ class _Unpaired:
         return place
 
     def _exchange(self, places: list[Array], rng: np.random.Generator) -> list[Array]:
-        """Exchange rows between the samples at random, within each class."""
+        """Exchange the quantiles of rows of the same class at random between the two samples."""
         exchanged = [np.empty(place.shape) for place in places]
         for of_class in (True, False):
             first = np.flatnonzero(self.positive[0] == of_class)
@@ -589,7 +633,7 @@ class _Unpaired:
         return exchanged
 
     def _error_curve(self, arm: int, place: Array) -> tuple[Array, Array]:
-        """Return positions of the thresholds in the mixture and error rates, from all positive to none positive."""
+        """Return the quantile of each threshold and its error rate, from the lowest threshold to the highest."""
         order = np.argsort(place, axis=1)
         mass, positive = self._mass(arm)[order], self.positive[arm][order]
         start = np.zeros((place.shape[0], 1))
@@ -603,7 +647,7 @@ def _dense(score: Array) -> Array:
 
 
 def _break_ties(rank: Array, rng: np.random.Generator, size: int) -> Array:
-    """Return `size` rows of ranks from 0 with ties broken at random."""
+    """Return `size` copies of the ranks, with ties broken at random in each copy."""
     if rank.ndim == 1 and np.unique(rank).size == rank.size:
         return np.tile(rank, (size, 1))
     keys = np.broadcast_to(rank, (size, rank.shape[-1])) + (rng.random((size, rank.shape[-1])) - 0.5)

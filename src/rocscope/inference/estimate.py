@@ -1,15 +1,16 @@
-"""Estimates with intervals, comparisons with tests, and the limits below which they are not reliable.
+"""Estimates with confidence intervals, comparisons with tests, and the sample sizes that make them reliable.
 
-Every interval of the library is an `Estimate`. Its `reason` states why it may not have its nominal coverage: too few
-rows, groups, cases, or rows that carry information on the variance. The limits are stated once, below. All were found
-by simulation (`make coverage`, docs/coverage.md): with fewer, 95% intervals that were marked reliable covered less
-than 93%; with this number, ordinary samples are hardly ever flagged.
+Every interval of the library is an `Estimate`. Its `reason` states why it may not have its nominal coverage, such as
+too few rows, too few groups, or too few rows that determine the variance. The required numbers are defined below. They
+were found by simulation (`make coverage`, docs/coverage.md). With smaller numbers, some 95% intervals that were marked
+as reliable had a coverage below 93%. With the chosen numbers, ordinary samples are rarely flagged.
 
-A `Hypothesis` states what a test should show about a difference second − first: that it is not 0, that it is above a
-margin (superiority), above −margin (non-inferiority), or within ±margin (equivalence, by two one-sided tests). Each
-pair of models has a `Comparison`, with p-values adjusted for the number of pairs. `Comparisons` contains all pairs.
+A `Hypothesis` defines the test of a difference second − first. The alternative is that the difference is not 0, is
+above a margin (superiority), is above −margin (non-inferiority), or is within ±margin (equivalence, by two one-sided
+tests). A `Comparison` is the result for one pair of models. `Comparisons` contains all pairs, with p-values adjusted
+for the number of pairs.
 
-The order of the file: limits and quantiles, results, multiplicity, hypotheses.
+The file is in this order: limits and quantiles, results, multiple tests, hypotheses.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,28 +34,28 @@ from rocscope.errors import ColumnError, InputError
 
 # Limits and quantiles
 
-FEW_ROWS = 5  # of a class, or of the denominator of a share
-FEW_WEIGHTED = 8  # effective rows of a class with estimated weights, for an area
+FEW_ROWS = 5  # rows of a class, or cases in the denominator of a proportion
+FEW_WEIGHTED = 8  # effective rows of a class for an AUC with estimated weights
 FEW_GROUPS = 10  # groups of equal size, or the effective number of unequal groups
-FEW_INFORMATIVE = 4  # rows of a normal sample whose variance would be known as well
-FEW_BEYOND = 4  # rows expected beyond the point that a figure looks at, such as positives below a tpr of .9
-FEW_FOR_LIMIT = 25  # informative rows, or equal groups, from which on the central limit theorem is close enough
-FEW_RESAMPLED = 20  # of a class, for percentiles of a bootstrap, and for AUC intervals without a prior
-SHRUNK = 3.0  # informative rows, below which the prior of an area's interval outweighs the data
-FEW_EVENTS = 10  # cases of the rarer class, for calibration; effective rows of large costs; rows with amounts
+FEW_INFORMATIVE = 4  # size of a normal sample whose variance is estimated equally precisely
+FEW_BEYOND = 4  # expected rows past the point that a metric uses, such as positives below a tpr of .9
+FEW_FOR_LIMIT = 25  # informative rows, or equal groups, for the central limit theorem to be accurate
+FEW_RESAMPLED = 20  # rows of a class, for bootstrap percentiles and for AUC intervals without a prior
+SHRUNK = 3.0  # informative rows; with fewer, the prior of an AUC interval outweighs the data
+FEW_EVENTS = 10  # cases of the rarer class, for calibration; effective rows with large costs; rows with amounts
 
-# If none of s rows of a class shows it, a share of 3/s of the class may still be ranked last, at a confidence of 95%
-# (the rule of three: (1 − 3/s)^s ≈ 0.05).
+# If none of s rows of a class is ranked last, up to 3/s of the population of the class may still be ranked last, at a
+# confidence of 95% (the rule of three: (1 − 3/s)^s ≈ 0.05).
 _RULE_OF_THREE = 3.0
-_MOST_LOWERED = 2.0  # by how many times the reach of its interval these may lower a mean of ranks
+_MOST_LOWERED = 2.0  # largest decrease of a mean rank by such rows, as a multiple of the half-width of its interval
 
-# The t quantile in place of larger ones, which overflow: with few degrees of freedom tail probabilities near 0 have no
-# finite quantile in double precision.
+# Upper limit of a t quantile. With few degrees of freedom, tail probabilities near 0 have no finite quantile in double
+# precision.
 _LARGEST_QUANTILE = 1e8
 
 
 def few(amount: float, least: float, what: str) -> str:
-    """Return a reason if there are fewer than needed; otherwise an empty text.
+    """Return a warning text if an amount is smaller than the least amount needed; otherwise an empty text.
 
     Examples
     --------
@@ -65,39 +66,50 @@ def few(amount: float, least: float, what: str) -> str:
 
 
 def few_groups(amount: float | None) -> str:
-    """Return a reason if there are too few groups; empty if there are enough, or no groups."""
+    """Return a warning text if there are fewer than 10 groups; an empty text otherwise, or if rows are not grouped."""
     return "" if amount is None or isnan(amount) else few(amount, FEW_GROUPS, "groups of equal size")
 
 
 def unseen_last_ranks(smallest: float, value: float, reach: float, units: str = "rows") -> str:
-    """Return a reason if rows ranked last may be missing in the sample; otherwise an empty text.
+    """Return a warning text if the sample may lack rows that are ranked last; otherwise an empty text.
 
-    Such rows would lower a mean of ranks to far outside its interval.
+    The text is returned if such rows would lower a mean rank far below its interval.
+
+    Parameters
+    ----------
+    smallest : float
+        Number of rows or groups in the smaller class.
+    value : float
+        Mean rank, from 0 to 1.
+    reach : float
+        Distance from the mean rank to the limit of its interval.
+    units : {"rows", "groups"}
+        Independent units of the data.
 
     Examples
     --------
     >>> unseen_last_ranks(15, 0.97, 0.1), unseen_last_ranks(50, 0.8, 0.1)
     ('', '')
     >>> unseen_last_ranks(15, 0.99, 0.05)
-    'rows ranked last, one of 5 of a class, may not have been drawn'
+    'the sample may lack rows that are ranked last, up to 1 in 5 of a class'
     """
     if _RULE_OF_THREE / smallest * value <= _MOST_LOWERED * reach:
         return ""
-    return f"{units} ranked last, one of {smallest / _RULE_OF_THREE:.0f} of a class, may not have been drawn"
+    return f"the sample may lack {units} that are ranked last, up to 1 in {smallest / _RULE_OF_THREE:.0f} of a class"
 
 
 def joined(*parts: str) -> str:
-    """Return the parts of a method's name that are not empty, separated by commas."""
+    """Join the non-empty parts of a method's name with commas."""
     return ", ".join(part for part in parts if part)
 
 
 def normal_quantile(level: float) -> float:
-    """Return the normal quantile z of a two-sided interval."""
+    """Return the normal quantile z for a two-sided interval with a confidence level."""
     return float(special.ndtri((1 + level) / 2))
 
 
 def t_quantile(z: float, df: float) -> float:
-    """Return Student's t quantile with the tail probability of a normal quantile.
+    """Return Student's t quantile that has the same tail probability as the normal quantile z.
 
     Examples
     --------
@@ -109,7 +121,7 @@ def t_quantile(z: float, df: float) -> float:
 
 
 def satterthwaite(variances: Sequence[float], df: Sequence[float]) -> float:
-    """Return Satterthwaite's degrees of freedom (Σv)²/Σ(v²/df) of a sum of independent variances, at least 1."""
+    """Return Satterthwaite's degrees of freedom (Σv)²/Σ(v²/df), but at least 1, for a sum of independent variances."""
     total = sum(variances)
     if not total > 0:
         return 1.0
@@ -125,18 +137,20 @@ class Estimate(ComparedByValue):
 
     Parameters
     ----------
-    value, low, high : float
-        The estimate and the limits of its interval.
+    value : float
+        The estimate.
+    low, high : float
+        Lower and upper limit of the confidence interval.
     level : float
         Confidence level, such as 0.95.
     method : str
-        Method of the interval, as named in tables and legends.
+        Name of the interval method, as shown in tables and legends.
     n : float
         Number of cases used.
     standard_error : float, optional
-        Standard error of `value`; NaN if the method has none.
+        Standard error of `value`. NaN if the method does not compute a standard error.
     reason : str, optional
-        Reason why the interval is not reliable, such as too few positives; empty if it is.
+        Reason why the interval is not reliable, such as too few positives. Empty if the interval is reliable.
 
     Examples
     --------
@@ -159,7 +173,7 @@ class Estimate(ComparedByValue):
 
     @property
     def reliable(self) -> bool:
-        """True if the interval has its nominal coverage, according to simulations. If False, see `reason`."""
+        """True if the interval has about its nominal coverage, according to simulations. If False, see `reason`."""
         return not self.reason
 
     def __contains__(self, value: float) -> bool:
@@ -168,7 +182,7 @@ class Estimate(ComparedByValue):
     def __float__(self) -> float:
         return float(self.value)
 
-    # In arithmetic and comparisons an estimate acts as its value; the interval is dropped.
+    # In arithmetic and comparisons, an estimate is replaced by its value.
 
     def __add__(self, other: Any) -> float:
         return float(self) + other
@@ -211,14 +225,14 @@ class Estimate(ComparedByValue):
 
     @property
     def words(self) -> str:
-        """The value, with its interval if there is one."""
+        """The value and, if it is defined, the interval as text."""
         if isnan(self.low) and isnan(self.high):
             return f"{self.value:.4g}"
         return f"{self.value:.4g}, {100 * self.level:g}% CI [{self.low:.4g}, {self.high:.4g}]"
 
     @property
     def cells(self) -> tuple[str, str]:
-        """Value and interval as table cells."""
+        """Texts of the value and the interval for two cells of a table."""
         return f"{self.value:.4g}", f"[{self.low:.4g}, {self.high:.4g}]"
 
     def __repr__(self) -> str:
@@ -226,13 +240,13 @@ class Estimate(ComparedByValue):
 
     @property
     def doubt(self) -> str:
-        """Text that is added to a line about the estimate if it is not reliable."""
+        """Text that is added to the repr if the estimate is not reliable; otherwise empty."""
         return f"; not reliable: {self.reason}" if self.reason else ""
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """The difference of two models in a quantity, with interval and test.
+    """Difference between two models in a metric, with a confidence interval and a test.
 
     Parameters
     ----------
@@ -241,18 +255,21 @@ class Comparison(Result):
     difference : Estimate
         The difference second − first with its interval.
     statistic : float
-        Test statistic; NaN if the test has none.
+        Test statistic. NaN if the test has no statistic.
     p_value : float
-    alternative : str
-        Alternative hypothesis: "two-sided", "greater" or "less".
-    test, margin : str, float
-        Kind of test: "difference", or "superiority", "noninferiority" or "equivalence" with a margin.
-    df : float
-        Degrees of freedom of the statistic; infinite for a normal statistic.
-    adjusted_p_value : float
-        p-value adjusted for multiple comparisons; NaN if not adjusted.
+        p-value of the test.
     method : str
         Name of the test.
+    alternative : {"two-sided", "greater", "less"}
+        Alternative hypothesis about second − first: not 0, above 0, or below 0.
+    margin : float
+        Margin of a test of superiority, non-inferiority or equivalence; otherwise 0.
+    df : float
+        Degrees of freedom of a t statistic. Infinite for a normal statistic.
+    adjusted_p_value : float
+        p-value adjusted for the number of pairs of models. NaN if the p-value is not adjusted.
+    test : {"difference", "superiority", "noninferiority", "equivalence"}
+        Kind of test.
 
     Examples
     --------
@@ -275,7 +292,7 @@ class Comparison(Result):
 
     @property
     def aim(self) -> str:
-        """The tested hypothesis, as text."""
+        """The alternative hypothesis as text, such as "greater" or "superiority by 0.02"."""
         return self.alternative if self.test == "difference" else f"{self.test} by {self.margin:g}"
 
     def __repr__(self) -> str:
@@ -286,16 +303,20 @@ class Comparison(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Omnibus(ComparedByValue):
-    """Omnibus test of the hypothesis that several models are equal in a quantity.
+    """Omnibus test of the hypothesis that three or more models have the same value of a metric.
 
     Attributes
     ----------
-    statistic, df, df_error : float
-        F statistic and its degrees of freedom.
+    statistic : float
+        F statistic.
+    df, df_error : float
+        Degrees of freedom of the numerator and of the denominator of F.
     p_value : float
+        p-value of the test.
     method : str
+        Name of the test.
     reason : str
-        Reason why the test is not reliable; empty if it is.
+        Reason why the test is not reliable. Empty if the test is reliable.
 
     Examples
     --------
@@ -316,7 +337,7 @@ class Omnibus(ComparedByValue):
 
     @property
     def reliable(self) -> bool:
-        """True if the test has its nominal size, according to simulations. If False, see `reason`."""
+        """True if the test has about its nominal type I error rate in simulations. If False, see `reason`."""
         return not self.reason
 
     def __repr__(self) -> str:
@@ -327,23 +348,25 @@ class Omnibus(ComparedByValue):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Sequence[Comparison], Result):
-    """Estimates of several models, their covariance, and the comparison of each pair.
+    """Comparisons of all pairs of models in a metric, with the estimate of each model.
 
-    This is a sequence of `Comparison`. Select a pair by its index or by the names of both models.
+    The object is a sequence of `Comparison`. Select a pair by its index, such as ``result[0]``, or by the names of both
+    models, such as ``result["a", "b"]``.
 
     Parameters
     ----------
     quantity : str
-        Name of the compared quantity.
+        Name of the compared metric, such as "AUC".
     estimates : mapping from model name to Estimate
+        Value of the metric for each of m models, with its interval.
     covariance : array of m × m
-        Covariance of the estimates, in the order of `estimates`.
+        Covariance matrix of the estimates. Rows and columns have the order of `estimates`.
     pairs : sequence of Comparison
         Comparisons of all pairs of models.
-    adjust : str
-        Adjustment of p-values for the number of pairs.
+    adjust : {"holm", "bh", "max-t", "none"}
+        Method that adjusted the p-values for the number of pairs.
     omnibus : Omnibus, optional
-        Test of the hypothesis that all models are equal, for three or more models.
+        For three or more models, the test of the hypothesis that all models have the same value.
 
     Examples
     --------
@@ -380,7 +403,7 @@ class Comparisons(Sequence[Comparison], Result):
         if not isinstance(index, tuple):
             return self.pairs[index]
         if frozenset(index) not in self._index:
-            raise ColumnError("models", expected=f"two of {list(self.estimates)}", got=repr(index))
+            raise ColumnError("models", expected=f"two different names of {list(self.estimates)}", got=repr(index))
         return self.pairs[self._index[frozenset(index)]]
 
     def __len__(self) -> int:
@@ -396,7 +419,9 @@ class Comparisons(Sequence[Comparison], Result):
         return f"Comparisons({self.quantity}: {values}{smallest}{equal})"
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per pair: models, difference, its interval, and p-values.
+        """Return a data frame with one row per pair of models.
+
+        The columns are first, second, difference, low, high, p_value and adjusted_p_value.
 
         Parameters
         ----------
@@ -434,7 +459,7 @@ class Comparisons(Sequence[Comparison], Result):
         return super()._repr_html_() + html_table(rows, ("", "difference", "interval", "p", "adjusted", "reliable"))
 
 
-# Multiplicity
+# Multiple tests and imputations
 
 
 @contract
@@ -444,14 +469,14 @@ def pool(estimates: Sequence[Estimate], *, level: float | None = None) -> Estima
     Parameters
     ----------
     estimates : list of m Estimate
-        One estimate of the same figure from each imputed data set.
+        Estimates of one metric, one from each of m imputed data sets.
     level : float, optional
-        Confidence level; by default the level of the first estimate.
+        Confidence level. By default, the level of the first estimate.
 
     Returns
     -------
     Estimate
-        The pooled estimate. Its number of cases is that of the first estimate.
+        The pooled estimate. Its `n` is the `n` of the first estimate.
 
     Raises
     ------
@@ -460,9 +485,10 @@ def pool(estimates: Sequence[Estimate], *, level: float | None = None) -> Estima
 
     Notes
     -----
-    Let W be the mean of the squared standard errors and B the variance of the values. The squared standard error is
-    T = W + (1 + 1/m)·B, with (m − 1)·(1 + W/((1 + 1/m)·B))² degrees of freedom. If an estimate has no standard error,
-    the half-width of its interval divided by the normal quantile is used.
+    Let W be the mean of the squared standard errors and B the variance of the m values. The squared standard error of
+    the pooled estimate is T = W + (1 + 1/m)·B. The interval uses a t quantile with
+    (m − 1)·(1 + W/((1 + 1/m)·B))² degrees of freedom. If an estimate has no standard error, half the width of its
+    interval, divided by the normal quantile, replaces the standard error.
 
     References
     ----------
@@ -476,7 +502,7 @@ def pool(estimates: Sequence[Estimate], *, level: float | None = None) -> Estima
     """
     m = len(estimates)
     if m < 2:
-        raise InputError("estimates", expected="estimates from two or more imputations", got=str(m))
+        raise InputError("estimates", expected="two or more estimates", got=str(m), hint="pass one per imputation")
     values = np.array([estimate.value for estimate in estimates])
     squares: list[float] = []
     for estimate in estimates:
@@ -503,7 +529,7 @@ Adjust = Literal["holm", "bh", "max-t", "none"]
 ADJUSTMENTS = ("holm", "bh", "none")
 OF_ESTIMATES = ("holm", "bh", "max-t", "none")
 
-_DRAWS = 100_000  # of the maximum of several normal statistics; an adjusted p of .05 then has a standard error of .0007
+_DRAWS = 100_000  # draws of the maximum statistic; an adjusted p-value of .05 then has a standard error of .0007
 
 
 @contract
@@ -512,20 +538,22 @@ def adjust_p_values(p_values: Any, method: PValueAdjust = "holm") -> NDArray[np.
 
     Parameters
     ----------
-    p_values : array of m p-values
+    p_values : array of m numbers
+        p-values of m tests, from 0 to 1.
     method : {"holm", "bh", "none"}
-        "holm" is Holm's step-down method, which controls the probability of at least one false rejection (familywise
-        error rate). "bh" is Benjamini and Hochberg's method, which controls the expected share of false rejections
-        among all rejections (false discovery rate). "none" leaves the p-values unchanged.
+        "holm" is Holm's step-down method. It controls the familywise error rate, the probability of at least one false
+        rejection. "bh" is Benjamini and Hochberg's method. It controls the false discovery rate, the expected share of
+        false rejections among all rejections. "none" returns the p-values unchanged.
 
     Returns
     -------
-    array of m adjusted p-values
+    array of m numbers
+        Adjusted p-values, in the order of `p_values`.
 
     Raises
     ------
     InputError
-        If a p-value is not between 0 and 1.
+        If a p-value is below 0, above 1 or NaN.
 
     See Also
     --------
@@ -569,9 +597,24 @@ def compare_each_two(
     adjust: Adjust,
     omnibus: Omnibus | None = None,
 ) -> Comparisons:
-    """Compare each pair of m estimates, given by index. p-values are adjusted for all pairs that have one.
+    """Compare each pair of m models, and adjust the p-values for the number of pairs.
 
-    A difference is not reliable if it or one of the two estimates is not.
+    A difference is marked as not reliable if the estimate of either model is not reliable.
+
+    Parameters
+    ----------
+    quantity : str
+        Name of the compared metric.
+    estimates : mapping from model name to Estimate
+        Value of the metric for each of m models.
+    covariance : array of m × m
+        Covariance matrix of the estimates.
+    compare : function of two indices
+        Function that compares the models with these indices.
+    adjust : {"holm", "bh", "max-t", "none"}
+        Adjustment of the p-values.
+    omnibus : Omnibus, optional
+        Test of the hypothesis that all models are equal.
     """
     reasons = [estimate.reason for estimate in estimates.values()]
     pairs = []
@@ -595,7 +638,13 @@ def compare_each_two(
 
 
 def covariance_of_differences(covariance: Array) -> Array:
-    """Return the covariance of the differences of all pairs of estimates, in the order of `itertools.combinations`."""
+    """Return the covariance matrix of the differences of all pairs, in the order of `itertools.combinations`.
+
+    Parameters
+    ----------
+    covariance : array of m × m
+        Covariance matrix of the m estimates.
+    """
     first, second = np.triu_indices(covariance.shape[0], 1)
     identity = np.eye(covariance.shape[0])
     contrast = identity[second] - identity[first]
@@ -603,14 +652,21 @@ def covariance_of_differences(covariance: Array) -> Array:
 
 
 def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
-    """Return step-down p-values from the distribution of the maximum of several differences with a covariance.
+    """Adjust p-values by the step-down max-t method, with the distribution of the largest of several differences.
+
+    Parameters
+    ----------
+    p : array of k
+        p-values of k differences, without NaN.
+    covariance : array of k × k
+        Covariance matrix of the differences. Only the correlations are used.
+    one_sided : bool
+        True if the p-values are one-sided.
 
     Notes
     -----
-    Each p-value is converted to a normal quantile. It is not computed from the covariance, so its correction for few
-    rows is kept. With 100,000 draws, an adjusted p-value of .05 has a standard error of .0007.
-
-    `p` has no NaN. Only correlations of the covariance are used.
+    Each test statistic is the normal quantile of the given p-value. So corrections for few rows remain in the adjusted
+    p-values. With 100,000 draws, an adjusted p-value of .05 has a standard error of .0007.
 
     References
     ----------
@@ -621,8 +677,8 @@ def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
     variance = np.diag(covariance)
     spread = np.sqrt(np.where(variance > 0, variance, 1.0))
     correlation = covariance / np.outer(spread, spread)
-    # A difference without a variance, or with an unknown one, can have a p-value from the numbers of rows alone. It is
-    # drawn independently, which is Šidák's adjustment. Models that rank all rows alike have p = 1 and need no draws.
+    # A difference with an unknown variance, or a variance of 0, can have a p-value from the numbers of rows alone. It
+    # is drawn independently, which is Šidák's adjustment. Models with equal rankings have p = 1 and need no draws.
     unknown = (variance <= 0) & (p < 1)
     correlation[unknown, unknown] = 1.0
     values, vectors = np.linalg.eigh(correlation)
@@ -638,7 +694,7 @@ def max_t(p: Array, covariance: Array, one_sided: bool) -> Array:
     largest = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
     reached = (largest >= statistic[order]).mean(axis=0)
     adjusted = np.empty_like(p)
-    # At least its own p-value, since draws do not resolve those near 0; and in the order of the p-values.
+    # At least the p-value itself, because draws do not resolve p-values near 0; and in the order of the p-values.
     adjusted[order] = np.maximum.accumulate(np.maximum(reached, p[order]))
     return adjusted
 
@@ -654,19 +710,19 @@ TESTS = ("difference", "superiority", "noninferiority", "equivalence")
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A hypothesis about the difference second − first.
+    """A test of the difference second − first between two models.
 
     Parameters
     ----------
     alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis: not 0, above 0, or below 0.
+        Alternative hypothesis of the test "difference": the difference is not 0, above 0, or below 0.
     test : {"difference", "superiority", "noninferiority", "equivalence"}
-        Kind of test. "difference" tests the alternative; the others test that the difference is above `margin`, above
-        −`margin`, or within ±`margin` (two one-sided tests).
+        Kind of test. "difference" uses `alternative`. "superiority" tests that the difference is above `margin`.
+        "noninferiority" tests that it is above −`margin`. "equivalence" tests that it is within ±`margin`.
     margin : float
-        Margin of a test other than "difference".
+        Margin of a test of superiority, non-inferiority or equivalence; 0 for the test "difference".
     level : float
-        Confidence level of intervals, which are two-sided for every test.
+        Confidence level of the intervals. Intervals are two-sided for every test.
 
     Examples
     --------
@@ -688,24 +744,24 @@ class Hypothesis:
         check.check_number(self.margin, "margin", "a number of at least 0", least=0)
         if self.test == "difference":
             if self.margin:
-                hint = "a margin needs test='superiority', 'noninferiority' or 'equivalence'"
-                raise InputError("margin", expected="none with test='difference'", got=repr(self.margin), hint=hint)
+                hint = "to use a margin, pass test='superiority', 'noninferiority' or 'equivalence'"
+                raise InputError("margin", expected="0 for test='difference'", got=repr(self.margin), hint=hint)
             return
         if self.alternative != "two-sided":
-            hint = f"test={self.test!r} already has a direction; omit alternative"
-            raise InputError("alternative", expected=f"none with test={self.test!r}", got=self.alternative, hint=hint)
+            expected, hint = f"'two-sided' for test={self.test!r}", "omit alternative: the test has a direction"
+            raise InputError("alternative", expected=expected, got=repr(self.alternative), hint=hint)
         if not 0 <= self.margin < inf or (self.test != "superiority" and self.margin == 0):
             least = "of at least 0" if self.test == "superiority" else "above 0"
             raise InputError("margin", expected=f"a number {least}", got=repr(self.margin))
 
     @property
     def aim(self) -> str:
-        """The tested hypothesis, as text."""
+        """The alternative hypothesis as text, such as "greater" or "superiority by 0.02"."""
         return self.alternative if self.test == "difference" else f"{self.test} by {self.margin:g}"
 
     @property
     def nulls(self) -> tuple[float | None, float | None]:
-        """Null values of the tests that the difference is above and below a value; None if not tested."""
+        """Null values of the upper and the lower one-sided test; None for a test that is not used."""
         if self.test == "superiority":
             return self.margin, None
         if self.test == "noninferiority":
@@ -717,7 +773,13 @@ class Hypothesis:
         return above, below
 
     def judge(self, above: Callable[[float], float], below: Callable[[float], float]) -> float:
-        """Return the p-value, given the p-values of the one-sided tests of being above and below a value."""
+        """Return the p-value of the hypothesis.
+
+        Parameters
+        ----------
+        above, below : functions of a null value
+            Functions that return the p-value of the one-sided test that the difference is above or below a null value.
+        """
         lower, upper = self.nulls
         p_values = []
         if lower is not None:
@@ -729,14 +791,15 @@ class Hypothesis:
         return max(p_values)  # equivalence is shown if both one-sided tests reject
 
     def p_value(self, statistic: float, df: float = inf) -> float:
-        """Return the p-value of a normal or t statistic (with `df` degrees of freedom)."""
+        """Return the p-value of a t statistic with `df` degrees of freedom; of a normal statistic if `df` is
+        infinite."""
         return self.judge(lambda _: _lower_tail(-statistic, df), lambda _: _lower_tail(statistic, df))
 
     def compare(self, first: str, second: str, difference: Estimate, *, df: float = inf, method: str) -> Comparison:
-        """Test a difference, given its standard error."""
+        """Test a difference by its value and standard error, with a normal statistic or a t statistic."""
 
         def standardised(null: float) -> float:
-            # Where nothing varies, a difference of exactly the null value has p = 1, and no other can be judged.
+            # If the standard error is 0, a difference equal to the null value has p = 1; other differences have NaN.
             excess = difference.value - null
             return excess / (difference.standard_error or nan) if excess else 0.0
 
@@ -749,19 +812,19 @@ class Hypothesis:
     def comparison(
         self, first: str, second: str, shown: Estimate, statistic: float, p_value: float, method: str, df: float = inf
     ) -> Comparison:
-        """Return a comparison with its hypothesis."""
+        """Return a Comparison with the alternative, the margin and the kind of test of this hypothesis."""
         aim = self.alternative, self.margin, df
         return Comparison(first, second, shown, statistic, p_value, method, *aim, test=self.test)
 
     def wald(
         self, value: float, standard_error: float, n: float, method: str, *, df: float = inf, bound: float = inf
     ) -> Estimate:
-        """Return value ± quantile·se, clipped to ±`bound`."""
+        """Return the interval value ± quantile·standard_error, clipped to ±`bound`, as an Estimate."""
         reach = t_quantile(normal_quantile(self.level), df) * standard_error
         low, high = max(value - reach, -bound), min(value + reach, bound)
         return Estimate(value, low, high, self.level, method, n, standard_error)
 
 
 def _lower_tail(value: float, df: float) -> float:
-    """Return the normal or Student's t distribution function (with `df` degrees of freedom)."""
+    """Return the value of Student's t distribution function; of the normal one if `df` is infinite."""
     return float(special.ndtr(value) if isinf(df) else special.stdtr(df, value))

@@ -1,13 +1,14 @@
-"""Mean costs of models on the same rows, their comparison, and the tail of large amounts.
+"""Mean costs of models on the same rows, tests of their differences, and the effect of rare large amounts.
 
-The expected cost of a model at its thresholds is a mean over rows, or, at a target prevalence π, the mean of both class
-means with the weights π and 1 − π. `sample_of_means` returns such means with their covariance; the costs of a choice
-(`rocscope.decisions`) use it too. `compare_costs` tests which of several models is cheaper on new cases.
+The expected cost of a model at its threshold is the mean cost of the rows. At a target prevalence π, it is π times the
+mean cost of the positives plus 1 − π times the mean cost of the negatives. `sample_of_means` computes such means and
+their covariance. `rocscope.decisions` uses it too. `compare_costs` tests the difference in expected cost between
+models.
 
-Two things would make intervals of a mean cost too narrow. First, the cost of a threshold that was chosen on the same
-rows is optimistic; the comparison adds the variance of this optimism (`FOLD_VARIANCE`, `_OPTIMISM_ERROR`). Second, rows
-with large amounts are rare, and the largest may be missing in the sample; `ParetoTail` estimates the missing part from
-the largest amounts.
+Two effects would make intervals of a mean cost too narrow. First, if the threshold was chosen on the same rows, its
+cost is optimistic. The comparison adds a variance for this optimism (`FOLD_VARIANCE`, `_OPTIMISM_ERROR`). Second, rows
+with very large amounts are rare, and the sample may lack them. `ParetoTail` estimates their effect from the largest
+amounts in the sample.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,30 +32,32 @@ from rocscope.inference.proportions import Thresholds, predict
 from rocscope.inference.variance import moves_of_mean, stratum_of_moves, stratum_of_sample
 from rocscope.sample import rows_of
 
-# Both by simulation (tests/decisions/generalization/generalization_cases.py): with them, intervals of differences of
-# cost at chosen thresholds cover 94% or more.
-FOLD_VARIANCE = 1.05  # factor of the variance of costs, for the random folds of a cross-validation
-_OPTIMISM_ERROR = 0.75  # standard error of a threshold's optimism (held-out minus apparent cost), as a share of it
+# Both values were found by simulation (tests/decisions/generalization/generalization_cases.py). With them, intervals of
+# cost differences at chosen thresholds have a coverage of 94% or more.
+FOLD_VARIANCE = 1.05  # factor for the variance of costs that accounts for the random folds of a cross-validation
+_OPTIMISM_ERROR = 0.75  # standard error of the optimism (held-out minus apparent cost), divided by the optimism
 
 
 @dataclass(frozen=True)
 class MeanSample:
-    """Means of m values on the same rows, and the m × m covariance of these means.
+    """Means of m columns of values on the same rows, with their covariance.
 
     Attributes
     ----------
     mean : array of m
+        Mean of each column.
     covariance : array of m × m
+        Covariance matrix of the means.
     n : float
-        Number of rows, or the sum of frequencies.
+        Number of rows. If weights are frequencies, the sum of the weights.
     moves : array of u × m
-        Influence of each independent unit on each mean.
+        Influence of each independent unit (row or group) on each mean.
     frequency : array of u
-        Number of equal units that an entry represents.
+        Number of identical units that each row of `moves` represents.
     note : str
-        Description of the rows, added to the name of a method.
+        Description of groups and weights. It is added to the name of a method.
     doubt : str
-        Reason why no interval of these rows is reliable; empty if there is none.
+        Reason why intervals from these rows are not reliable. Empty if they are reliable.
     """
 
     mean: Array
@@ -66,18 +69,27 @@ class MeanSample:
     doubt: str = ""
 
     def skewness(self, number: int, second: float = 0.0, third: float = 0.0) -> float:
-        """Return the skewness Σm³/(Σm²)^1.5 of one mean over units; `second` and `third` are added to the sums."""
+        """Return the skewness Σm³/(Σm²)^1.5 of a mean, where m are the influences of the units.
+
+        Parameters
+        ----------
+        number : int
+            Column of the mean.
+        second, third : float
+            Amounts to add to Σm² and Σm³, for influences that the sample lacks.
+        """
         variance = self._moment(number, 2) + second
         return (self._moment(number, 3) + third) / variance**1.5 if variance else 0.0
 
     def effective_units(self, number: int, unseen: float = 0.0) -> float:
-        """Return (Σm²)²/Σm⁴, the number of units with equal influence that gives the same variance.
+        """Return the effective number of units that determine a mean's variance: (Σm²)²/Σm⁴ with influences m.
 
         Parameters
         ----------
+        number : int
+            Column of the mean.
         unseen : float
-            Influence of one more unit that the sample may lack. If such a unit is rare and its influence large, the
-            variance without it is too small.
+            Influence of one additional unit. Used for rare units with a large influence that the sample may lack.
         """
         fourth = self._moment(number, 4) + unseen**4
         if not fourth:
@@ -91,7 +103,19 @@ class MeanSample:
 def sample_of_means(
     predictions: Predictions, values: Array, target_prevalence: float | None, groups: Any
 ) -> MeanSample:
-    """Return the means of the columns of `values`, with classes weighted to a target prevalence."""
+    """Return the weighted mean of each column of values, with the covariance of the means.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Labels, weights and groups of n rows.
+    values : array of n × m
+        Values to average.
+    target_prevalence : float or None
+        Share of positives to which the classes are weighted. None keeps the observed share.
+    groups : array of n labels, or False, or None
+        Group of each row. None uses the groups of the Predictions.
+    """
     positive, weighting = predictions.y_true, predictions.weighting
     weight = np.ones(len(predictions)) if predictions.sample_weight is None else predictions.sample_weight
     frequency = weight if predictions.sample_weight is None else predictions.frequency
@@ -106,7 +130,7 @@ def sample_of_means(
     for rows, share in strata:
         rows = rows & (weight > 0)  # a row without weight is not a unit
         if not rows.any():
-            raise OneClassError("a target prevalence", expected="both classes", got="one")
+            raise OneClassError("a target prevalence", expected="both classes in the data", got="one class")
         mean += share * (weight[rows] @ values[rows] / weight[rows].sum())
         moves[rows] = share * moves_of_mean(values[rows], weight[rows])
         covariance += stratum_of_moves(moves[rows], None, None if frequency is None else frequency[rows]).covariance
@@ -144,35 +168,41 @@ def compare_costs(
     adjust: inference.Adjust = "holm",
     groups: Any = None,
 ) -> inference.Comparisons:
-    """Compare the expected cost per case of models on the same rows: second − first, negative if cheaper.
+    """Compare the expected cost per case between each pair of models on the same rows.
 
     Parameters
     ----------
     predictions : Predictions of two or more models
-    context : Context, optional
-        Prevalence and costs; by default both kinds of errors cost 1, and the cost is the error rate.
+        Labels, and scores or decisions, of models on the same rows.
+    context : Context or Campaign, optional
+        Costs and prevalence. By default, each error costs 1, so that the expected cost is the error rate.
     thresholds : "cheapest", float, or mapping from model name to float, optional
-        "cheapest" uses the cheapest threshold of each model, and the estimate allows for its choice. By default, the
-        decisions of the models if `predictions` contains them for all models, otherwise "cheapest".
-    alternative, test, margin, level, adjust : see `compare`
-    groups : see `auc_interval`
+        "cheapest" uses the threshold with the lowest cost for each model. The intervals then account for this choice.
+        By default, the decisions stored in the Predictions are used if all models have decisions; otherwise "cheapest"
+        is used.
+    alternative, test, margin, level, adjust
+        Hypothesis, confidence level, and adjustment of p-values; see `compare`.
+    groups : array of n labels, or False, optional
+        Group of each row, such as the patient or customer. By default, the groups of the Predictions. Pass False to
+        treat all rows as independent.
 
     Returns
     -------
     Comparisons
-        Estimates are costs per case.
+        Expected cost per case of each model, and the differences second − first. A difference is negative if the second
+        model is cheaper.
 
     Raises
     ------
     InputError
         If there are fewer than two models.
     OneClassError
-        If the context has a target prevalence and a class is missing.
+        If the context has a target prevalence, and the data contain only one class.
 
     Warns
     -----
     RocscopeWarning
-        If every row has the same cost under two models. The interval then adds one row in favour of each model.
+        If two models have the same cost on every row. For the interval, one row in favour of each model is then added.
 
     See Also
     --------
@@ -180,14 +210,14 @@ def compare_costs(
 
     Notes
     -----
-    The test is a z test of the mean difference in cost per row; with a target prevalence, of the class means.
+    The test is a z test of the mean difference in cost per row. At a target prevalence, the mean difference is computed
+    in each class, and the two means are weighted to this prevalence.
 
-    Thresholds chosen on the same rows look cheaper than they are, especially for models with many distinct scores. With
-    "cheapest", the estimate of each model is the cost of its cheapest threshold on new cases, as returned by
-    `rocscope.Decision.interval`. The variance of a
-    difference has three parts: the variance of the costs of rows at the chosen thresholds, a twentieth of it for the
-    random folds, and the squares of three quarters of the optimism of each model. Optimism is the held-out cost minus
-    the apparent cost.
+    A threshold that was chosen on the same rows has a higher cost on new cases, especially if a model has many distinct
+    scores. With "cheapest", the estimate of each model is therefore the expected cost of its cheapest threshold on new
+    cases, as returned by `rocscope.Decision.interval`. Let v be the variance of the cost difference at the chosen
+    thresholds, and let the optimism of a model be its held-out cost minus its apparent cost. The variance of the
+    difference is 1.05·v plus (0.75·optimism)² of each model. The factor 1.05 accounts for the random folds.
 
     Examples
     --------
@@ -237,9 +267,21 @@ def compare_costs(
 def _mean_estimate(
     sample: MeanSample, i: int, extremes: list[float], hypothesis: inference.Hypothesis
 ) -> inference.Estimate:
-    """Return a mean with a t interval. Its degrees of freedom are the effective number of units.
+    """Return the mean cost of model `i` with a t interval.
 
-    It is reliable if this number is large enough, also with one more row that costs one of the `extremes`.
+    The degrees of freedom are the effective number of units that determine the variance. The interval is marked as
+    reliable if this number is large enough after one row with an extreme cost is added.
+
+    Parameters
+    ----------
+    sample : MeanSample
+        Mean costs of the models.
+    i : int
+        Index of the model.
+    extremes : list of float
+        Largest and smallest possible cost of a row.
+    hypothesis : Hypothesis
+        Provides the confidence level.
     """
     value, error = float(sample.mean[i]), sqrt(max(float(sample.covariance[i, i]), 0.0))
     df = max(sample.effective_units(i), float(inference.FEW_INFORMATIVE))
@@ -259,38 +301,38 @@ def _compare_pair(
     variance = float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
     method, error = inference.joined("z, paired", sample.note), sqrt(max(variance, 0.0))
     if np.ptp(cost[:, j] - cost[:, i]) == 0:
-        # The variance is 0, but the next row may differ: as Bonett & Price (2012) do for McNemar's test, add a row
-        # each way, which differs by the range of all costs.
+        # The variance is 0, but a new row may differ. As Bonett & Price (2012) do for McNemar's test, add one row in
+        # favour of each model, with a difference of the range of all costs.
         both = f"{models[i]!r} and {models[j]!r}"
-        warn(f"no row costs differently under {both}; the interval adds one row for each model")
+        warn(f"{both} have the same cost on every row; for the interval, one row in favour of each model is added")
         error = np.ptp(cost) * sqrt(2) / (sample.n + 2)
         method += ", one row added for each model"
     difference = hypothesis.wald(float(sample.mean[j] - sample.mean[i]), error, sample.n, method)
     return hypothesis.compare(models[i], models[j], difference, method=method)
 
 
-# Constants of the tail, by simulation of means of Pareto (shapes 1.5 to 4), log-normal (σ 0.5 to 1.5), gamma (0.3 to
-# 3), uniform and mixed amounts in 100 to 5,000 rows: with them, 95% intervals cover 93 to 99%, and are 0 to 20%
-# longer where amounts are ordinary.
-_INDEX_ERRORS = 0.75  # standard errors subtracted from the index; with 0.5, 90 to 93% are covered at shape 1.8
-_LARGER_AMOUNTS = 0.5  # amounts expected above the largest amount that is allowed for
-_SMALLEST_INDEX = 1.05  # smaller indices are raised to it: at 1 the mean is infinite
-_LARGEST_INDEX = 20.0  # above it amounts are about equal, and have no tail
-_LEAST_RELIABLE_INDEX = 1.25  # below it intervals cover too seldom: 88 to 94% with shape 1.2
+# Constants of the tail model. They were found by simulation of means of Pareto (shapes 1.5 to 4), log-normal (σ 0.5 to
+# 1.5), gamma (shapes 0.3 to 3), uniform and mixed amounts in 100 to 5,000 rows. With them, 95% intervals cover 93 to
+# 99%, and intervals of amounts without a heavy tail are 0 to 20% longer.
+_INDEX_ERRORS = 0.75  # standard errors subtracted from the tail index; with 0.5, coverage at shape 1.8 is 90 to 93%
+_LARGER_AMOUNTS = 0.5  # number of amounts expected above the largest amount that is considered
+_SMALLEST_INDEX = 1.05  # lower bound of the tail index, because the mean is infinite at 1
+_LARGEST_INDEX = 20.0  # tail index above which amounts are nearly equal and have no tail
+_LEAST_RELIABLE_INDEX = 1.25  # tail index below which coverage is too low: 88 to 94% at shape 1.2
 
 
 @dataclass(frozen=True)
 class ParetoTail:
-    """The tail of positive amounts: the k = √n largest of n amounts, modelled as a Pareto distribution.
+    """Pareto model of the k = √n largest of n positive amounts.
 
     Attributes
     ----------
     start : float
-        The largest amount below the tail.
+        The largest amount that does not belong to the tail.
     number : int
-        The number k of amounts in the tail.
+        Number k of amounts in the tail.
     index : float
-        Hill's estimate: 1 divided by the mean of log(amount/start).
+        Hill's estimate of the tail index: 1 divided by the mean of log(amount/start) over the tail.
 
     References
     ----------
@@ -309,7 +351,7 @@ class ParetoTail:
 
     @classmethod
     def of(cls, amounts: Array) -> "ParetoTail | None":
-        """Return the tail of amounts; None if the largest are nearly equal, or if there are too few."""
+        """Fit the tail of the positive amounts. Return None if there are too few amounts, or nearly equal ones."""
         ordered = np.sort(amounts[amounts > 0])
         k = int(sqrt(ordered.size))
         if not 0 < k < ordered.size:
@@ -322,26 +364,28 @@ class ParetoTail:
 
     @property
     def doubt(self) -> str:
-        """Reason if amounts may have no finite mean; otherwise empty."""
+        """Text that the amounts may have no finite mean; empty if the tail index is large enough."""
         if self.index >= _LEAST_RELIABLE_INDEX:
             return ""
-        return f"amounts may have no mean: tail index {self.index:.2g}"
+        return f"the amounts may have no finite mean (tail index {self.index:.2g})"
 
     def unseen(self, values: Array, share: float) -> Array:
-        """Return the expected sums of squares and of absolute cubes minus the sums of the sample; 0 if negative.
+        """Return the parts of the sums of squares and of absolute cubes of large values that the sample lacks.
+
+        Each part is the sum expected by the tail model minus the sum in the sample, or 0 if this is negative.
 
         Parameters
         ----------
         values : array
-            Values that contain a share of the amounts, and other, smaller values.
+            Costs of the rows. The cost of some rows is the amount at stake; the costs of other rows are smaller.
         share : float
-            Share of the amounts among the values.
+            Share of the amounts that occur among the costs.
 
         Notes
         -----
-        The index a is Hill's estimate minus 0.75 of its standard errors a/√k. The expected number of amounts x above
-        u = start is share·k. Up to T, above which half an amount is expected, the sum of x^j is
-        share·k·a·u^a·∫ x^(j−1−a) dx from u to T.
+        The tail index a is Hill's estimate minus 0.75 of its standard error, which is the estimate divided by √k. The
+        expected number of amounts x above u = `start` is share·k. Let T be the amount above which half an amount is
+        expected. The expected sum of x^j up to T is share·k·a·u^a·∫ x^(j−1−a) dx from u to T.
         """
         index = max(self.index * (1 - _INDEX_ERRORS / sqrt(self.number)), _SMALLEST_INDEX)
         number = share * self.number
@@ -359,16 +403,17 @@ class ParetoTail:
 
 @dataclass(frozen=True)
 class UnseenAmounts:
-    """What large amounts that a sample lacks would add to the moments of mean costs.
+    """Effect of large amounts that the sample lacks on the moments of m mean costs.
 
     Attributes
     ----------
     moments : array of m × 2
-        Additions to the second and third moment of each mean.
+        Amounts to add to the second and third moment of each mean cost.
     bearing : array of m
-        Rows that bear amounts in each mean, in the class where they are fewest.
+        For each mean cost, the number of rows whose cost is at least half of their amount, in the class with the
+        smaller number.
     doubt : str
-        That amounts may have no mean; empty where they have.
+        Text that the amounts may have no finite mean; otherwise empty.
 
     Examples
     --------
@@ -384,15 +429,16 @@ class UnseenAmounts:
 
     @classmethod
     def of(cls, values: Array, amounts: Array, classes: Sequence[tuple[Booleans, float]]) -> "UnseenAmounts":
-        """Return the additions from a Pareto tail that is fitted to the amounts of each class.
+        """Estimate the effect from a Pareto tail that is fitted to the amounts of each class.
 
         Parameters
         ----------
         values : array of n × m
-            Costs of each row in each mean.
+            Cost of each row in each of the m means.
         amounts : array of n
-            The amount at stake in each row.
-        classes : sequence of (rows, weight of each of them in a mean)
+            Amount at stake in each row.
+        classes : sequence of (mask, float)
+            Rows of each class, and the weight of each of these rows in a mean.
         """
         moments, bearing, doubt = np.zeros((values.shape[1], 2)), np.full(values.shape[1], np.inf), ""
         for rows, weight in classes:
@@ -400,7 +446,7 @@ class UnseenAmounts:
             if tail is None:
                 continue
             at_stake = amounts[rows, None]
-            # Only rows whose cost is at least half of their amount would have a large cost in the tail.
+            # In the tail, only rows whose cost is at least half of their amount have a large cost.
             bears = (np.abs(values[rows]) >= at_stake / 2) & (at_stake > 0)
             number = bears.sum(axis=0)
             for i, column in enumerate(values[rows].T):

@@ -1,21 +1,22 @@
-"""Intervals and tests of smooth statistics by influence functions, with weights, groups and folds.
+"""Confidence intervals and tests of smooth statistics by influence functions, with weights, groups and folds.
 
-An estimate of a smooth statistic θ is, to first order, the true value plus the mean of the influences of all rows.
-`Linear` of `rocscope.figures.influence` contains the influence of a positive and of a negative at each score level.
-`values_of_rows` sums influences within independent units. The covariance of these sums gives the covariance of the
-values of all models; see `rocscope.inference.variance`.
+To first order, the estimate of a smooth statistic equals the true value plus the mean of the influences of all rows.
+`Linear` of `rocscope.figures.influence` contains the influence of a positive and of a negative at each distinct score.
+`values_of_rows` sums the influences within independent units, such as groups. The sums of all units determine the
+covariance of the values of several models; see `rocscope.inference.variance`.
 
-`estimate_value` computes the interval from the variance. Its method depends on the statistic:
+`estimate_value` computes the interval from the variance. The method depends on the statistic:
 
-- A share of cases, such as the tpr at a threshold, has Wilson's interval with the number of independent cases that has
-  the same variance (`Trials`).
-- A metric of the four counts, such as Youden's J, has an interval with half a row added to each count (`Smoothed`).
-- Any other statistic, such as the Brier score, has an interval that is symmetric on an unbounded scale (`Scale`). Its t
-  quantile has degrees of freedom from the kurtosis of the influences.
+- A proportion of cases, such as the tpr at a threshold, has Wilson's interval. The number of trials is the number of
+  independent cases that gives the same variance (`Trials`).
+- Other metrics of tp, fp, fn and tn, such as Youden's J, have an interval with half a row added to each of the four
+  counts (`Smoothed`).
+- All other statistics, such as the Brier score, have an interval that is symmetric on an unbounded scale (`Scale`). The
+  t quantile has degrees of freedom from the kurtosis of the influences.
 
-For groups, first-order influences of some statistics are replaced by those of a jackknife (`_jackknifed`).
+For groups, a jackknife replaces the first-order influences of some statistics (`_jackknifed`).
 
-The order of the file: values and their variance, `estimate_of` with the intervals, comparisons.
+The file is in this order: values and their variance, `estimate_of` and intervals, comparisons.
 """
 
 from collections.abc import Sequence
@@ -39,12 +40,12 @@ from rocscope.inference.proportions import mover_difference, wilson_interval
 from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, rows_for, units_of
 from rocscope.sample import Models, Sample, Samples, sample_of
 
-_ROUNDING = 1e-12  # relative: what rounding leaves of a variance of 0, or of a class without rows
-_MANY = 1e12  # rows, to which half a row more makes no difference
-_LEAST_SQUARES = 1e-300  # divisor in place of a sum of squared weights of 0
+_ROUNDING = 1e-12  # relative tolerance for rounding errors of a variance of 0, or of the weight of a class without rows
+_MANY = 1e12  # number of rows for which half an added row makes no difference
+_LEAST_SQUARES = 1e-300  # least sum of squared weights, to avoid division by 0
 
-# Groups × levels up to which groups are left out one by one. More take some seconds, and of so many groups first-order
-# moves tell enough.
+# Largest product of groups and distinct scores for which the jackknife is used. Larger ones take some seconds, and
+# first-order influences are accurate for this number of groups.
 _MOST_LEFT_OUT = 4_000_000
 
 
@@ -53,19 +54,20 @@ _MOST_LEFT_OUT = 4_000_000
 
 @dataclass(frozen=True)
 class Trials:
-    """The denominator of a share of cases.
+    """Denominator of a proportion of cases.
 
     Attributes
     ----------
     rows : float
+        Number of rows in the denominator.
     effective_cases : float
-        Upper bound of the number of independent cases.
+        Upper bound of the number of independent cases in the denominator.
     binomial : bool
-        True if the share is binomial.
+        True if the proportion has a binomial distribution.
     place_error : float
-        Standard error of the position on a curve where the share is read, if this position depends on the rows.
+        Standard error of the x value at which the proportion is read from a curve. 0 if the x value is fixed.
     of_probabilities : bool
-        True if cases have probabilities instead of labels. A share may then be more precise than with labels.
+        True if rows have probabilities instead of labels. The variance may then be smaller than the binomial variance.
     """
 
     rows: float
@@ -77,25 +79,30 @@ class Trials:
 
 @dataclass(frozen=True)
 class Values:
-    """Values of a statistic for m models, and the stratum of units from which their covariance is computed.
+    """Values of a statistic for m models, with the influences from which their covariance is computed.
 
     Attributes
     ----------
-    models : tuple of m names
+    models : tuple of m str
+        Names of the models.
     values : array of m
+        Value of the statistic for each model.
     stratum : Stratum
+        Influence of each independent unit (row or group) on each value.
     n : float
-        Number of rows, or the sum of frequencies.
+        Number of rows. If weights are frequencies, the sum of the weights.
     note : str
-        Description of the rows, added to the name of a method.
-    trials : tuple of m Trials or None
-        Set if the statistic is a share of cases.
+        Description of groups, weights and folds. It is added to the name of a method.
+    trials : tuple of m (Trials or None)
+        Denominators, if the statistic is a proportion of cases.
     linear : tuple of m Linear
-    rows_of_class : pair of float
-        Effective number of positive and of negative rows, or number of groups with positives and with negatives.
+        The statistic of each model to first order. Empty for means over folds.
+    rows_of_class : (float, float)
+        Effective numbers of positives and negatives. For groups, the numbers of groups with positives and negatives.
     statistic : Smooth, optional
+        The statistic.
     shortage : str
-        Reason why intervals are not reliable, other than too few rows or groups.
+        Reason why intervals are not reliable, other than too few rows or groups. Empty if there is no such reason.
     grouped : bool
         True if the units are groups of rows.
     """
@@ -114,19 +121,19 @@ class Values:
 
     @property
     def few_groups(self) -> str:
-        """Reason why there are too few groups; empty if there are enough, or no groups."""
+        """Text that there are too few groups; empty if there are enough groups, or if rows are not grouped."""
         return inference.few_groups(self.stratum.effective_units) if self.grouped else ""
 
     @property
     def rows_beyond(self) -> float:
-        """Rows of the smaller class; for a part of a curve, the expected rows on the rarer side of that part."""
+        """Number of rows of the smaller class. For a part of a curve, the expected number of rows outside the part."""
         pos, neg = self.rows_of_class
         of_pos, of_neg = (1.0, 1.0) if self.statistic is None else self.statistic.tail
         return round(min(pos * of_pos, neg * of_neg), 9)  # 40 rows have 4 beyond 1 − 0.9
 
     @property
     def reason(self) -> str:
-        """Reason why no interval of these rows is reliable; empty if there is none."""
+        """Reason why intervals from these rows are not reliable; empty if they are reliable."""
         return (
             self.few_groups
             or inference.few(min(self.rows_of_class), inference.FEW_ROWS, "rows of a class")
@@ -136,27 +143,28 @@ class Values:
 
     @property
     def covariance(self) -> Array:
-        """Covariance of the m values."""
+        """Covariance matrix of the m values."""
         return self.stratum.covariance
 
     def df(self, i: int, rows: float) -> float:
-        """Return the degrees of freedom of the variance of value `i`, which is based on a number of rows."""
-        # Groups of unequal size tell half of what as many equal ones would: with all degrees of freedom, 95% intervals
-        # of samples whose groups happened to move alike held in 91% (12 to 60 lognormal groups), with half in 93%.
+        """Return the degrees of freedom of the variance of value `i`, given the number of rows that determine it."""
+        # For groups, half of the degrees of freedom are used, because groups may have unequal sizes. With all degrees
+        # of freedom, 95% intervals covered 91% in samples whose groups happened to have similar influences (12 to 60
+        # lognormal groups), and 93% with half of them.
         df = self.stratum.effective_df / (2 if self.grouped else 1)
         informative = self.stratum.informative_units(self.stratum.moves[:, i])
         return min(max(min(df, informative), inference.FEW_INFORMATIVE), max(rows - 1, 1.0))
 
 
 def values_of(data: Sample, statistic: Smooth, *, groups: Any, folds: OverFolds | None) -> Values:
-    """Return the values of a statistic with their stratum. With folds, values are means over folds."""
+    """Return the value of a statistic for one model, with its influences. With folds, return the mean over folds."""
     rows = rows_for(data, groups, folds)
     if rows is None:
         shortage = require_kinds("an estimate from counts", data.counts)
         return replace(_values_of_counts(data.counts, statistic), shortage=shortage)
     weighted = rows.sample_weight is not None or rows.weighting is not None
     if folds is None and not weighted and rows.fold is None and independent_units(rows, groups) is None:
-        return _values_of_counts(data.counts, statistic)  # which hold all there is to know about equal rows
+        return _values_of_counts(data.counts, statistic)  # faster than rows, with equal results
     return values_of_rows(rows, statistic, groups=groups, folds=folds)
 
 
@@ -182,7 +190,19 @@ def _values_of_counts(counts: ThresholdCounts, statistic: Smooth) -> Values:
 
 
 def values_of_rows(rows: Predictions, statistic: Smooth, *, groups: Any, folds: OverFolds | None) -> Values:
-    """Return the values of a statistic for all models on the same rows."""
+    """Return the value of a statistic for each model on the same rows, with the influences of the rows.
+
+    Parameters
+    ----------
+    rows : Predictions
+        Labels and scores of m models.
+    statistic : Smooth
+        The statistic.
+    groups : array of n labels, or False, optional
+        Group of each row. By default, the groups of the Predictions.
+    folds : {"pooled", "mean"}, optional
+        "mean" computes the mean over folds.
+    """
     units = units_of(rows, groups=groups, folds=folds)
     trials: list[Trials | None] = []
     linear: list[Linear] = []
@@ -209,7 +229,7 @@ def values_of_rows(rows: Predictions, statistic: Smooth, *, groups: Any, folds: 
 
 
 def _linearise(units: Units, statistic: Smooth) -> tuple[list[Linear], list[RowLevels]]:
-    """Return the statistic of each model to first order, and the level of each row in its scores."""
+    """Return the statistic of each model to first order, and the distinct scores of each model with their rows."""
     levels = [RowLevels.of(units.positive, score) for score in units.scores.values()]
     weight = units.row_weights
     return [statistic.linearise(ThresholdCounts(part.threshold, *part.counts(weight))) for part in levels], levels
@@ -221,7 +241,7 @@ def _influence_of_rows(linear: Sequence[Linear], levels: Sequence[RowLevels]) ->
 
 
 def _stratum(units: Units, influence: Array) -> Stratum:
-    """Return all units as one stratum, given the influence of each row."""
+    """Return all rows or groups as one stratum, given the influence of each row on m values."""
     influence = influence * units.leave_one_out_factor()[:, None]
     everything = slice(None)
     if units.weighting is not None:
@@ -232,7 +252,7 @@ def _stratum(units: Units, influence: Array) -> Stratum:
 
 
 def _rows_of_class(units: Units) -> tuple[float, float]:
-    """Return the independent rows of each class: the number of groups with such rows, or Kish's effective number."""
+    """Return Kish's effective number of rows of each class. For groups, return the number of groups with the class."""
     if units.group is not None:
         return units.groups_of_class()
     sizes = []
@@ -244,7 +264,10 @@ def _rows_of_class(units: Units) -> tuple[float, float]:
 
 
 def _trials(units: Units, linear: Linear, levels: RowLevels) -> Trials | None:
-    """Return the denominator of each share. A group whose rows are equal counts as one case."""
+    """Return the denominator of a proportion; None if the statistic is not a proportion.
+
+    The number of independent cases of grouped rows is the number of groups in the denominator.
+    """
     if linear.trials is None:
         return None
     counted = levels.to_rows(*linear.trials) > 0
@@ -269,13 +292,18 @@ def _trials(units: Units, linear: Linear, levels: RowLevels) -> Trials | None:
 def _jackknifed(
     units: Units, statistic: Smooth, stratum: Stratum, linear: list[Linear], levels: list[RowLevels]
 ) -> tuple[Stratum, list[Linear]]:
-    """Return the stratum with influences from the delete-one-group jackknife, and the linear forms with its bias.
+    """Replace first-order influences by influences from a jackknife that omits one group at a time.
 
-    With few groups of unequal size, first-order influences of a metric of the four counts, and of a mean over pairs of
-    rows, are too small, and the bias is not negligible. Let θ₋ⱼ be the value without group j of u groups, mⱼ the share
-    of the weight in group j, and g the scale of the interval. The influence of the group on g(θ) is
-    (1 − 1/u)(g(θ) − g(θ₋ⱼ)), as in CR3. The bias is −Σ(1 − mⱼ)(g(θ) − g(θ₋ⱼ)). First-order influences are kept if a
-    value without one group is undefined, and for figures whose threshold depends on the rows, because it jumps.
+    Return the stratum with these influences, and the first-order forms with the jackknife estimate of bias.
+
+    Notes
+    -----
+    The jackknife is used for metrics of tp, fp, fn and tn, and for means over pairs of rows. With few groups of unequal
+    size, first-order influences of these statistics are too small, and their bias is not negligible. Let θ₋ⱼ be the
+    value without group j of u groups, mⱼ the share of the weight in group j, and g the scale of the interval. The
+    influence of the group on g(θ) is (1 − 1/u)(g(θ) − g(θ₋ⱼ)), as in CR3. The bias is −Σ(1 − mⱼ)(g(θ) − g(θ₋ⱼ)).
+    First-order influences are used if the value without some group is undefined. They are also used for metrics whose
+    threshold depends on the rows, because such a threshold jumps if a group is omitted.
 
     References
     ----------
@@ -305,7 +333,7 @@ def _jackknifed(
 def _value_without(
     rows: Array, levels: RowLevels, counts: tuple[Array, Array], weight: Array, statistic: Smooth
 ) -> float:
-    """Return the statistic without some rows; NaN if a class is then missing."""
+    """Return the statistic after some rows are omitted; NaN if the remaining rows have only one class."""
     kept = []
     for total, removed in zip(counts, levels.take(rows).counts(weight[rows]), strict=True):
         left = np.maximum(total - removed, 0)  # weights are rounded
@@ -328,26 +356,34 @@ def estimate_of(
     groups: Any = None,
     folds: OverFolds | None = None,
 ) -> inference.Estimate:
-    """Estimate a smooth statistic with a closed-form confidence interval.
+    """Estimate a metric or another smooth statistic, with a closed-form confidence interval.
 
     Parameters
     ----------
     data : data of one model
         Predictions, ThresholdCounts, an OperatingPoint, BinnedCounts or a CountsSketch; see `rocscope.sample`.
     statistic : str or Smooth
-        Name of a figure such as "brier", or a statistic of `rocscope.inference.statistics`.
+        Name of a metric such as "brier", or a statistic of `rocscope.inference.statistics`.
     model : str, optional
-        Name of the model to use; may be omitted if `data` contains only one model.
-    level, groups, folds : see `auc_interval`
+        Name of the model. By default, the only model of `data`.
+    level : float
+        Confidence level, between 0 and 1.
+    groups : array of n labels, or False, optional
+        Group of each row, such as the patient or customer. Rows of one group may be dependent. By default, the groups
+        of the Predictions. Pass False to treat all rows as independent.
+    folds : {"pooled", "mean"}, optional
+        "pooled" (default) estimates one value from the rows of all folds. "mean" estimates the mean of the values of
+        the folds.
 
     Returns
     -------
     Estimate
+        The value with its interval. If `reliable` is False, `reason` states why.
 
     Raises
     ------
     InputError
-        If the statistic is neither a name, a figure nor a function, or has no interval here.
+        If `statistic` is unknown, or if no closed-form interval is available for it.
 
     See Also
     --------
@@ -355,20 +391,22 @@ def estimate_of(
 
     Notes
     -----
-    The variance is the mean square of the influences divided by n. Influences are those of rows, of sums within groups,
-    or of folds with equal weight; with weights, they are computed by omitting a row. The interval depends on the
+    The influence of a row is the first-order change of the statistic if the row gets more weight. The variance of the
+    statistic is the mean of the squared influences divided by n. For groups, the influences of the rows of each group
+    are summed first. With weights, influences are computed by omitting one row at a time. The interval depends on the
     statistic:
 
-    - Shares of cases at a threshold, and rates at a given rate, have Wilson's interval with the number of trials that
-      has this variance, as in `rate_intervals`.
-    - Odds ratios, likelihood ratios and Youden's J have the MOVER interval from Jeffreys limits of both rates.
-    - Other figures of the four counts have the interval with half a row added to each count. For groups, variances are
-      estimated by the delete-one-group jackknife.
-    - All others have an interval that is symmetric on an unbounded scale: logit of shares, log of ratios, Fisher's z
-      for values from −1 to 1. The t quantile has 2n/(kurtosis − 1) degrees of freedom, the size of a normal sample
-      whose variance is equally precise. The interval of average precision is corrected for its bias.
+    - Proportions of cases at a threshold, such as the tpr, and rates at a given rate, such as the tpr at an fpr of 0.1,
+      have Wilson's interval. Its number of trials is the number for which a proportion has this variance.
+    - Odds ratios, likelihood ratios and Youden's J have the MOVER interval from Jeffreys limits of tpr and fpr.
+    - Other metrics of tp, fp, fn and tn have an interval with half a row added to each of the four counts. For groups,
+      the variance is estimated by a jackknife that omits one group at a time.
+    - All other statistics have an interval that is symmetric on an unbounded scale: logit for proportions, logarithm
+      for ratios, Fisher's z for values from −1 to 1. The t quantile has 2n/(kurtosis − 1) degrees of freedom, the size
+      of a normal sample whose variance is estimated equally precisely. The interval of the average precision includes
+      a correction for bias.
 
-    For an AUC with few positives, use `auc_interval`.
+    For the AUC of a sample with few positives, use `auc_interval`.
 
     References
     ----------
@@ -385,17 +423,29 @@ def estimate_of(
     statistic = scorer_name(statistic)
     smooth = statistic_named(statistic)[1] if isinstance(statistic, str) else statistic
     if not isinstance(smooth, Smooth):
-        hint = "for any other function of counts, use rocscope.bootstrap"
+        hint = "to use your own function of ThresholdCounts, call rocscope.bootstrap"
         if not isinstance(statistic, str) and hasattr(statistic, "__len__"):  # the scores, after the labels
             hint = PASS_PREDICTIONS
-        expected = "one of rocscope.inference.statistics"
+        expected = "the name of a metric, or one of rocscope.inference.statistics"
         raise InputError("statistic", expected=expected, got=check.shown(statistic), hint=hint)
     sample = values_of(sample_of(data, model=model), smooth, groups=groups, folds=folds)
     return estimate_value(sample, 0, level, smooth.scale)
 
 
 def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> inference.Estimate:
-    """Return the value of one model with its interval, clipped to the range of its scale."""
+    """Return the value of model `i` with its interval.
+
+    Parameters
+    ----------
+    sample : Values
+        Values of the models with their influences.
+    i : int
+        Index of the model.
+    level : float
+        Confidence level.
+    scale : Scale
+        Scale on which the interval is symmetric, with the smallest and the largest value of the statistic.
+    """
     trials = sample.trials[i] if sample.trials else None
     if trials is not None:
         return _estimate_share(sample, i, level, trials)
@@ -403,23 +453,23 @@ def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> infere
     varies = error > _ROUNDING * abs(value)
     inside = scale.low < value < scale.high
     linear = sample.linear[i] if sample.linear else Linear(value, np.empty(0), np.empty(0))
-    # The interval of half a row more takes both rates for independent, which those of groups are not; on a plain scale
-    # the statistic has no ends that a symmetric interval could pass.
+    # The interval with half a row added assumes that both rates are independent, which is not true for groups. On the
+    # plain scale the statistic is unbounded, so a symmetric interval cannot exceed its range.
     symmetric = varies and (scale is PLAIN or (sample.grouped and inside))
     if linear.smoothed is not None and not symmetric:
         return _estimate_of_counts(sample, i, value, error if varies else nan, level, scale, linear.smoothed)
     method = inference.joined("influence", scale.name, sample.note)
     if not (varies and inside):
-        reason = linear.reason or ("undefined in these rows" if isnan(value) else "nothing varies")
+        reason = linear.reason or ("the value is undefined in these rows" if isnan(value) else "the variance is 0")
         return inference.Estimate(value, nan, nan, level, method, sample.n, nan, reason)
 
     bias = linear.bias / (sample.n if sample.grouped else sample.stratum.effective_units)
     centre = max(value - bias, (value + scale.low) / 2)
-    spread = hypot(error, bias)  # no bias is known better than that
+    spread = hypot(error, bias)  # the bias itself is uncertain, by about its own size
     df = sample.df(i, sample.rows_beyond)
     low, high = scale.around(centre, inference.t_quantile(inference.normal_quantile(level), df) * spread)
     low, high = min(low, value), max(high, value)
-    # The degrees of freedom of a part of a curve allow for the few rows that it rests on.
+    # The degrees of freedom of a part of a curve already account for the few rows that determine it.
     is_part = sample.rows_beyond < min(sample.rows_of_class)
     reason = "" if is_part else _few_informative(sample.stratum.informative_units(sample.stratum.moves[:, i]))
     reason = reason or sample.reason
@@ -431,14 +481,23 @@ def estimate_value(sample: Values, i: int, level: float, scale: Scale) -> infere
 def _estimate_of_counts(
     sample: Values, i: int, value: float, error: float, level: float, scale: Scale, smoothed: Smoothed
 ) -> inference.Estimate:
-    """Return a metric of the four counts. The interval adds half a row to each count, and includes the value."""
+    """Return a metric of tp, fp, fn and tn with an interval that adds half a row to each of the four counts.
+
+    Parameters
+    ----------
+    sample, i, level, scale : see `estimate_value`
+    value, error : float
+        Value of the metric, and its standard error; the error is NaN if the variance is 0.
+    smoothed : Smoothed
+        The metric with half a row added to each count.
+    """
     method = inference.joined(smoothed.method, scale.name, sample.note)
     if isnan(value):
-        return inference.Estimate(value, scale.low, scale.high, level, method, sample.n, nan, "no such case")
+        return inference.Estimate(value, scale.low, scale.high, level, method, sample.n, nan, "the denominator is 0")
     equal_rows = not sample.note
     rows = sample.stratum.units if equal_rows else sample.stratum.effective_units
     if not equal_rows and error > 0:
-        # As many equal rows as give this standard error, by 1/√n from a number to which half a row is nothing.
+        # Number of equally weighted rows with this standard error, which is proportional to 1/√n for many rows.
         rows = (smoothed.value_and_error(_MANY)[1] / error) ** 2 * _MANY
     df = inf if equal_rows else sample.df(i, min(sample.rows_of_class))
     low, high = smoothed.interval(rows, inference.t_quantile(inference.normal_quantile(level), df), scale)
@@ -447,14 +506,15 @@ def _estimate_of_counts(
 
 
 def _estimate_share(sample: Values, i: int, level: float, trials: Trials) -> inference.Estimate:
-    """Return a share of cases with Wilson's interval at the number of independent cases that has its variance.
+    """Return a proportion of cases with Wilson's interval at the number of independent cases with the same variance.
 
-    If the share is read off a curve, the interval includes the curve between the limits of the position.
+    If the proportion is the height of a curve at an estimated x, the interval includes the curve over the interval of
+    x.
     """
     linear, n, per = sample.linear[i], trials.rows, sample.linear[i].per
     method = inference.joined("Wilson", sample.note)
     if not n:
-        return inference.Estimate(nan, 0.0, 1.0 / per, level, method, n, nan, "no such case")
+        return inference.Estimate(nan, 0.0, 1.0 / per, level, method, n, nan, "the denominator is 0")
     share = min(max(float(sample.values[i]) * per, 0.0), 1.0)
     variance = float(sample.covariance[i, i]) * per**2
     cases, df = trials.effective_cases, inf
@@ -469,7 +529,7 @@ def _estimate_share(sample: Values, i: int, level: float, trials: Trials) -> inf
     error = sqrt(share * (1 - share) / n) if trials.binomial else sqrt(max(variance, 0.0))
     low, high = low / per, high / per
     if linear.place is not None:
-        # A one-sided quantile: the curve has a kink at the place, and may fall or rise on one side of it only.
+        # A one-sided quantile, because the curve has a kink at x and may change on one side of x only.
         reach = inference.t_quantile(float(special.ndtri(level)), df) * trials.place_error
         before, after = linear.place.shifted(-reach), linear.place.shifted(reach)
         low, high = min(low, before, after), max(high, before, after)
@@ -488,7 +548,7 @@ def compare_statistics(
     groups: Any,
     folds: OverFolds | None,
 ) -> inference.Comparisons:
-    """Compare a smooth statistic between models on the same rows, or between samples."""
+    """Compare a smooth statistic between models on the same rows (paired) or on separate samples (unpaired)."""
     if arms.rows is not None:
         sample = values_of_rows(arms.rows, statistic, groups=groups, folds=folds)
         return compare_values(sample, statistic.name, hypothesis, adjust, statistic.scale)
@@ -507,14 +567,14 @@ def compare_values(
     adjust: inference.Adjust = "holm",
     scale: Scale = SHARE,
 ) -> inference.Comparisons:
-    """Compare values of models on the same rows, each with its interval."""
+    """Compare the values of all pairs of models on the same rows."""
     estimates = {name: estimate_value(sample, i, hypothesis.level, scale) for i, name in enumerate(sample.models)}
     paired = partial(_compare_paired, sample, hypothesis)
     return inference.compare_each_two(quantity, estimates, sample.covariance, paired, adjust)
 
 
 def _compare_paired(sample: Values, hypothesis: inference.Hypothesis, i: int, j: int) -> inference.Comparison:
-    # One case of a share, also where all cases are equal so far.
+    # Influence of one case on a proportion. It is above 0 even if all cases have been equal so far.
     one_case = 0.0
     for trials in (sample.trials[i], sample.trials[j]) if sample.trials else ():
         if trials is not None and trials.effective_cases > 0:
@@ -559,10 +619,13 @@ def _test_difference(
     method: str,
     shortage: str,
 ) -> inference.Comparison:
-    """Test with Student's t. A difference without variance is exact; a difference of infinite values is undefined."""
+    """Test a difference with Student's t.
+
+    If the standard error is 0, the interval has length 0. If a value is infinite, the difference is NaN.
+    """
     value = value if isfinite(value) else nan
     if error == 0 or isnan(error) or isnan(value):
-        reason = "undefined for one of the two" if isnan(value) else "nothing varies"
+        reason = "the value of a model is undefined" if isnan(value) else "the variance is 0"
         if value == 0:
             reason = ""
         difference = inference.Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)

@@ -1,15 +1,16 @@
-"""Thresholds that satisfy a bound with a guarantee, by multiple testing.
+"""Learn then test: find thresholds that satisfy a bound with a guarantee, by multiple testing.
 
-A bound on precision, accuracy or cost cannot be checked at a threshold that was chosen on the same rows, because the
-best of many thresholds looks better than it is. Learn then test (Angelopoulos et al. 2021) tests for each threshold the
-hypothesis that it violates the bound. It admits the thresholds whose hypothesis is rejected. The probability of
-admitting any threshold that violates the bound is at most the error rate, such as 5% (`admitted`). The p-values are
-exact for shares of cases (`p_of_share`), and by Hoeffding and Bentkus for mean amounts (`p_of_mean`).
+The bound is, for example, a least precision or a largest mean cost. It cannot be checked directly at a threshold that
+was chosen on the same rows, because the best of many thresholds looks better than it is. Learn then test (Angelopoulos
+et al. 2021) tests for each threshold the hypothesis that the threshold violates the bound. It admits the thresholds
+whose hypothesis is rejected (`admitted`). The probability of admitting any threshold that violates the bound is at most
+the error rate, such as 5%. For proportions of cases the p-values are exact (`p_of_share`). For mean amounts they use
+the bounds of Hoeffding and Bentkus (`p_of_mean`).
 
-The multiple test is a fallback procedure (Wiens & Dmitrienko 2005): thresholds are tested in the order of their depth,
-which does not depend on labels. The error rate is divided among several starting points. A threshold whose hypothesis
-is rejected passes its share of the error rate to the next threshold. With one starting point, it is the fixed sequence
-test of Bauer (1991).
+The multiple test is the fallback procedure of Wiens & Dmitrienko (2005). Thresholds are tested in the order of their
+depth, the number of cases acted on, because this order does not depend on labels. The error rate is divided among
+several starting points. If a hypothesis is rejected, its share of the error rate is passed to the next threshold. With
+one starting point, the procedure is the fixed sequence test of Bauer (1991).
 
 References
 ----------
@@ -28,19 +29,26 @@ from rocscope._base.arrays import Array
 
 Order = Literal["deeper", "shallower", "both"]
 
-# For a share of the cases acted on, tests start at n/16, n/8, n/4 and n/2 cases. The first start has half of the error
-# rate, each further start half of the remainder, as the cases with the highest scores most probably satisfy the bound.
-# If all cases count, starts are evenly spaced and have equal error rates.
+# For a proportion among the cases acted on, such as precision, tests start at n/16, n/8, n/4 and n/2 cases. The first
+# start has half of the error rate, and each further start half of the remainder, because the cases with the highest
+# scores most probably satisfy the bound. For a mean over all cases, starts are evenly spaced with equal error rates.
 _HALVINGS = 4
 _EVEN_STARTS = 6
 
 
 def p_of_share(counted: Array, n: Array, share: float) -> Array:
-    """Return the p-value of the hypothesis of a share of at most `share`: the binomial P(X ≥ counted); 1 if n is 0.
+    """Return the p-value of the hypothesis that a proportion is at most `share`: the binomial P(X ≥ counted).
+
+    Parameters
+    ----------
+    counted, n : arrays
+        Numbers of successes and of trials. Without trials, the p-value is 1.
+    share : float
+        Bound of the proportion.
 
     Examples
     --------
-    All of 29 cases are positive, and .9 to the power 29 is less than .05:
+    If all of 29 cases are positive, the p-value is .9²⁹ = .047:
 
     >>> p_of_share(np.array([29, 28]), np.array([29, 29]), 0.9).round(3)
     array([0.047, 0.199])
@@ -52,11 +60,19 @@ def p_of_share(counted: Array, n: Array, share: float) -> Array:
 
 
 def p_of_mean(mean: Array, n: Array, bound: float) -> Array:
-    """Return the p-value of the hypothesis of a mean of at least `bound`, for n values from 0 to 1.
+    """Return the p-value of the hypothesis that the mean of values from 0 to 1 is at least `bound`.
+
+    Parameters
+    ----------
+    mean, n : arrays
+        Observed means, and numbers of values.
+    bound : float
+        Bound of the mean.
 
     Notes
     -----
-    The p-value is the smaller of Hoeffding's exp(−n·kl(mean, bound)) and Bentkus' e·P(Bin(n, bound) ≤ ⌈n·mean⌉).
+    The p-value is the smaller of Hoeffding's exp(−n·kl(mean, bound)) and Bentkus' e·P(Bin(n, bound) ≤ ⌈n·mean⌉), where
+    kl is the Kullback–Leibler divergence of two Bernoulli distributions.
 
     Examples
     --------
@@ -75,22 +91,26 @@ def p_of_mean(mean: Array, n: Array, bound: float) -> Array:
 
 
 def admitted(p_values: Array, depth: Array, n: Array, error: float, order: Order) -> Array:
-    """Return a mask of the rejected hypotheses, with a familywise error rate.
+    """Return a mask of the admitted thresholds, whose hypotheses are rejected.
 
     Parameters
     ----------
     p_values : array of … × k
-        p-values of thresholds in the order of depth.
+        p-values of k thresholds, from the smallest to the largest depth.
     depth : array of … × k
         Number of cases acted on at each threshold.
     n : array of … × 1
-        Number of all cases.
+        Total number of cases.
+    error : float
+        Familywise error rate: the largest probability of admitting any threshold that violates the bound.
     order : {"deeper", "shallower", "both"}
-        Order of the tests. With "both", each order has half of the error rate.
+        Order of the tests: towards larger depths or towards smaller depths. With "both", each order has half of the
+        error rate.
 
     Examples
     --------
-    The tests continue from the starting point at half of the cases until a test is not significant:
+    With 4 thresholds, tests start at 1 case and at 2 cases. They continue to larger depths until a test is not
+    significant:
 
     >>> p = np.array([0.001, 0.001, 0.2, 0.001])
     >>> admitted(p, np.arange(1, 5), np.array([4]), 0.05, "deeper")
@@ -108,10 +128,19 @@ def admitted(p_values: Array, depth: Array, n: Array, error: float, order: Order
 
 
 def _passed(p_values: Array, depth: Array, n: Array, errors: Array, starts: Array, deeper: bool) -> Array:
-    """Return the rejected hypotheses of one order."""
+    """Return a mask of the rejected hypotheses if tests proceed in one order.
+
+    Parameters
+    ----------
+    p_values, depth, n : see `admitted`
+    errors, starts : arrays
+        Error rate of each starting point, and its depth as a share of n.
+    deeper : bool
+        True if tests proceed to larger depths.
+    """
     budget = np.zeros(p_values.shape)
     for start, error in zip(starts, errors, strict=True):
-        # The first threshold that acts on so many cases.
+        # The first threshold that acts on at least this share of the cases.
         first = (depth >= np.ceil(start * n)).argmax(axis=-1)
         np.put_along_axis(budget, first[..., None], np.take_along_axis(budget, first[..., None], -1) + error, axis=-1)
     size = p_values.shape[-1]

@@ -1,15 +1,15 @@
-"""Binomial proportions: intervals of shares and rates, and tests of two classifiers at their thresholds.
+"""Binomial proportions: confidence intervals of rates, and tests of two classifiers at their thresholds.
 
-A rate of an operating point is a share of cases: the tpr is the share of positives that are predicted positive. If
-cases are independent and the threshold was fixed beforehand, it is a binomial proportion; `binomial_limits` computes
-the usual intervals. Wilson's interval, the default, contains all shares p that a score test does not reject, which are
-those with abs(p̂ − p) ≤ z·√(p(1 − p)/n). `wilson_limits` has its formula, also for an effective number of trials
-(weights, groups, areas) and with a t quantile in place of z.
+Rates of an operating point are proportions of cases. For example, the tpr is the proportion of positives that are
+predicted positive. If the cases are independent and the threshold was fixed beforehand, the proportion is binomial.
+`binomial_limits` computes the usual intervals. The default is Wilson's interval. It contains all proportions p that the
+score test does not reject: abs(p̂ − p) ≤ z·√(p(1 − p)/n). `wilson_limits` computes this interval also for an effective
+number of trials and with a t quantile in place of z.
 
 The interval of a linear combination of rates is computed from the intervals of the rates (MOVER, Zou & Donner 2008).
 
-The order of the file: intervals of a share, rates of an operating point, a joint region of both rates, McNemar's test
-and the comparison of independent error rates, a table of thresholds.
+The file is in this order: intervals of a proportion, rates of an operating point, joint region of tpr and fpr,
+McNemar's test, comparison of independent error rates, table of thresholds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,11 +40,19 @@ METHODS = ("wilson", "clopper-pearson", "jeffreys", "wald")
 _NAMES = {"wilson": "Wilson", "clopper-pearson": "Clopper–Pearson", "jeffreys": "Jeffreys", "wald": "Wald"}
 
 
-# Intervals of a share
+# Intervals of a proportion
 
 
 def logit(value: float, standard_error: float, level: float) -> tuple[float, float]:
-    """Return the interval of a share that is symmetric on the logit scale."""
+    """Return a confidence interval of a proportion that is symmetric on the logit scale.
+
+    Parameters
+    ----------
+    value, standard_error : float
+        The proportion and its standard error, on the plain scale.
+    level : float
+        Confidence level.
+    """
     # d logit(p)/dp = 1/(p(1 − p))
     reach = normal_quantile(level) * standard_error / (value * (1 - value))
     centre = special.logit(value)
@@ -52,14 +60,14 @@ def logit(value: float, standard_error: float, level: float) -> tuple[float, flo
 
 
 def wilson_limits(share: Any, trials: Any, quantile: float) -> tuple[Any, Any]:
-    """Return the limits of Wilson's interval, for numbers or arrays. Rounding may move them slightly past 0 or 1.
+    """Return the limits of Wilson's interval for a proportion. Rounding may move a limit slightly past 0 or 1.
 
     Parameters
     ----------
     share : float or array
-        Observed share p̂, from 0 to 1.
+        Observed proportion p̂, from 0 to 1.
     trials : float or array
-        Number of trials n, or the number of independent trials with the same variance of the share.
+        Number of trials n, or an effective number of trials.
     quantile : float
         Normal quantile z, or a t quantile.
 
@@ -74,7 +82,9 @@ def wilson_limits(share: Any, trials: Any, quantile: float) -> tuple[Any, Any]:
 
 
 def wilson_interval(share: float, trials: float, quantile: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share at an effective number of trials; a share of 0 or 1 is an exact limit.
+    """Return Wilson's interval for a proportion, clipped to 0 and 1.
+
+    A proportion of exactly 0 or 1 is itself a limit of the interval. The parameters are as in `wilson_limits`.
 
     References
     ----------
@@ -91,7 +101,7 @@ def wilson_interval(share: float, trials: float, quantile: float) -> tuple[float
 
 
 def binomial_limits(count: Any, n: Any, method: ShareMethod, level: float) -> tuple[Array, Array]:
-    """Return the interval of a binomial share, for numbers or arrays; see `proportion_interval`.
+    """Return the limits of the interval of a binomial proportion, without checks; see `proportion_interval`.
 
     Examples
     --------
@@ -123,28 +133,35 @@ def binomial_limits(count: Any, n: Any, method: ShareMethod, level: float) -> tu
 def proportion_interval(
     count: Any, n: Any, *, method: ShareMethod = "wilson", level: float = 0.95
 ) -> tuple[Array, Array]:
-    """Compute the confidence interval of a binomial proportion, for numbers or arrays.
+    """Compute the confidence interval of a binomial proportion.
 
     Parameters
     ----------
-    count, n : int or array
-        Successes and trials. Without trials the interval is 0 to 1.
+    count : int or array of int
+        Number of successes.
+    n : int or array of int
+        Number of trials. If n is 0, the interval is 0 to 1.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        "wilson" is the score interval. "clopper-pearson" is the exact interval, whose coverage is at least `level`.
-        "jeffreys" is the equal-tailed interval from the prior Beta(½, ½); it extends to 0 or 1 if all trials have the
-        same result. "wald" is p ± z·√(p(1−p)/n), clipped to 0 and 1.
+        "wilson" is the score interval. "clopper-pearson" is the exact interval; its coverage is at least `level`.
+        "jeffreys" is the equal-tailed interval from the prior Beta(½, ½). If no trial succeeds, its lower limit is 0;
+        if all trials succeed, its upper limit is 1. "wald" is p ± z·√(p(1−p)/n), clipped to 0 and 1.
     level : float
-        Confidence level.
+        Confidence level, between 0 and 1.
 
     Returns
     -------
     low, high : arrays
         Limits of the interval.
 
+    Raises
+    ------
+    InputError
+        If a count is not a whole number, or if `method` or `level` is invalid.
+
     Notes
     -----
-    Do not use Wald's interval in practice: for small n or extreme rates its coverage is far too low (0 of 10 gives 0 to
-    0).
+    Do not use Wald's interval in practice. Its coverage is far too low for small n and for proportions near 0 or 1. For
+    example, the interval of 0 successes in 10 trials is 0 to 0.
 
     References
     ----------
@@ -161,15 +178,15 @@ def proportion_interval(
     count, n = np.asarray(count, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if ((count % 1 != 0) | (n % 1 != 0)).any():
         hint = "weighted cases are not binomial trials; use rocscope.bootstrap"
-        raise InputError("counts", expected="whole numbers", got="fractions", hint=hint)
+        raise InputError("counts", expected="whole numbers", got="numbers with fractions", hint=hint)
     return binomial_limits(count, n, method, level)
 
 
 def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level: float = 0.95) -> Estimate:
-    """Return a share of n independent cases with its interval and standard error √(p(1 − p)/n)."""
+    """Return the proportion of `count` in `n` independent cases, with its interval and standard error √(p(1 − p)/n)."""
     low, high = proportion_interval(count, n, method=method, level=level)
     if not n:
-        return Estimate(nan, float(low), float(high), level, _NAMES[method], n, nan, "no such case")
+        return Estimate(nan, float(low), float(high), level, _NAMES[method], n, nan, "the denominator is 0")
     value = count / n
     error = sqrt(value * (1 - value) / n)
     # Clopper & Pearson's interval covers at any number of trials.
@@ -178,11 +195,16 @@ def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level:
 
 
 def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]:
-    """Return a linear combination of independent estimates with its MOVER interval.
+    """Return a linear combination Σcᵢ·xᵢ of independent estimates xᵢ and the limits of its MOVER interval.
 
-    MOVER is the method of variance estimates recovery. Each half-width is √Σ(cᵢ·hᵢ)², where hᵢ is the half-width of the
-    interval of part i on that side. For positively dependent estimates, such as of models on the same rows, the
-    interval of a difference is too wide.
+    MOVER is the method of variance estimates recovery. On each side, the distance from the value to the limit is
+    √Σ(cᵢ·hᵢ)². Here hᵢ is the distance from xᵢ to the limit of its interval that moves the combination to this side.
+    For positively correlated estimates, such as two models on the same rows, the interval of a difference is too wide.
+
+    Parameters
+    ----------
+    parts : sequence of (float, Estimate)
+        Coefficient cᵢ and estimate xᵢ of each term.
 
     References
     ----------
@@ -204,7 +226,7 @@ def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float
 
 
 def mover_difference(first: Estimate, second: Estimate, method: str, n: float) -> Estimate:
-    """Return the difference second − first of two areas with a MOVER interval, when no variance is available."""
+    """Return the difference second − first of two AUCs with a MOVER interval. The interval needs no variance."""
     value, low, high = _mover([(1, second), (-1, first)])
     reach = 2 * normal_quantile(first.level)  # 0 at a level that is next to 0
     standard_error = (high - low) / reach if reach > 0 else nan
@@ -225,11 +247,11 @@ SHARES = {
     "prevalence": ("tp fn", "fp tn"),
     "depth": ("tp fp", "fn tn"),
 }
-"""Rates that are shares of cases: the cells of the numerator, and the other cells of the denominator."""
+"""Rates that are proportions: the cells of the numerator, and the cells that are only in the denominator."""
 
 
 def share_of(rate: str, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
-    """Return the numerator and the denominator of a rate.
+    """Return the numerator and the denominator of a rate, given the four cells of a confusion matrix.
 
     Examples
     --------
@@ -255,25 +277,28 @@ def rate_intervals(
     Parameters
     ----------
     point : OperatingPoint, or ConfusionMatrix of two classes
-        Whole counts.
+        Numbers of true and false positives and negatives. The numbers must be whole.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        Wilson's interval, the exact one of Clopper & Pearson, Jeffreys', or the normal approximation (Wald).
+        "wilson" is the score interval. "clopper-pearson" is the exact interval; its coverage is at least `level`.
+        "jeffreys" is the equal-tailed interval from the prior Beta(½, ½). "wald" is the normal approximation; its
+        coverage is too low in small samples.
     level : float
-        Confidence level of each interval separately.
+        Confidence level. It applies to each interval separately.
     target_prevalence : float, optional
-        Share of positives where the classifier will be used, treated as known. Precision and npv are then computed from
-        tpr and fpr, with an interval on the logit scale; accuracy, error and depth have MOVER intervals.
+        Share of positives in the population where the classifier will be used. It is treated as known. Precision, npv,
+        accuracy, error and depth are then computed from tpr and fpr at this prevalence. By default, all rates refer to
+        the given cases.
 
     Returns
     -------
-    dict from the name of a rate to Estimate
-        tpr, fnr, fpr, tnr, precision, npv, accuracy, error, depth, and prevalence if no target is given. A rate without
-        cases is NaN, with the interval 0 to 1.
+    dict from name to Estimate
+        The rates tpr, fnr, fpr, tnr, precision, npv, accuracy, error and depth. Without `target_prevalence`, also the
+        prevalence. If the denominator of a rate is 0, its value is NaN and its interval is 0 to 1.
 
     Raises
     ------
     InputError
-        If a count is not whole: weighted cases are not binomial trials.
+        If a count is not a whole number, because weighted cases are not binomial trials.
 
     See Also
     --------
@@ -281,9 +306,12 @@ def rate_intervals(
 
     Notes
     -----
-    For a prevalence π, logit(precision) = logit(π) + log(tpr/fpr), with variance (1 − tpr)/tp + (1 − fpr)/fp. The
-    formulas for npv are analogous. If a cell is 0, z²/2 is added to each cell (Mercaldo's adjusted logit interval). If
-    the threshold was chosen on the same cases, all intervals are too narrow.
+    At a target prevalence π, the precision has the logit logit(π) + log(tpr/fpr), with the variance
+    (1 − tpr)/tp + (1 − fpr)/fp. Its interval is symmetric on the logit scale. The formulas for npv are analogous. If a
+    cell of the confusion matrix is 0, z²/2 is added to each cell (Mercaldo's adjusted logit interval). Accuracy, error
+    and depth at a target prevalence have MOVER intervals, which combine the intervals of tpr and fpr.
+
+    If the threshold was chosen on the same cases, all intervals are too narrow.
 
     References
     ----------
@@ -319,11 +347,11 @@ def rate_intervals(
 
 
 def _predictive_value(point: OperatingPoint, prevalence: float, level: float) -> Estimate:
-    """Return the precision at a prevalence, with its interval."""
+    """Return the precision at a given prevalence, with an interval on the logit scale."""
     z = normal_quantile(level)
     name = f"logit at prevalence {prevalence:g}"
     if not (point.n_pos and point.n_neg):
-        return Estimate(nan, 0.0, 1.0, level, name, point.n, reason="no such case")
+        return Estimate(nan, 0.0, 1.0, level, name, point.n, reason="no cases of a class")
     true_alarms, false_alarms = prevalence * point.tpr, (1 - prevalence) * point.fpr
     alarms = true_alarms + false_alarms
     value = true_alarms / alarms if alarms else nan
@@ -338,13 +366,13 @@ def _predictive_value(point: OperatingPoint, prevalence: float, level: float) ->
     centre = special.logit(prevalence) + np.log(tpr / fpr)
     reach = z * sqrt((1 - tpr) / tp + (1 - fpr) / fp)
     low, high = special.expit(centre - reach), special.expit(centre + reach)
-    low, high = float(np.fmin(low, value)), float(np.fmax(high, value))  # which the adjustment may leave outside
+    low, high = float(np.fmin(low, value)), float(np.fmax(high, value))  # the adjusted interval may exclude the value
     reason = few(min(point.n_pos, point.n_neg), FEW_ROWS, "independent cases")
     return Estimate(value, low, high, level, name, point.n, reason=reason)
 
 
 def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) -> Estimate:
-    """Return a share of cases at a prevalence, from the rates of both classes and their intervals."""
+    """Return π·(rate of positives) + (1 − π)·(rate of negatives) at a prevalence π, with a MOVER interval."""
     value, low, high = _mover([(prevalence, of_positives), (1 - prevalence, of_negatives)])
     low, high = float(np.fmax(low, 0)), float(np.fmin(high, 1))  # NaN of a class without cases becomes 0 to 1
     name = f"{of_positives.method} at prevalence {prevalence:g} (MOVER)"
@@ -353,20 +381,21 @@ def _mixture(of_positives: Estimate, of_negatives: Estimate, prevalence: float) 
     return Estimate(value, low, high, of_positives.level, name, n, reason=reason)
 
 
-# Both rates of a threshold
+# Joint region of tpr and fpr
 
 
 @dataclass(frozen=True, repr=False)
 class JointRegion(Result):
-    """A rectangular confidence region for both rates of a threshold in ROC space.
+    """A rectangular confidence region in ROC space for the fpr and tpr of one threshold.
 
     Attributes
     ----------
     fpr, tpr : Estimate
-        The sides of the rectangle. Each is an interval with confidence level √`level`.
+        The sides of the rectangle. Each side is an interval with the confidence level √`level`.
     level : float
         Confidence level of the rectangle.
     method : str
+        Name of the method of both intervals.
     """
 
     fpr: Estimate
@@ -385,15 +414,17 @@ class JointRegion(Result):
 
 @contract
 def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearson", level: float = 0.95) -> JointRegion:
-    """Compute a rectangular confidence region of both rates at one threshold.
+    """Compute a rectangular confidence region for the fpr and tpr of one threshold.
 
     Parameters
     ----------
     point : OperatingPoint, or ConfusionMatrix of two classes
+        Numbers of true and false positives and negatives. The numbers must be whole.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        Method for the sides; see `rate_intervals`. With "clopper-pearson" the coverage is at least `level`.
+        Method of the intervals of fpr and tpr; see `rate_intervals`. With "clopper-pearson", the coverage of the region
+        is at least `level`.
     level : float
-        Confidence level of the region.
+        Confidence level of the region, between 0 and 1.
 
     Returns
     -------
@@ -403,7 +434,7 @@ def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearso
     Raises
     ------
     InputError
-        If a count is not whole.
+        If a count is not a whole number.
 
     See Also
     --------
@@ -411,8 +442,8 @@ def joint_region(point: OperatingPoint, *, method: ShareMethod = "clopper-pearso
 
     Notes
     -----
-    Positives and negatives are independent samples. So two intervals with level √level jointly contain both rates with
-    probability `level`.
+    Positives and negatives are independent samples. So two intervals with the confidence level √level contain both
+    rates with probability `level`.
 
     References
     ----------
@@ -451,34 +482,35 @@ def mcnemar(
     Parameters
     ----------
     predictions : Predictions of two models, or 2 × 2 table of counts
-        The rows of a table are "first classifier correct" and "first classifier wrong"; the columns are the same for
-        the second. Weights must be numbers of equal rows.
+        In a table, the first row counts cases that the first classifier predicts correctly, and the second row its
+        errors. The columns do the same for the second classifier. Weights of Predictions must be frequencies: the
+        number of identical rows that a row represents.
     thresholds : float or mapping from model name to float, optional
-        Thresholds that were not chosen on these rows; cases are predicted positive iff ``score >= threshold``. By
-        default the decisions of the models are compared.
+        Thresholds that were not chosen on these rows. A case is predicted positive if and only if
+        ``score >= threshold``. By default, the decisions stored in the Predictions are compared.
     among : {"all", "positives", "negatives"}
-        Rows to compare: all (accuracy), positives (tpr) or negatives (tnr).
+        Rows to compare: "all" compares the accuracy, "positives" the tpr, and "negatives" the tnr.
     method : {"mid-p", "exact", "asymptotic"}
-        "exact" is the binomial test, which is conservative. "mid-p" counts half of the probability of the observed
-        table; it almost always keeps its level. "asymptotic" uses z = (b − c)/√(b + c) and needs many discordant rows.
-        For rows in groups, a t test is used instead.
+        "exact" is the binomial test; it is conservative. "mid-p" is the binomial test with half of the probability of
+        the observed table; its error rate is almost always below the nominal rate. "asymptotic" is a normal test that
+        needs many discordant rows. For rows in groups, a t test is used instead.
     alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis about second − first.
+        Alternative hypothesis about second − first: not 0, above 0, or below 0.
     level : float
-        Confidence level of the interval.
+        Confidence level of the interval, between 0 and 1.
 
     Returns
     -------
     Comparison
-        The difference second − first. The statistic is the number of rows that only the second classifies correctly;
-        for rows in groups it is t.
+        The difference second − first. The statistic is the number of rows that only the second model predicts
+        correctly. For rows in groups, the statistic is t.
 
     Raises
     ------
     InputError
-        If there are not two models, or if no rows of the requested class exist.
+        If there are not two models, or if there are no rows in the class of `among`.
     WeightError
-        If weights are not whole.
+        If a weight is not a whole number.
 
     See Also
     --------
@@ -486,12 +518,12 @@ def mcnemar(
 
     Notes
     -----
-    Let b be the number of rows that only the second classifies correctly, and c the number that only the first does.
-    The difference is (b − c)/n. Its interval is Bonett and Price's: Wald's interval with one row added to b and one to
-    c, so that its width is never 0.
+    Of n rows, let b be the number that only the second model predicts correctly, and c the number that only the first
+    model predicts correctly. The difference is (b − c)/n. The asymptotic test uses z = (b − c)/√(b + c). The interval
+    is Bonett and Price's: Wald's interval with one row added to b and one row added to c. Its width is never 0.
 
-    Rows of a group are not independent. With groups in the Predictions, t is the mean difference of rows divided by its
-    standard error between groups. Each of the two added rows is then a group.
+    Rows of a group are not independent. If the Predictions have groups, t is the mean difference divided by its
+    standard error, which is estimated from the variation between groups. The two added rows are then two groups.
 
     References
     ----------
@@ -506,7 +538,7 @@ def mcnemar(
     >>> test.statistic, test.p_value
     (3.0, 0.125)
 
-    Of 40 rows, 2 are classified correctly by the first classifier only, and 9 by the second only:
+    In 40 cases, only the first classifier is correct in 2 cases, and only the second classifier in 9 cases:
 
     >>> mcnemar([[20, 2], [9, 9]]).difference.value
     0.175
@@ -533,14 +565,14 @@ def mcnemar(
     first_right, second_right = (decision == positive for decision in predicted)
     n = int(weight[rows].sum())
     if not n:
-        raise InputError("McNemar's test", expected=f"rows among {among}", got="none")
+        raise InputError("McNemar's test", expected=f"at least one row among {among}", got="0 rows")
     only_second = int(weight[rows & second_right & ~first_right].sum())
     only_first = int(weight[rows & first_right & ~second_right].sum())
     value = (only_second - only_first) / n
     first, second = predictions.models
     of_rows = "" if among == "all" else f", {among}"
     if predictions.grouped:
-        # Of Bonett & Price's rows, one that only the second and one that only the first has right, each is a group.
+        # Each of the two rows that Bonett & Price add is a group of its own.
         change = np.append(second_right[rows].astype(float) - first_right[rows], [1, -1])
         units = independent_units(predictions)
         assert units is not None  # as the rows are in groups
@@ -551,8 +583,8 @@ def mcnemar(
         return hypothesis.compare(first, second, difference, df=df, method=f"Obuchowski, {mean.method}{of_rows}")
     p_value = _discordance(only_second, only_first, method, hypothesis)
 
-    # Bonett & Price: Wald's interval of paired shares, with one more row that only the second, and one that only the
-    # first has right.
+    # Bonett & Price: Wald's interval of paired proportions, with two more rows: one that only the second model predicts
+    # correctly, and one that only the first model predicts correctly.
     gain, loss = (only_second + 1) / (n + 2), (only_first + 1) / (n + 2)
     error = sqrt((gain + loss - (gain - loss) ** 2) / (n + 2))
     reach = normal_quantile(level) * error
@@ -562,7 +594,7 @@ def mcnemar(
 
 
 def _rows_of_table(table: Any) -> Predictions:
-    """Return four positive rows with the counts of a table as frequencies; a correct prediction has score 1."""
+    """Return Predictions with one row per cell of a 2 × 2 table. The counts are frequencies; correct cases score 1."""
     counts = np.asarray(table)
     if counts.shape != (2, 2) or counts.dtype.kind not in "iu":
         expected, hint = "Predictions, or a 2 × 2 table of counts", PASS_PREDICTIONS
@@ -572,15 +604,23 @@ def _rows_of_table(table: Any) -> Predictions:
 
 
 def predict(predictions: Predictions, thresholds: Thresholds | None) -> dict[str, Booleans]:
-    """Return the positive predictions of each model. Thresholds are compared exactly."""
+    """Return a mask of the rows that are predicted positive, for each model.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Scores, or decisions, of the models.
+    thresholds : float or mapping from model name to float, or None
+        Thresholds of the models. None uses the decisions stored in the Predictions.
+    """
     models = predictions.models
     by_model: dict[str, float] = {} if thresholds is None else check.by_name(thresholds, models)
     given = predictions.decisions if thresholds is None else by_model
     missing = [model for model in models if model not in given]
     if missing:
         hint = "pass a threshold for each model without decisions" if thresholds is None else ""
-        expected = f"one for each of {models}"
-        raise ColumnError("thresholds", expected=expected, got=f"none for {missing}", hint=hint)
+        expected = f"a threshold for each of {models}"
+        raise ColumnError("thresholds", expected=expected, got=f"no threshold for {missing}", hint=hint)
     if thresholds is None:
         return {model: predictions.decisions[model] for model in models}
     return {model: _at_least(predictions, model, by_model[model]) for model in models}
@@ -594,7 +634,17 @@ def _at_least(predictions: Predictions, model: str, threshold: float) -> Boolean
 
 
 def _discordance(only_second: int, only_first: int, method: McNemar, hypothesis: Hypothesis) -> float:
-    """Return the p-value of discordant rows. If both models are equal, they are like tosses of a fair coin."""
+    """Return McNemar's p-value. Under the null hypothesis, a discordant row favours either model with probability ½.
+
+    Parameters
+    ----------
+    only_second, only_first : int
+        Numbers of discordant rows: rows that only the second or only the first model predicts correctly.
+    method : {"mid-p", "exact", "asymptotic"}
+        Method of the test.
+    hypothesis : Hypothesis
+        The alternative hypothesis.
+    """
     total = only_second + only_first
     if not total:
         return 1.0
@@ -602,7 +652,7 @@ def _discordance(only_second: int, only_first: int, method: McNemar, hypothesis:
         return hypothesis.p_value((only_second - only_first) / sqrt(total))
 
     def tail(observed: int) -> float:
-        """Return P(X ≥ observed); for mid-p, with half of P(X = observed)."""
+        """Return P(X ≥ observed) of a binomial; for mid-p, return P(X > observed) + P(X = observed)/2."""
         exact = float(special.bdtrc(observed - 1, total, 0.5))
         if method == "exact":
             return exact
@@ -621,23 +671,24 @@ def compare_errors(
     margin: float = 0.0,
     level: float = 0.95,
 ) -> Comparison:
-    """Compare two error rates on independent test sets: second − first.
+    """Compare the error rates of two classifiers on independent test sets.
 
     Parameters
     ----------
     first, second : OperatingPoint
-        Confusion matrices of the two test sets.
-    alternative, test, margin, level : see `compare`
+        Confusion matrix of each classifier on its test set.
+    alternative, test, margin, level
+        Hypothesis about second − first, and confidence level; see `compare`.
 
     Returns
     -------
     Comparison
-        Difference with interval and test.
+        Difference of the error rates, second − first, with an interval and a test.
 
     Raises
     ------
     InputError
-        If a point has no cases.
+        If an operating point has no cases.
 
     See Also
     --------
@@ -645,8 +696,8 @@ def compare_errors(
 
     Notes
     -----
-    The interval is d ± z·√(e₁(1 − e₁)/n₁ + e₂(1 − e₂)/n₂), with the error rates e and their difference d. For two
-    classifiers on the same rows, use `mcnemar`.
+    Let e₁ and e₂ be the error rates on n₁ and n₂ cases. The interval of the difference d = e₂ − e₁ is
+    d ± z·√(e₁(1 − e₁)/n₁ + e₂(1 − e₂)/n₂). For two classifiers on the same rows, use `mcnemar`.
 
     References
     ----------
@@ -654,7 +705,7 @@ def compare_errors(
 
     Examples
     --------
-    The two models of the book have an error rate of 15% on 30 records and of 25% on 5,000 records:
+    The first model of the book has an error rate of 15% on 30 records, and the second one of 25% on 5,000 records:
 
     >>> a = OperatingPoint(tp=15, fp=2.25, fn=2.25, tn=10.5)
     >>> b = OperatingPoint(tp=2000, fp=625, fn=625, tn=1750)
@@ -666,7 +717,7 @@ def compare_errors(
     reason = require_kinds("rates of a point", first, second)
     for name, point in (("first", first), ("second", second)):
         if not point.n:
-            raise InputError(name, expected="cases", got="none")
+            raise InputError(name, expected="at least one case", got="0 cases")
     variance = sum(point.error * (1 - point.error) / point.n for point in (first, second))
     name = "Wald, independent test sets"
     difference = hypothesis.wald(second.error - first.error, sqrt(variance), first.n + second.n, name, bound=1)
@@ -674,27 +725,30 @@ def compare_errors(
     return hypothesis.compare("first", "second", difference, method=name)
 
 
-# A table of thresholds
+# Table of thresholds
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _RATES = ("tpr", "tnr", "precision", "npv")
-_MOST_SHOWN = 20  # rows in a notebook: a choice
+_MOST_SHOWN = 20  # thresholds shown in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdTable(Result):
-    """Counts and rates at each threshold with intervals, computed by `threshold_table`.
+    """Confusion matrices and rates at several thresholds, with confidence intervals, from `threshold_table`.
 
     Attributes
     ----------
     columns : dict from name to array
-        ``threshold``; the counts ``tp``, ``fp``, ``fn`` and ``tn``; ``tpr`` (sensitivity), ``tnr`` (specificity),
-        ``precision`` and ``npv``, each with ``_low`` and ``_high``; and ``youden``. Rates without cases are NaN.
+        Columns of the table, with one entry per threshold. They are ``threshold``, the counts ``tp``, ``fp``, ``fn``
+        and ``tn``, the rates ``tpr`` (sensitivity), ``tnr`` (specificity), ``precision`` and ``npv``, and ``youden``.
+        The limits of the intervals have the suffixes ``_low`` and ``_high``, such as ``tpr_low``. A rate with a
+        denominator of 0 is NaN.
     level : float
-        Confidence level of each interval separately.
+        Confidence level. It applies to each interval separately.
     method : str
+        Name of the interval method.
     reason : str
-        Reason why the intervals are not reliable, such as rows in groups; empty if they are.
+        Reason why the intervals are not reliable, such as rows in groups. Empty if the intervals are reliable.
 
     Examples
     --------
@@ -717,7 +771,13 @@ class ThresholdTable(Result):
         return self.columns["threshold"].size
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame of "pandas", "polars" or "pyarrow" with one row per threshold."""
+        """Return a data frame with one row per threshold.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
+        """
         return check.frame_of(self.columns, backend)
 
     def __repr__(self) -> str:
@@ -741,35 +801,41 @@ def threshold_table(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> ThresholdTable:
-    """Compute counts, sensitivity, specificity and predictive values of thresholds, with confidence intervals.
+    """Compute the confusion matrix, sensitivity, specificity and predictive values at each threshold, with intervals.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     thresholds : array, optional
-        The thresholds; by default every distinct score, in decreasing order.
+        Thresholds of the table. By default, every distinct score in decreasing order.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        Method of the intervals. Each interval is for one rate at one threshold that was fixed before the data were
-        seen; rows must be independent.
+        Method of the intervals; see `rate_intervals`.
     level : float
-        Confidence level of each interval separately.
+        Confidence level, between 0 and 1. It applies to each interval separately.
 
     Returns
     -------
     ThresholdTable
+        Table with one row per threshold.
 
     Raises
     ------
     OneClassError
-        If one class is missing.
+        If the data contain only one class.
     WeightError
-        If the counts are not whole numbers.
+        If a weight is not a whole number.
 
     See Also
     --------
     rate_intervals
+
+    Notes
+    -----
+    Each interval is valid for one rate at one threshold that was fixed before the data were seen. Rows must be
+    independent.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def test_all_views_of_one_question_report_one_estimate(name):
     alone = {model: rs.choose(preds.select(models=[model]), context).interval() for model in preds.models}
     twice = preds if len(alone) > 1 else rs.Predictions(preds.y_true, dict.fromkeys(("m0", "m1"), preds.scores["m0"]))
     if len(alone) == 1:
-        with pytest.warns(rs.errors.RocscopeWarning, match="no row costs differently"):
+        with pytest.warns(rs.errors.RocscopeWarning, match="have the same cost on every row"):
             compared = rs.inference.compare_costs(twice, context)
     else:
         compared = rs.inference.compare_costs(twice, context)
