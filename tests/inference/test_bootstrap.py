@@ -279,7 +279,7 @@ def test_drawing_each_unit_as_often_as_it_is_gives_the_sample(case, stratified):
 def test_stratified_replicates_keep_the_class_mix():
     for data in (ONE, PREDS, rs.Predictions(LABEL, SCORES["a"], sample_weight=np.ones(200))):
         pick = (lambda c: c["a"].n_pos) if len(data.models) > 1 else (lambda c: c.n_pos)
-        with pytest.warns(RocscopeWarning, match="all replicates are 50"):
+        with pytest.warns(RocscopeWarning, match="all replicates equal 50"):
             found = rs.bootstrap(data, pick, stratified=True, replicates=20)
         assert found.low == found.high == LABEL.sum()
         assert rs.bootstrap(data, pick, replicates=20).low < LABEL.sum()
@@ -287,7 +287,7 @@ def test_stratified_replicates_keep_the_class_mix():
 
 def test_models_share_the_rows_of_each_replicate():
     same = rs.Predictions(LABEL, {"a": SCORES["a"], "b": 2 * SCORES["a"]})
-    with pytest.warns(RocscopeWarning, match="all replicates are 0"):
+    with pytest.warns(RocscopeWarning, match="all replicates equal 0"):
         found = rs.bootstrap(same, lambda c: rs.auc(c["b"]) - rs.auc(c["a"]), replicates=50)
     assert found.low == found.high == 0
 
@@ -413,7 +413,9 @@ def test_results_are_plain_data():
 
 
 def test_a_statistic_is_a_function():
-    with pytest.raises(InputError, match=r"^statistic: expected a function of counts, got 3; such as rocscope\.auc"):
+    with pytest.raises(
+        InputError, match=r"^statistic: expected a metric's name or a function, got 3; for example, pass rocscope\.auc"
+    ):
         rs.bootstrap(rs.ThresholdCounts([1, 0], [2, 1], [1, 2]), 3)
 
 

@@ -1,17 +1,20 @@
-"""The bootstrap: resampling of rows, counts or groups, and intervals of any function of counts.
+"""The bootstrap: resampling of rows or groups, and confidence intervals of any statistic.
 
-A bootstrap draws a sample of the same number of units, with replacement, and computes the statistic on it. All
-statistics here are functions of counts at score levels, so replicates need no sorting. A `Design` defines the units
-(levels of one model, rows, groups), their frequencies, and the strata. A `Tally` for each model converts numbers of
-draws to counts at each level. A `Statistic` converts counts to numbers. `replicate` combines these steps.
+A bootstrap replicate draws the same number of units as the sample has, with replacement, and computes the statistic. A
+unit is a row, a group of rows, or one of several identical rows. All statistics are functions of `ThresholdCounts`, the
+numbers of positives and negatives at each distinct score. So scores are sorted once, and replicates need no sorting.
 
-Replicates are computed in chunks whose size depends only on the data. Each chunk has its own seed, so the replicates do
-not depend on the number of threads.
+A `Design` defines the units, their frequencies, and the strata. A `Tally` converts the number of draws of each unit to
+counts at each distinct score of a model. A `Statistic` converts counts to numbers. `replicate` combines these steps.
 
-Intervals are quantiles of the replicates: percentile, basic (mirrored at the estimate) or BCa, which corrects for bias
-and for the skewness of the influence of single units, its acceleration (`leave_one_out`, `_acceleration`).
+Replicates are computed in chunks. The size of a chunk depends only on the data, and each chunk has its own seed.
+Therefore the replicates do not depend on the number of threads.
 
-The order of the file: units and their tallies, statistics and replicates, designs of data, acceleration, intervals,
+The limits of an interval are quantiles of the replicates (percentile), or these quantiles reflected at the estimate
+(basic). BCa intervals correct the quantiles for bias and skewness. The skewness correction is called acceleration
+(`leave_one_out`, `_acceleration`).
+
+The file is in this order: units and tallies, statistics and replicates, designs of data, acceleration, intervals,
 differences.
 """
 
@@ -41,24 +44,36 @@ from rocscope.sample import Models, Sample, Samples, samples_of
 
 CountsOf = Mapping[str, ThresholdCounts]
 
-_CHUNK_CELLS = 2**17  # counts drawn at once: 1 MB, which a cache holds
-_CHUNK_MOST = 100  # replicates: 2,000 then make 20 chunks for the cores to share
-_DRAWS_A_UNIT = 12  # above this number, binomials unit by unit are drawn faster than rows one by one
-_COMPILED_FROM = 10_000_000  # draws in all, below which NumPy answers before a compiler is loaded
+_CHUNK_CELLS = 2**17  # numbers of draws in a chunk: 1 MB, which fits into a processor cache
+_CHUNK_MOST = 100  # most replicates in a chunk: 2,000 replicates then make 20 chunks for the processors to share
+_DRAWS_A_UNIT = 12  # rows per unit above which one binomial per unit is faster than draws of single rows
+_COMPILED_FROM = 10_000_000  # total number of draws below which NumPy is faster than loading the compiler
 
 _BLOCK = 2**8  # rows in a block: a power of two, so that one random byte draws a row
 
 
-# Units and their tallies
+# Units and tallies
 
 
 @dataclass(frozen=True)
 class RowsByTarget:
-    """Rows ordered by target: their level for positives, k + their level for negatives.
+    """Rows in an order that allows sums by score and class.
 
-    `unit` and `weight` (or None) have one entry per row. `targets` contains the targets that occur, and `starts` the
-    index of the first row of each. Estimated weights are re-estimated in each replicate by `reestimated`, from the
-    number of draws of each row.
+    A model has k distinct scores. The target of a positive is the index of its score. The target of a negative is k
+    plus the index of its score. Rows are sorted by target.
+
+    Attributes
+    ----------
+    unit : array of n
+        Unit of each row.
+    weight : array of n, or None
+        Weight of each row.
+    starts : array
+        Index of the first row of each target that occurs.
+    targets : array
+        The targets that occur, in increasing order.
+    reestimated : function, optional
+        Function that estimates the weights again in each replicate, from the number of draws of each row.
     """
 
     unit: Array
@@ -70,10 +85,17 @@ class RowsByTarget:
 
 @dataclass(frozen=True)
 class Tally:
-    """Converts the number of draws of each unit to positives and negatives at each of k levels of one model.
+    """Converts numbers of draws of units to numbers of positives and negatives at each distinct score of a model.
 
-    A target is the positives or the negatives of one level. `cells` contains the counts that each unit adds to each
-    target. Without `rows` and `cells`, each unit is a target.
+    Attributes
+    ----------
+    threshold : array of k
+        Distinct scores of the model, decreasing.
+    rows : RowsByTarget, optional
+        The rows, if units are rows or groups of rows. By default, there are 2k units: the positives at each score, and
+        then the negatives at each score.
+    cells : array of units × 2k, optional
+        Numbers of positives and of negatives at each score that one draw of each unit adds.
     """
 
     threshold: Array
@@ -81,7 +103,13 @@ class Tally:
     cells: Array | None = None
 
     def counts(self, drawn: Array) -> tuple[Array, Array]:
-        """Return matrices of positives and of negatives, with one row per replicate and one column per level."""
+        """Return two matrices, the numbers of positives and of negatives: a row per replicate, a column per score.
+
+        Parameters
+        ----------
+        drawn : array of replicates × units
+            Number of draws of each unit in each replicate.
+        """
         k = self.threshold.size
         if self.cells is not None:
             drawn = drawn @ self.cells
@@ -97,7 +125,7 @@ class Tally:
         return cells[:, :k], cells[:, k:]
 
     def of_units(self) -> tuple[Array, Array]:
-        """Return target and weight of each unit, if every unit is one row."""
+        """Return the target and the weight of each unit, for units that are single rows; see `RowsByTarget`."""
         rows = self.rows
         if rows is None:
             return np.arange(2 * self.threshold.size), np.ones(2 * self.threshold.size)
@@ -117,7 +145,21 @@ class Tally:
         weighting: variance.EstimatedWeights | None = None,
         frequency: bool = False,
     ) -> "Tally":
-        """Return the tally of rows, which are ranked once. Without `unit`, every row is a unit."""
+        """Return the tally of n rows. Scores are sorted here, once for all replicates.
+
+        Parameters
+        ----------
+        positive, score : arrays of n
+            Labels and scores.
+        unit : array of n, optional
+            Unit of each row. By default, each row is a unit.
+        weight : array of n, optional
+            Weights of the rows.
+        weighting : EstimatedWeights, optional
+            The estimated weights, to be estimated again in each replicate.
+        frequency : bool
+            True if the user's weights are frequencies; see `EstimatedWeights.reestimated`.
+        """
         ranked = variance.RowLevels.of(positive, score)
         target = np.where(positive, ranked.level, ranked.threshold.size + ranked.level)
         order = np.argsort(target, kind="stable")
@@ -133,12 +175,25 @@ class Tally:
 
 @dataclass(frozen=True)
 class Design:
-    """The units that the bootstrap draws: their frequencies, strata and tallies.
+    """Units that the bootstrap draws, with their frequencies and strata.
 
-    A unit is a row, a group of rows, or all equal rows (same label and score); `frequency` is the number of times
-    that a unit occurs in the data. Strata are consecutive ranges of units, and are resampled separately. `tallies` has
-    one `Tally` for each model, which converts drawn units to counts at each level.
-    `doubt` is the reason why intervals from this design are unreliable; it is empty if intervals are reliable.
+    Attributes
+    ----------
+    frequency : array of units
+        Number of times that each unit occurs in the data. A unit is a row, a group of rows, or all rows with the same
+        label and score.
+    strata : tuple of slice
+        Consecutive ranges of units that are resampled separately.
+    tallies : mapping from model name to Tally
+        Conversion of numbers of draws to counts at each score.
+    n : float
+        Number of rows.
+    note : str
+        Description of strata, groups and weights. It is added to the name of a method.
+    one_row_a_unit : bool
+        True if a unit is one row, or one of several identical rows. False for groups.
+    doubt : str
+        Reason why intervals from this design are not reliable. Empty if they are reliable.
     """
 
     frequency: Array
@@ -151,21 +206,31 @@ class Design:
 
     @cached_property
     def draws(self) -> int:
-        """Number of units drawn for one replicate."""
+        """Number of draws for one replicate."""
         return sum(self._sizes)
 
     @cached_property
     def _sizes(self) -> list[int]:
-        """Number of units drawn from each stratum."""
+        """Number of draws from each stratum."""
         return [int(self.frequency[stratum].sum()) for stratum in self.strata]
 
     @property
     def first_tally(self) -> Tally:
-        """The tally of the first model."""
+        """Tally of the first model."""
         return next(iter(self.tallies.values()))
 
     def draw(self, rng: np.random.Generator, replicates: int, compiled: bool) -> Array:
-        """Return the number of draws of each unit, with one row per replicate."""
+        """Draw bootstrap samples. Return the number of draws of each unit (replicates × units).
+
+        Parameters
+        ----------
+        rng : Generator
+            Random generator.
+        replicates : int
+            Number of samples.
+        compiled : bool
+            If True, use compiled functions.
+        """
         drawn = np.zeros((replicates, self.frequency.size), np.int64)
         for stratum, unit in zip(self.strata, self._unit_of_row, strict=True):
             if unit is None:
@@ -177,7 +242,7 @@ class Design:
         return drawn
 
     def draw_areas(self, rng: np.random.Generator, replicates: int) -> Array:
-        """Return the AUC of each replicate without counts by level; needs `better_positives`."""
+        """Draw bootstrap samples and return their AUCs (replicates × 1), without a Tally. Needs `better_positives`."""
         assert self.better_positives is not None
         n_pos, above, not_below = self.better_positives
         reached = np.zeros((replicates, n_pos + 1), np.uint32)
@@ -192,10 +257,11 @@ class Design:
 
     @cached_property
     def better_positives(self) -> tuple[int, Array, Array] | None:
-        """Number of positive rows; for each negative row, the numbers of positives above it and not below it.
+        """Numbers of positives with higher scores, from which AUCs are computed.
 
-        None if units are not rows at the levels of one model, if they are drawn by binomials, or if the numbers need
-        more than 32 bits.
+        A tuple of the number of positives and, for each negative, the number of positives with a higher score and the
+        number of positives with a higher or equal score. None if there are several models, weights or groups, if units
+        are drawn by binomials, or if the numbers need more than 32 bits.
         """
         tally = self.first_tally
         is_counts = len(self.tallies) == 1 and tally.rows is None and tally.cells is None
@@ -210,7 +276,7 @@ class Design:
 
     @cached_property
     def _unit_of_row(self) -> list[Array | None]:
-        """Unit of each row, by stratum; None if units are drawn by binomials."""
+        """Unit of each row, for each stratum; None for a stratum whose units are drawn by binomials."""
         units: list[Array | None] = []
         for stratum in self.strata:
             frequency = self.frequency[stratum]
@@ -219,7 +285,7 @@ class Design:
 
     @property
     def smallest_class(self) -> float:
-        """Number of rows in the smaller class; with weights, the effective number (Σw)²/Σw²."""
+        """Number of rows in the smaller class. With weights, the effective number (Σw)²/Σw²."""
         tally = self.first_tally
         totals = [counts.sum() for counts in tally.counts(self.frequency[None, :])]
         if tally.rows is None or tally.rows.weight is None:
@@ -229,7 +295,7 @@ class Design:
         return float(min(total**2 / square if square else 0.0 for total, square in zip(totals, squares, strict=True)))
 
     def worth_compiling(self, replicates: int) -> bool:
-        """Return True if the number of replicates justifies loading the compiler."""
+        """Return True if there are enough draws to justify the time for loading the compiler."""
         return self.draws * check.check_whole(replicates, "replicates") >= _COMPILED_FROM
 
     @property
@@ -240,12 +306,12 @@ class Design:
 
 
 def _by_rows(frequency: Array) -> bool:
-    """Return True if rows should be drawn one by one, which is faster than binomials for units of few rows."""
+    """Return True if drawing single rows is faster than drawing a binomial number for each unit."""
     return frequency.sum() <= _DRAWS_A_UNIT * frequency.size
 
 
 def _add_drawn_rows(rng: np.random.Generator, unit: Array, drawn: Array, compiled: bool) -> None:
-    """Draw rows of a stratum for each replicate, and add the counts of their units to the rows of `drawn`."""
+    """Draw rows of a stratum, and add the number of draws of each unit to `drawn` (replicates × units)."""
     replicates, units = drawn.shape
     number, place = _draw_rows(rng, unit.size, replicates)
     if compiled:
@@ -253,17 +319,24 @@ def _add_drawn_rows(rng: np.random.Generator, unit: Array, drawn: Array, compile
         return
     block = np.tile(np.arange(number.shape[1]), replicates)
     first_row = np.repeat(_BLOCK * block, number.ravel()).reshape(place.shape)
-    row = place.astype(np.intp) + first_row  # operands of one type, which NumPy adds without buffers
-    # All replicates in one bincount: cells of the replicates one after the other.
+    row = place.astype(np.intp) + first_row  # NumPy adds arrays of one type without buffers
+    # Count all replicates at once, with different cells for each replicate.
     cell = unit[row] + units * np.arange(replicates)[:, None]
     drawn += np.bincount(cell.ravel(), minlength=drawn.size).reshape(drawn.shape)
 
 
 def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[Array, Array]:
-    """Draw a sample of the same size: first the number of rows from each block of neighbours, then rows in each block.
+    """Draw samples of `total` rows with replacement, in two steps that avoid random memory access.
 
-    The numbers are multinomial, and all rows of a block have equal probability. The distribution is the same as for
-    rows drawn one by one, without random access to all of the memory.
+    Rows are divided into blocks of consecutive rows. The first step draws the number of rows from each block, which is
+    multinomial. The second step draws rows within each block. The distribution is the same as for single draws.
+
+    Returns
+    -------
+    number : array of replicates × blocks
+        Number of rows drawn from each block.
+    place : array of replicates × total
+        Index of each drawn row within its block.
     """
     size = np.diff(np.append(np.arange(0, total, _BLOCK), total))
     number = rng.multinomial(total, size / total, size=replicates)
@@ -285,13 +358,32 @@ def _draw_rows(rng: np.random.Generator, total: int, replicates: int) -> tuple[A
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic of the counts of all models: `size` numbers from `function`, or the AUC of each model."""
+    """A statistic of the counts of one or more models.
+
+    Attributes
+    ----------
+    function : function or None
+        Function of a dict from model name to ThresholdCounts. It returns `size` numbers. None computes the AUC of each
+        model.
+    size : int
+        Number of values.
+    """
 
     function: Callable[[CountsOf], Any] | None
     size: int
 
     def of_matrices(self, tallied: Mapping[str, tuple[Array, Array]], design: Design, compiled: bool) -> Array:
-        """Return the statistic with one row per replicate; NaN if a required class was not drawn."""
+        """Return the statistic of each replicate (replicates × size); NaN if a required class was not drawn.
+
+        Parameters
+        ----------
+        tallied : mapping from model name to two matrices
+            Numbers of positives and of negatives at each score (replicates × scores).
+        design : Design
+            Provides the distinct scores of each model.
+        compiled : bool
+            If True, use compiled functions.
+        """
         if self.function is None:
             return np.column_stack([areas(pos, neg, compiled) for pos, neg in tallied.values()])
         replicates = next(iter(tallied.values()))[0].shape[0]
@@ -312,13 +404,13 @@ AREAS = Statistic(None, 0)
 
 
 def counts_of(threshold: Array, pos: Array, neg: Array) -> ThresholdCounts:
-    """Return counts of the levels that were drawn."""
+    """Return the ThresholdCounts of one replicate, without scores that were not drawn."""
     used = (pos + neg) > 0
     return ThresholdCounts.from_ranking(Levels(threshold[used], pos[used], neg[used]))
 
 
 def areas(pos: Array, neg: Array, compiled: bool) -> Array:
-    """Return the AUC of each row of counts; NaN if a class is missing."""
+    """Return the AUC of each replicate, given its counts (replicates × scores); NaN if a class is missing."""
     if compiled:
         right = np.empty(pos.shape[0], pos.dtype)
         kernels.ranks.count_right(pos, neg, right)
@@ -328,7 +420,7 @@ def areas(pos: Array, neg: Array, compiled: bool) -> Array:
 
 
 def _shares(right: Array, n_pos: Array, n_neg: Array) -> Array:
-    """Return half of the pairs as shares; NaN if a class is missing."""
+    """Return right/(2·n_pos·n_neg), the AUC for twice the number of concordant pairs; NaN if a class is missing."""
     with np.errstate(invalid="ignore"):
         return right / (2 * n_pos * n_neg)
 
@@ -343,7 +435,25 @@ def replicate(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Array:
-    """Return the statistic with one row per replicate. Streams of the same random state have different draws."""
+    """Draw bootstrap replicates, and return the statistic of each replicate (replicates × size).
+
+    Parameters
+    ----------
+    design : Design
+        Units to draw.
+    statistic : Statistic
+        Statistic to compute.
+    replicates : int
+        Number of replicates.
+    random_state : int, Generator, RandomState or None
+        Seed.
+    stream : int, optional
+        Number that is added to the seed. Designs with different numbers have independent draws.
+    threads : int, optional
+        Number of threads. By default, one per processor.
+    progress : bool, None or function
+        Progress display; see `bootstrap`.
+    """
     compiled = design.worth_compiling(replicates)
 
     def work(rng: np.random.Generator, size: int) -> Array:
@@ -352,7 +462,7 @@ def replicate(
         return statistic.of_matrices(tally_all(design, design.draw(rng, size, compiled)), design, compiled)
 
     if statistic.function is not None:
-        threads = 1  # Python functions hold the interpreter lock, and gain nothing from threads
+        threads = 1  # Python functions hold the interpreter lock, so threads do not make them faster
     seed = [check.seed_of(random_state)]
     if stream is not None:
         seed.append(stream)
@@ -368,7 +478,21 @@ def in_chunks(
     threads: int | None,
     progress: Progress,
 ) -> Array:
-    """Apply `work` to each chunk with its own generator, and return all replicates in order."""
+    """Compute replicates in chunks, and return all replicates in order.
+
+    Parameters
+    ----------
+    work : function of a Generator and a number
+        Function that returns this number of replicates.
+    replicates, chunk : int
+        Total number of replicates, and number of replicates in a chunk.
+    seed : int or list of int
+        Seed from which the generator of each chunk is derived.
+    threads : int, optional
+        Number of threads. By default, one per processor.
+    progress : bool, None or function
+        Progress display; see `bootstrap`.
+    """
     check.check_whole(replicates, "replicates")
     sizes = [min(chunk, replicates - done) for done in range(0, replicates, chunk)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
@@ -384,7 +508,7 @@ def in_chunks(
 
 
 def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
-    """Return the counts of each model."""
+    """Return the numbers of positives and negatives at each score of each model, given the numbers of draws."""
     return {model: tally.counts(drawn) for model, tally in design.tallies.items()}
 
 
@@ -392,7 +516,7 @@ def tally_all(design: Design, drawn: Array) -> dict[str, tuple[Array, Array]]:
 
 
 def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = "score") -> Design:
-    """Return the design that resamples rows of one model, given as counts by level."""
+    """Return the design that resamples rows of one model, given the counts at each score."""
     counts.require_cases()
     frequency = np.concatenate([counts.pos, counts.neg]).astype(np.int64)
     strata = _strata_of_classes(frequency, len(counts), stratified)
@@ -400,7 +524,7 @@ def design_of_counts(counts: ThresholdCounts, *, stratified: bool, model: str = 
 
 
 def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any) -> Design:
-    """Return the design that resamples the rows of all models together, or groups of rows."""
+    """Return the design that resamples rows, or groups of rows. All models are computed on the same drawn rows."""
     weight, weighting = predictions.sample_weight, predictions.weighting
     doubt = "" if weighting is None else weighting.doubt
     unit = independent_units(predictions, groups)
@@ -423,7 +547,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any) -
     elif weight is not None:
         note = "sampling weights"
 
-    order = np.argsort(~predictions.y_true, kind="stable")  # positives first, as strata are consecutive
+    order = np.argsort(~predictions.y_true, kind="stable")  # positives first, because strata are consecutive
     positive, frequency = predictions.y_true[order], frequency[order]
     weight = None if weight is None else weight[order]
     weighting = None if weighting is None else weighting.take(order)
@@ -437,7 +561,7 @@ def design_of_rows(predictions: Predictions, *, stratified: bool, groups: Any) -
 
 
 def _design_of_groups(predictions: Predictions, code: Indices, stratified: bool) -> Design:
-    """Return the design that resamples whole groups, stratified by the classes they contain."""
+    """Return the design that resamples entire groups, optionally stratified by the classes that a group contains."""
     groups = int(code.max()) + 1
     classes = np.zeros(groups, np.int64)  # 1: positives only, 2: negatives only, 3: both; 0 if all are one stratum
     if stratified:
@@ -460,7 +584,7 @@ def _design_of_groups(predictions: Predictions, code: Indices, stratified: bool)
 
 
 def _strata_of_classes(frequency: Array, positives: int, stratified: bool) -> tuple[slice, ...]:
-    """Return the strata of units in order of class, positives first, without empty ones."""
+    """Return the strata of units that are sorted by class, positives first. Empty strata are omitted."""
     strata = [slice(0, frequency.size)]
     if stratified:
         strata = [slice(0, positives), slice(positives, frequency.size)]
@@ -468,7 +592,19 @@ def _strata_of_classes(frequency: Array, positives: int, stratified: bool) -> tu
 
 
 def design_of(data: Any, model: str | None = None, *, stratified: bool, groups: Any = None) -> Design:
-    """Return the resampling design of any data: rows of all models together if possible."""
+    """Return the resampling design of data of any type.
+
+    Parameters
+    ----------
+    data : data of one or more models
+        Predictions or another type that `rocscope.sample` describes.
+    model : str, optional
+        Name of a model. By default, all models of Predictions, or the only model of other data.
+    stratified : bool
+        If True, positives and negatives are resampled separately.
+    groups : array of n labels, or False, optional
+        Group of each row.
+    """
     samples = samples_of(data, name="data")
     if samples.rows is not None and model is None:
         return design_of_rows(samples.rows, stratified=stratified, groups=groups)
@@ -476,7 +612,7 @@ def design_of(data: Any, model: str | None = None, *, stratified: bool, groups: 
 
 
 def design_of_sample(sample: Sample, *, stratified: bool, groups: Any) -> Design:
-    """Return the resampling design of one model's data."""
+    """Return the resampling design of the data of one model."""
     rows = sample.rows if groups is None or groups is False else sample.require_rows("groups")
     if rows is None:
         doubt = require_kinds("an interval from counts", sample.counts)
@@ -486,19 +622,27 @@ def design_of_sample(sample: Sample, *, stratified: bool, groups: Any) -> Design
 
 # Acceleration
 
-_MOST_GROUPS = 1_000  # left out in turn at most, for the skewness that BCa needs: a choice
+_MOST_GROUPS = 1_000  # most leave-one-out values for the acceleration of BCa
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Leave-one-out values of a statistic for the units (or groups) of one stratum, and their multiplicities."""
+    """Leave-one-out values of a statistic in one stratum.
+
+    Attributes
+    ----------
+    values : array of u × size
+        Values of the statistic if one unit is omitted, for each of u units.
+    frequency : array of u
+        Number of identical units that each unit represents.
+    """
 
     values: Array
     frequency: Array
 
 
 def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
-    """Return the defined leave-one-out values of each stratum."""
+    """Return the leave-one-out values of each stratum. Undefined values are omitted."""
     parts = []
     for stratum in design.strata:
         units = np.flatnonzero(design.frequency[stratum]) + stratum.start
@@ -510,7 +654,7 @@ def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
         elif units.size <= _MOST_GROUPS:
             values = _without(design, statistic, np.arange(units.size), units)
         else:
-            # Too many: leave out random groups of rows in turn.
+            # There are too many units to omit one at a time, so omit random groups of units.
             drawn = np.repeat(units, frequency)
             group = np.random.default_rng(0).permutation(drawn.size) % _MOST_GROUPS
             values = _without(design, statistic, group, drawn)
@@ -521,12 +665,18 @@ def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
 
 
 def _acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
-    """Return the acceleration of a linear combination of statistics, over all strata.
+    """Return the acceleration of BCa for a linear combination of statistics.
+
+    Parameters
+    ----------
+    parts : sequence of (LeftOut, array)
+        Leave-one-out values of each stratum, and the coefficients of the combination.
 
     Notes
     -----
-    a = Σ d³ / (6·(Σ d²)^1.5), where d = (mean of the leave-one-out values in the stratum) − (leave-one-out value)
-    (Davison & Hinkley 1997, §5.3). It is 0 if nothing varies.
+    The acceleration is a = Σ d³ / (6·(Σ d²)^1.5), summed over all units of all strata (Davison & Hinkley 1997, §5.3).
+    Here d is the mean of the leave-one-out values of the stratum minus the leave-one-out value of the unit. If all d
+    are 0, the acceleration is 0.
 
     Examples
     --------
@@ -546,7 +696,14 @@ def _acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
 
 
 def _without(design: Design, statistic: Statistic, group: Array, unit: Array) -> Array:
-    """Return the statistic without each group of units; `group` has the group of each unit."""
+    """Return the statistic after each group of units is omitted (groups × size).
+
+    Parameters
+    ----------
+    design, statistic : Design, Statistic
+    group, unit : arrays of the same size
+        Group number and unit of each omission.
+    """
     groups = int(group.max()) + 1
     parts = []
     for first in range(0, groups, design.chunk):
@@ -559,11 +716,11 @@ def _without(design: Design, statistic: Statistic, group: Array, unit: Array) ->
 
 
 def _areas_without_a_row(tally: Tally, pos: Array, neg: Array) -> Array:
-    """Return the AUC without one row of each unit, (P·A − placement)/(P − 1), without recounting."""
+    """Return the AUC after one row of each unit is omitted: (P·A − placement)/(P − 1) for one of P positives."""
     pos, neg = pos[0], neg[0]
     n_pos, n_neg = pos.sum(), neg.sum()
     tp, fp = np.cumsum(pos), np.cumsum(neg)
-    of_positives = (2 * (n_neg - fp) + neg) / 2  # negatives that a positive of this level is ranked right against
+    of_positives = (2 * (n_neg - fp) + neg) / 2  # number of negatives with a lower score; ties count one half
     of_negatives = (2 * tp - pos) / 2
     right = pos @ of_positives
     target, weight = tally.of_units()
@@ -578,7 +735,7 @@ def _areas_without_a_row(tally: Tally, pos: Array, neg: Array) -> Array:
 Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")
-_MOST_FAILED = 0.05  # of the replicates: those that failed may be the extreme ones
+_MOST_FAILED = 0.05  # largest share of undefined replicates, because these may be the extreme ones
 
 
 @dataclass(frozen=True, repr=False)
@@ -588,16 +745,16 @@ class BootstrapEstimate(inference.Estimate):
     Attributes
     ----------
     replicates : array
-        The statistic of each replicate; NaN if it is undefined.
+        Value of the statistic in each replicate; NaN if it is undefined.
     failed : int
-        Number of replicates without a value.
+        Number of replicates in which the statistic is undefined.
     """
 
     replicates: Array = field(default_factory=lambda: np.empty(0))
     failed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the estimate and the number of replicates as a dictionary, safe for JSON."""
+        """Return the estimate as a dictionary for JSON. It contains the number of replicates, not their values."""
         return jsonable(vars(self) | {"replicates": self.replicates.size})
 
 
@@ -616,36 +773,40 @@ def bootstrap(
     threads: int | None = None,
     progress: Progress = None,
 ) -> BootstrapEstimate:
-    """Compute a bootstrap interval of any statistic of counts.
+    """Compute a bootstrap confidence interval of a metric or any other statistic.
 
     Parameters
     ----------
-    data, model : data of one model, or Predictions of several
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
-    statistic : function, or the name of a figure such as "auc"
-        A function that returns a number. Its argument is a ThresholdCounts for one model, or a dict from model name to
-        ThresholdCounts for several models of the same rows.
+    data : data of one model, or Predictions of several models
+        Predictions, ThresholdCounts, an OperatingPoint or another type that `rocscope.sample` describes.
+    statistic : str or function
+        Name of a metric such as "auc", or a function that returns a number. For one model, the argument of the function
+        is a ThresholdCounts. For Predictions of several models without `model`, it is a dict from model name to
+        ThresholdCounts.
+    model : str, optional
+        Name of the model. By default, all models of `data`.
     replicates : int
         Number of bootstrap samples.
     method : {"auto", "percentile", "basic", "bca"}
-        "percentile" uses quantiles of the replicates, "basic" reflects them at the estimate, and "bca" corrects them
-        for bias and skewness. "auto" is "bca" for the AUC and for figures given by name. For functions it is
-        "percentile", because they may jump when a row is omitted.
+        "percentile" uses quantiles of the replicates. "basic" reflects these quantiles at the estimate. "bca" corrects
+        them for bias and skewness. "auto" is "bca" for the AUC and for metrics given by name. It is "percentile" for
+        other functions, because these may jump if a row is omitted.
     level : float
-        Confidence level.
+        Confidence level, between 0 and 1.
     stratified : bool
-        If True, draw positives and negatives (or groups of each kind) separately, so that their numbers are fixed. Use
-        it if the sample was collected with fixed numbers. If False, the prevalence varies too.
-    groups : array of n labels, optional
-        Group of each row, such as its patient or customer. Whole groups are drawn. By default the groups of the
-        Predictions; False draws rows one by one.
+        If True, positives and negatives are drawn separately, so that their numbers are fixed. For groups, groups with
+        only positives, only negatives and both classes are drawn separately. Pass True if the sample was collected with
+        fixed numbers of positives and negatives. If False, the prevalence varies between replicates.
+    groups : array of n labels, or False, optional
+        Group of each row, such as the patient or customer. Entire groups are drawn. By default, the groups of the
+        Predictions. Pass False to draw single rows.
     random_state : int, Generator, RandomState or None
-        Seed. The same number gives the same replicates, for any number of threads.
+        Seed. The same integer gives the same replicates for any number of threads.
     threads : int, optional
-        Number of threads; by default one per processor. Only the statistic `rocscope.auc` is faster with threads.
+        Number of threads. By default, one per processor. Only the statistic `rocscope.auc` is faster with threads.
     progress : bool, None or function
-        None or True shows a progress bar on stderr after a second, if it is a terminal. A function is called with the
-        number of finished replicates and the total.
+        None or True shows a progress bar on stderr after one second, if stderr is a terminal. False shows none. A
+        function is called with the number of finished chunks of replicates and the total number of chunks.
 
     Returns
     -------
@@ -660,8 +821,10 @@ def bootstrap(
     Warns
     -----
     RocscopeWarning
-        If the statistic is NaN in some replicates, or a class is missing; such replicates are omitted and counted in
-        `failed`. Also if all replicates are equal.
+        If the statistic is undefined in some replicates, for example because a class is missing. Such replicates are
+        omitted and counted in `failed`.
+    RocscopeWarning
+        If all replicates are equal.
 
     See Also
     --------
@@ -669,26 +832,28 @@ def bootstrap(
 
     Notes
     -----
-    Replicates are drawn as multinomial counts over ranked levels and need no sorting. For `rocscope.auc`, all
-    replicates are computed without a function call for each. The acceleration of BCa is computed by omitting one unit
-    at a time: in closed form for the AUC, and in at most 1,000 groups of units for other statistics.
+    Scores are sorted once, and a replicate draws numbers of rows at each distinct score. For `rocscope.auc`, all
+    replicates are computed together, without one function call per replicate. The acceleration of BCa is computed by
+    omitting one unit at a time. For the AUC there is a closed form. For other statistics, units are omitted in at most
+    1,000 groups.
 
-    Coverage of 95% intervals of the AUC, in simulations of binormal samples with areas of 0.6 to 0.95 and 50 to 1,000
-    rows, stratified, with 999 replicates:
+    Coverage of 95% intervals of the AUC was measured in simulations of binormal samples. The AUC was 0.6 to 0.95, with
+    50 to 1,000 rows and 999 stratified replicates:
 
-    - "bca": 93.5 to 97.2% with classes of equal size. With 10% positives, 92.7 to 95.6% for 100 positives among 1,000
-      rows, but only 86.4% in the worst case (area 0.95, 5 positives among 50 rows).
-    - "percentile": 92.8 to 95.5% with classes of equal size, at least 100 rows and areas up to 0.9. For an area of
-      0.95, 88.5% with 25 rows of each class and 76.9% with 5 positives among 50 rows.
-    - "basic": for an area of 0.95, 81.7% with 25 rows of each class and 63.6% with 5 positives among 50 rows. Do not
-      use it for rates near 0 or 1.
+    - "bca": 93.5 to 97.2% with classes of equal size. With 10% positives, coverage was 92.7 to 95.6% for 100 positives
+      among 1,000 rows, but only 86.4% in the worst case (an AUC of 0.95, 5 positives among 50 rows).
+    - "percentile": 92.8 to 95.5% with classes of equal size, at least 100 rows and AUCs up to 0.9. For an AUC of 0.95,
+      coverage was 88.5% with 25 rows of each class, and 76.9% with 5 positives among 50 rows.
+    - "basic": for an AUC of 0.95, coverage was 81.7% with 25 rows of each class, and 63.6% with 5 positives among 50
+      rows. Do not use "basic" for rates near 0 or 1.
 
-    An interval of an AUC is marked as not reliable if it ends inside the interval of `auc_interval` by a tenth of its
-    width. With 30 positives, 300 negatives and an AUC of 0.95, "percentile" covers 86% and "bca" 89%.
+    The interval of an AUC is marked as not reliable if a limit lies inside the interval of `auc_interval` by more than
+    a tenth of the width of that interval. For example, with 30 positives, 300 negatives and an AUC of 0.95, the
+    coverage of "percentile" is 86%, and the coverage of "bca" is 89%.
 
-    The bootstrap is not valid for extremes, such as the largest score. Its intervals are too narrow for a threshold or
-    model chosen as best on the same data, because the best threshold varies less between replicates than between new
-    samples.
+    The bootstrap is not valid for extremes, such as the largest score. It is not valid either for a threshold or model
+    that was chosen as the best on the same data. The intervals are then too narrow, because the best threshold varies
+    less between replicates than between new samples.
 
     References
     ----------
@@ -707,10 +872,10 @@ def bootstrap(
         figure, statistic = statistic_named(statistic)
         statistic = auc if figure.name == "auc" else statistic
     if not callable(statistic):
-        hint = "such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
+        hint = "for example, pass rocscope.auc or lambda counts: counts.at(0.5).accuracy"
         if hasattr(statistic, "__len__"):  # the scores, after the labels
             hint = PASS_PREDICTIONS
-        raise InputError("statistic", expected="a function of counts", got=check.shown(statistic), hint=hint)
+        raise InputError("statistic", expected="a metric's name or a function", got=check.shown(statistic), hint=hint)
     level = check.check_level(level)
     check.check_choice("method", method, ("auto", *INTERVALS))
     if method == "auto":
@@ -719,7 +884,7 @@ def bootstrap(
     design = design_of(data, model, stratified=stratified, groups=groups)
     if by_name and len(design.tallies) > 1:
         got = f"{len(design.tallies)} models"
-        raise InputError("statistic", expected="one model for a figure given by name", got=got, hint="pass model=")
+        raise InputError("statistic", expected="data of one model for a metric's name", got=got, hint="pass model=")
 
     plan = Statistic(statistic, 1)
     if len(design.tallies) == 1:
@@ -739,7 +904,7 @@ def bootstrap(
 
 
 def at_sample(design: Design, statistic: Statistic) -> Array:
-    """Return the statistic on the data. Errors of the statistic are raised here, before resampling."""
+    """Return the statistic of the sample itself. An error in the user's function is raised here, before resampling."""
     counts = {}
     for model, (pos, neg) in tally_all(design, design.frequency[None, :]).items():
         counts[model] = counts_of(design.tallies[model].threshold, pos[0], neg[0])
@@ -751,18 +916,34 @@ def at_sample(design: Design, statistic: Statistic) -> Array:
 def interval(
     value: float, drawn: Array, method: Interval, level: float, design: Design, skew: float = 0.0
 ) -> BootstrapEstimate:
-    """Return an estimate with an interval from replicates. Undefined replicates are counted and omitted."""
+    """Return an estimate with an interval from its replicates. Undefined replicates are counted and omitted.
+
+    Parameters
+    ----------
+    value : float
+        The statistic of the sample.
+    drawn : array
+        The statistic of each replicate.
+    method : {"percentile", "basic", "bca"}
+        Method of the interval.
+    level : float
+        Confidence level.
+    design : Design
+        The resampled units.
+    skew : float
+        Acceleration of BCa.
+    """
     usable = drawn[~np.isnan(drawn)]
     failed = drawn.size - usable.size
     if not usable.size:
         raise InputError(
-            "statistic", expected="a statistic that is defined in some replicates", got=f"NaN in all {drawn.size}"
+            "statistic", expected="defined values in some replicates", got=f"NaN in all {drawn.size} replicates"
         )
     if failed:
         warn(f"{failed} of {drawn.size} replicates are undefined and are omitted from the interval")
     all_equal = usable.size > 1 and bool((usable == usable[0]).all())
     if all_equal:
-        warn(f"all replicates are {usable[0]:g}: the bootstrap cannot estimate the uncertainty")
+        warn(f"all replicates equal {usable[0]:g}, so the bootstrap cannot estimate the uncertainty")
 
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
@@ -779,7 +960,7 @@ def interval(
     elif usable.size < (1 - _MOST_FAILED) * drawn.size:
         reason = f"only {usable.size} of {drawn.size} replicates are defined"
     elif smallest < inference.FEW_RESAMPLED:
-        reason = f"a class has {smallest:g} rows only, fewer than {inference.FEW_RESAMPLED}"
+        reason = f"a class has only {smallest:g} rows, fewer than {inference.FEW_RESAMPLED}"
     reason = reason or design.doubt
     value, low, high, drawn = float(value), float(low), float(high), check.read_only(drawn)
     name = f"bootstrap ({facts})"
@@ -787,14 +968,14 @@ def interval(
 
 
 def quantile_method(drawn: Array) -> Any:
-    """Return NumPy's method for quantiles: interpolated, unless some replicates are infinite (thresholds, ratios)."""
+    """Return NumPy's method for quantiles of the replicates: without interpolation if a replicate is infinite."""
     return "inverted_cdf" if np.isinf(drawn).any() else "linear"
 
 
 def _bca_tails(value: float, usable: Array, tails: Array, skew: float) -> Array:
-    """Return the probabilities at which BCa takes quantiles: Φ(b + (b + z)/(1 − a(b + z))) for bias b and skew a."""
-    # Replicates equal to the estimate count half. Where all are on one side of it, one of 2R replicates stands for
-    # the other side, so that the bias is finite.
+    """Return the probabilities of the BCa quantiles: Φ(b + (b + z)/(1 − a(b + z))) for bias b and acceleration a."""
+    # Replicates equal to the estimate count half. If all R replicates are on one side of the estimate, the other side
+    # gets a share of 1/(2R), so that the bias is finite.
     below = ((usable < value).mean() + (usable <= value).mean()) / 2
     bias = special.ndtri(np.clip(below, 1 / (2 * usable.size), 1 - 1 / (2 * usable.size)))
     reach = bias + special.ndtri(tails)
@@ -818,7 +999,20 @@ def differences(
     threads: int | None = None,
     progress: Progress = None,
 ) -> inference.Comparisons:
-    """Compare a statistic between models on the same rows, or between independent samples."""
+    """Compare a bootstrapped statistic between models on the same rows, or on independent samples.
+
+    Parameters
+    ----------
+    arms : Samples
+        Data of each model.
+    statistic : function of ThresholdCounts
+        Statistic to compare.
+    hypothesis : Hypothesis
+        Hypothesis about each difference, and the confidence level.
+    adjust : {"holm", "bh", "max-t", "none"}
+        Adjustment of p-values.
+    groups, replicates, method, stratified, random_state, threads, progress : see `bootstrap`
+    """
     check.check_choice("method", method, INTERVALS)
     names = list(arms)
     if arms.rows is not None:
@@ -829,7 +1023,7 @@ def differences(
     values, drawn, left_out = [], [], []
     for number, design in enumerate(designs):
         plan = _of_each_model(statistic, design)
-        stream = None if len(designs) == 1 else number  # independent samples have independent draws
+        stream = None if len(designs) == 1 else number  # independent draws for independent samples
         options = {"random_state": seed, "stream": stream, "threads": threads, "progress": progress}
         values.append(at_sample(design, plan))
         drawn.append(replicate(design, plan, replicates, **options))
@@ -853,7 +1047,25 @@ def _of_each_model(statistic: Callable[[ThresholdCounts], Any], design: Design) 
 
 @dataclass(frozen=True)
 class _Replicates:
-    """Values and replicates of m models, with one design for all (paired) or one for each."""
+    """Values and replicates of a statistic for m models.
+
+    Attributes
+    ----------
+    names : list of m str
+        Names of the models.
+    designs : list of Design
+        One design for all models (paired), or one design per model (unpaired).
+    values : array of m
+        Value of the statistic for each model.
+    drawn : array of replicates × m
+        Value of the statistic in each replicate.
+    left_out : list of list of LeftOut
+        Leave-one-out values of each design, for BCa.
+    method : {"percentile", "basic", "bca"}
+        Method of the intervals.
+    hypothesis : Hypothesis
+        Hypothesis about each difference.
+    """
 
     names: list[str]
     designs: list[Design]
@@ -869,7 +1081,7 @@ class _Replicates:
         return self.hypothesis.compare(self.names[i], self.names[j], difference, method=method)
 
     def contrast(self, coefficients: dict[int, float]) -> inference.Estimate:
-        """Return a linear combination of the values of the models with its interval."""
+        """Return a linear combination of the models' values with its interval, given coefficients by model index."""
         factor = np.zeros(len(self.names))
         factor[list(coefficients)] = list(coefficients.values())
         used = np.flatnonzero(factor)
