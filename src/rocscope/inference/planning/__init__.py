@@ -1,4 +1,4 @@
-"""Planning a study: sample size for tests and intervals."""
+"""Study planning: power and sample size for tests and confidence intervals."""
 
 from rocscope._base.public_names import attach
 

@@ -1,11 +1,11 @@
-"""Planning a study: power and sample size for areas, their differences, and rates.
+"""Study planning: power and sample size for AUCs, differences between AUCs, and rates.
 
-A test of an area rejects if the interval of the area excludes the null value. Its power is the probability of this,
-given the variance V/P for P positives (`auc_variance`). For an expected area, V is the exact variance of normal scores
-with equal spread. A pilot study provides the covariance of the areas of two models (`Pilot`). A study can also be
-planned by its precision: the width of the interval of an area or a rate.
+A test of an AUC rejects the null value if the interval of the AUC excludes this value. The power is the probability of
+this event. It is computed from the variance V/P of the AUC for P positives (`auc_variance`). By default, V is the exact
+variance for normal scores with equal spread in both classes. For the difference of two AUCs, a pilot study provides the
+covariance (`Pilot`). A study can also be planned by its precision, the width of the interval of an AUC or a rate.
 
-The order of the file: variance and plan, power and sample size for tests, precision, pilot.
+The file is in this order: variance and plan, power and sample size for tests, precision, pilot.
 """
 
 from collections.abc import Callable
@@ -31,25 +31,26 @@ from rocscope.sample import rows_of
 Alternative = Literal["two-sided", "greater"]
 VarianceMethod = Literal["binormal", "obuchowski"]
 
-_MOST_TO_ONE = 10**10  # cases of one class for each of the other: more are a mistake
-_LARGEST_AUC = 1 - 1e-9  # the largest area that is considered: at 1 itself its variance is 0
-_MOST_CASES = 10**6  # of a class; no study of more is planned
-_MOST_LEVELS = 2000  # of a class, for the interval of normal scores: more change no fourth digit
+_MOST_TO_ONE = 10**10  # largest plausible ratio of the class sizes
+_LARGEST_AUC = 1 - 1e-9  # upper bound of an AUC, because its variance is 0 at 1
+_MOST_CASES = 10**6  # largest number of cases of a class that is planned
+_MOST_LEVELS = 2000  # scores of a class for the interval of normal scores; more do not change the fourth digit
 
 _solve: Any = optimize.brentq  # pyright takes its result for a tuple
 
 
 @dataclass(frozen=True, repr=False)
 class StudyPlan(Result):
-    """Numbers of positives and negatives that a study needs, and the resulting power or width.
+    """Numbers of positives and negatives that a study needs, with the power of its test.
 
     Attributes
     ----------
     n_pos, n_neg : int
+        Required numbers of positives and negatives.
     power : float
-        Probability that the test of the study is significant; NaN if the study is planned by its precision.
+        Power of the test with these numbers. NaN if the study is planned by the width of an interval.
     aim : str
-        Purpose of the plan.
+        Purpose of the study, such as "AUC 0.8 against 0.5".
 
     Examples
     --------
@@ -67,7 +68,7 @@ class StudyPlan(Result):
 
     @property
     def n(self) -> int:
-        """All cases."""
+        """Total number of cases."""
         return self.n_pos + self.n_neg
 
     def __repr__(self) -> str:
@@ -79,34 +80,35 @@ class StudyPlan(Result):
 def auc_variance(
     auc: float, ratio: float = 1.0, *, positives: float = inf, method: VarianceMethod = "binormal"
 ) -> float:
-    """Compute the variance of an estimated AUC per positive: the variance is the result divided by their number.
+    """Compute the variance of an estimated AUC, multiplied by the number of positives.
 
     Parameters
     ----------
     auc : float
         Expected AUC, between 0 and 1.
     ratio : float
-        Number of negatives per positive.
+        Number of negatives per positive, above 0.
     positives : float
-        Number of positives; by default the largest possible number. "obuchowski" does not depend on it.
+        Number of positives. By default, the limit for infinitely many positives is computed. Not used by "obuchowski".
     method : {"binormal", "obuchowski"}
-        "binormal" is the exact variance for normal scores of equal spread. "obuchowski" is Obuchowski's approximation
-        for any binormal curve, as in pROC; it is up to a third larger.
+        "binormal" is the exact variance for normal scores with equal spread in both classes. "obuchowski" is
+        Obuchowski's approximation for any binormal curve, as in pROC. It is up to a third larger.
 
     Returns
     -------
     float
+        V, such that the variance of the AUC of P positives is V/P.
 
     Raises
     ------
     InputError
-        If the area or the correlation is out of range, or a number of cases is not above 0.
+        If `auc` is not between 0 and 1, or if `ratio` or `positives` is not above 0.
 
     Notes
     -----
-    "binormal": (Q − A²)(1 + 1/κ) + (A(1 − A) − 2(Q − A²))/n, with κ negatives per positive and n negatives.
-    Q = Φ₂(h, h; ½) with h = Φ⁻¹(A) is the probability that two positives both score higher than one negative.
-    "obuchowski": 0.0099·exp(−a²/2)·((5a² + 8) + (a² + 8)/κ) with a = √2·h.
+    Let A be the AUC, κ the number of negatives per positive, n the number of negatives, and h = Φ⁻¹(A). "binormal" is
+    (Q − A²)(1 + 1/κ) + (A(1 − A) − 2(Q − A²))/n. Here Q = Φ₂(h, h; ½) is the probability that two positives both have
+    higher scores than one negative. "obuchowski" is 0.0099·exp(−a²/2)·((5a² + 8) + (a² + 8)/κ) with a = √2·h.
 
     References
     ----------
@@ -121,7 +123,7 @@ def auc_variance(
     check.check_share(auc, "auc")
     check.check_choice("method", method, get_args(VarianceMethod))
     if not ratio > 0:
-        raise InputError("ratio", expected="a number of negatives for each positive above 0", got=repr(ratio))
+        raise InputError("ratio", expected="a number of negatives per positive above 0", got=repr(ratio))
     if not positives > 0:
         raise InputError("positives", expected="a number above 0", got=repr(positives))
     h = float(special.ndtri(auc))
@@ -148,24 +150,25 @@ def auc_power(
     alpha: float = 0.05,
     method: VarianceMethod = "binormal",
 ) -> float:
-    """Compute the power to show that an AUC differs from `null`.
+    """Compute the power of a test that an AUC differs from a null value.
 
     Parameters
     ----------
     auc : float
-        Expected AUC.
+        Expected AUC, between 0 and 1.
     n_pos, n_neg : int
         Numbers of positives and negatives.
     null : float
         AUC under the null hypothesis.
     alternative : {"two-sided", "greater"}
-        Alternative hypothesis. The power of a two-sided test ignores the small probability of a significant result in
-        the wrong direction.
+        Alternative hypothesis: the AUC differs from `null`, or is above `null`. The power of a two-sided test ignores
+        the small probability of a significant result in the wrong direction.
     alpha : float
         Significance level of the test.
     method : {"binormal", "obuchowski"}
-        "binormal" plans the test of `auc_interval`, with the variance for normal scores. "obuchowski" is the published
-        formula; it reproduces the sample sizes of study protocols and of pROC's ``power.roc.test``.
+        "binormal" is the power of the test by `auc_interval`, for normal scores with equal spread in both classes.
+        "obuchowski" is a published formula. It reproduces the sample sizes of many study protocols and of pROC's
+        ``power.roc.test``.
 
     Returns
     -------
@@ -174,13 +177,14 @@ def auc_power(
 
     Notes
     -----
-    "binormal": the test rejects if the interval of `auc_interval` excludes the null value. The critical area is the
-    area whose interval ends at the null value, for scores at equally spaced quantiles of two normal classes. The power
-    is the probability of a larger area, which is normal with the variance of `auc_variance`. It is within .02 of
-    simulations of normal scores (.03 for .95 against .9 with nine negatives per positive).
+    "binormal" assumes a test that rejects if the interval of `auc_interval` excludes the null value. The critical AUC
+    is the AUC whose interval has the null value as a limit. It is computed for scores at equally spaced quantiles of
+    two normal distributions. The power is the probability that the estimated AUC is more extreme than the critical AUC.
+    The estimate is assumed to be normal with the variance of `auc_variance`. In simulations of normal scores, the power
+    differs by at most .02 (.03 for .95 against .9 with nine negatives per positive).
 
-    "obuchowski": Φ((d·√P − z_α·√V(null))/√V(a)), with P positives and the distance d between the expected AUC a and the
-    null value (Obuchowski & McClish 1997).
+    "obuchowski" is Φ((d·√P − z_α·√V(null))/√V(auc)). Here P is the number of positives, d the distance between `auc`
+    and `null`, V the variance by `auc_variance`, and z_α the critical normal quantile (Obuchowski & McClish 1997).
 
     Examples
     --------
@@ -203,20 +207,21 @@ def auc_sample_size(
     alpha: float = 0.05,
     method: VarianceMethod = "binormal",
 ) -> StudyPlan:
-    """Compute the sample size needed to show that an AUC differs from a value.
+    """Compute the sample size needed to show that an AUC differs from a null value.
 
     Parameters
     ----------
-    auc, null, alternative, alpha, method : see `auc_power`
+    auc, null, alternative, alpha, method
+        Expected AUC, null value, and test; see `auc_power`.
     power : float
-        Required power.
+        Required power, between 0 and 1.
     ratio : float
         Number of negatives per positive.
 
     Returns
     -------
     StudyPlan
-        Numbers of positives and negatives.
+        The smallest numbers of positives and negatives with this power.
 
     Examples
     --------
@@ -238,28 +243,32 @@ def comparison_power(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
 ) -> float:
-    """Compute the power to show that two AUCs differ.
+    """Compute the power of a test that the AUCs of two models differ.
 
     Parameters
     ----------
     first, second : float
-        Expected areas.
+        Expected AUCs of the two models.
     n_pos, n_neg : int
-        Numbers of positives and negatives on which both models are tested; for independent samples, in each sample.
+        Numbers of positives and negatives. If each model has its own sample, the numbers of each sample.
     correlation : float
-        Correlation of the two estimated areas. It is 0 for independent samples. For models of the same rows, take it
-        from a pilot (``compare(...).covariance``). It is typically 0.3 to 0.7, and negative if one model is right where
-        the other is wrong.
-    alternative, alpha : see `auc_power`
+        Correlation of the two estimated AUCs. It is 0 if each model has its own sample. For models on the same rows,
+        compute it from the covariance of a pilot study (``compare(...).covariance``). Typical values are 0.3 to 0.7. It
+        is negative if one model ranks those rows well that the other model ranks badly.
+    alternative : {"two-sided", "greater"}
+        Alternative hypothesis: the AUCs differ, or the second AUC is above the first.
+    alpha : float
+        Significance level of the test.
 
     Returns
     -------
     float
-        Probability of rejecting equality.
+        Probability of rejecting the hypothesis that both AUCs are equal.
 
     Notes
     -----
-    The variance of the difference per positive is V₁ + V₂ − 2r√(V₁V₂), as in the test of `compare`.
+    Let V₁/P and V₂/P be the variances of the two AUCs for P positives, and r their correlation. The variance of the
+    difference is (V₁ + V₂ − 2r√(V₁V₂))/P, as in the test of `compare`.
 
     Examples
     --------
@@ -282,20 +291,22 @@ def comparison_sample_size(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
 ) -> StudyPlan:
-    """Compute the sample size needed to show that two AUCs differ.
+    """Compute the sample size needed to show that the AUCs of two models differ.
 
     Parameters
     ----------
-    first, second, correlation, alternative, alpha : see `comparison_power`
+    first, second, correlation, alternative, alpha
+        Expected AUCs, their correlation, and test; see `comparison_power`.
     power : float
-        Required power.
+        Required power, between 0 and 1.
     ratio : float
         Number of negatives per positive.
 
     Returns
     -------
     StudyPlan
-        Numbers of positives and negatives; for independent samples, of each sample.
+        The smallest numbers of positives and negatives with this power. If each model has its own sample, the numbers
+        of each sample.
 
     Examples
     --------
@@ -316,22 +327,24 @@ def detectable_auc(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
 ) -> float:
-    """Compute the smallest AUC above `null` that a study of this size can distinguish from it.
+    """Compute the smallest AUC above the null value that a study of a given size detects with the required power.
 
     Parameters
     ----------
-    n_pos, n_neg, null, alternative, alpha : see `auc_power`
+    n_pos, n_neg, null, alternative, alpha
+        Numbers of cases, null value, and test; see `auc_power`.
     power : float
-        Required power.
+        Required power, between 0 and 1.
 
     Returns
     -------
     float
+        The smallest detectable AUC.
 
     Raises
     ------
     InputError
-        If the power is not between 0 and 1, or no area is detected with it.
+        If the power is not between 0 and 1, or if no AUC is detected with this power.
 
     Examples
     --------
@@ -343,20 +356,34 @@ def detectable_auc(
     def surplus(auc: float) -> float:
         return auc_power(auc, n_pos=n_pos, n_neg=n_neg, null=null, alternative=alternative, alpha=alpha) - power
 
-    low, top = null + 1e-9, 1 - 1e-9  # the test is of two different areas, and none is 1
+    low, top = null + 1e-9, 1 - 1e-9  # the AUC must differ from the null value and from 1
     if surplus(top) < 0:
-        raise InputError(
-            "power", expected="a power that an AUC below 1 reaches", got=repr(power), hint="use more cases"
-        )
+        raise InputError("power", expected="a power that some AUC below 1 has", got=repr(power), hint="pass more cases")
     if surplus(low) >= 0:
-        expected = f"more than {surplus(low) + power:.3g}, which no difference has"
+        expected = f"a power above {surplus(low) + power:.3g}, the power for no difference"
         raise InputError("power", expected=expected, got=repr(power))
     return _solve(surplus, low, top)
 
 
 @dataclass(frozen=True)
 class _Test:
-    """A test of an effect: the distance of the effect above a critical value in standard errors, by positives."""
+    """A test that a difference between AUCs, or between an AUC and a null value, is not 0.
+
+    Attributes
+    ----------
+    effect : float
+        Expected difference.
+    ratio : float
+        Number of negatives per positive.
+    excess : function of (n_pos, quantile)
+        Function that returns the distance of the expected difference from its critical value, in standard errors.
+    alternative : {"two-sided", "greater"}
+        Alternative hypothesis.
+    alpha : float
+        Significance level.
+    by_normal_law : bool
+        If True, the critical quantile is normal. If False, it is a t quantile.
+    """
 
     effect: float
     ratio: float
@@ -371,11 +398,14 @@ class _Test:
         check.check_share(self.alpha, "alpha")
         check_ratio(self.ratio)
         if not self.effect or (self.alternative == "greater" and self.effect < 0):
-            expected = "a difference" if self.alternative == "two-sided" else "a difference above 0"
-            raise InputError("what is to be shown", expected=expected, got=f"{self.effect:g}")
+            expected = "a difference other than 0" if self.alternative == "two-sided" else "a difference above 0"
+            raise InputError("expected effect", expected=expected, got=f"{self.effect:g}")
 
     def power(self, n_pos: float) -> float:
-        """Return the power, with Welch's degrees of freedom for classes of equal variance per row."""
+        """Return the power for a number of positives.
+
+        The degrees of freedom are Welch's for two classes with equal variances of their rows.
+        """
         n_neg = n_pos * self.ratio
         df = inf
         if not self.by_normal_law:
@@ -384,14 +414,17 @@ class _Test:
         return float(special.ndtr(self.excess(n_pos, t_quantile(-float(special.ndtri(tail)), df))))
 
     def plan(self, power: float, aim: str) -> StudyPlan:
-        """Return the smallest study with the required power."""
+        """Return the StudyPlan with the smallest numbers of cases that have the required power."""
         check.check_share(power, "power")
         n_pos = _smallest(lambda n: self.power(n) >= power)
         return StudyPlan(n_pos, ceil(n_pos * self.ratio), self.power(n_pos), aim)
 
 
 def _smallest(is_enough: Callable[[int], bool]) -> int:
-    """Return the smallest sufficient number from 2 on, by doubling and bisection; larger numbers must suffice too."""
+    """Return the smallest whole number n ≥ 2 for which `is_enough(n)` is True, by doubling and bisection.
+
+    If a number is enough, all larger numbers must be enough too.
+    """
     low, high = 1, 2
     while not is_enough(high):
         low, high = high, 2 * high
@@ -405,7 +438,7 @@ def _smallest(is_enough: Callable[[int], bool]) -> int:
 
 
 def _interval_of_normal_scores(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[float, float]:
-    """Return the interval of `auc_interval` for scores at equally spaced quantiles of two normal classes."""
+    """Return the interval of `auc_interval` for scores at equally spaced quantiles of two normal distributions."""
     scores, rows = [], []
     for n, mean in ((n_pos, sqrt(2) * float(special.ndtri(auc))), (n_neg, 0.0)):
         n = max(round(n), 1)
@@ -421,7 +454,7 @@ def _interval_of_normal_scores(auc: float, n_pos: float, n_neg: float, level: fl
 def _of_one(
     auc: float, null: float, ratio: float, alternative: Alternative, alpha: float, method: VarianceMethod
 ) -> _Test:
-    """Return the test of one area against a value."""
+    """Return the test of one AUC against a null value."""
     check.check_share(null, "null")
     check.check_share(auc, "auc")
     check.check_choice("method", method, get_args(VarianceMethod))
@@ -439,10 +472,10 @@ def _of_one(
         level = 2 * float(special.ndtr(critical)) - 1
 
         def past_null(observed: float) -> float:
-            """Return the distance of the lower limit of the interval of an observed area above the null value."""
+            """Return the lower limit of the interval of an observed AUC, minus the null value."""
             return _interval_of_normal_scores(observed, n_pos, n_pos * ratio, level)[0] - value
 
-        least = _LARGEST_AUC  # the smallest observed area that rejects
+        least = _LARGEST_AUC  # the smallest observed AUC for which the test rejects
         if past_null(_LARGEST_AUC) > 0:
             least = float(_solve(past_null, value, _LARGEST_AUC, xtol=1e-6))
         error = sqrt(auc_variance(area, ratio, positives=n_pos) / n_pos)
@@ -454,7 +487,7 @@ def _of_one(
 def _of_two(
     first: float, second: float, ratio: float, correlation: float, alternative: Alternative, alpha: float
 ) -> _Test:
-    """Return the test of the difference of two areas."""
+    """Return the test of the difference between two AUCs."""
     check.check_share(first, "first")
     check.check_share(second, "second")
     if not -1 <= correlation < 1:
@@ -470,16 +503,16 @@ def _of_two(
 
 
 def check_ratio(ratio: float, name: str = "ratio") -> None:
-    """Raise InputError if the number of negatives per positive is not plausible."""
+    """Raise InputError if the number of negatives per positive is below 1e-10 or above 1e10."""
     if not 1 / _MOST_TO_ONE < ratio < _MOST_TO_ONE:
-        raise InputError(name, expected="from 1e-10 to 1e10 negatives for each positive", got=repr(ratio))
+        raise InputError(name, expected="1e-10 to 1e10 negatives per positive", got=repr(ratio))
 
 
 def _ratio_of_cases(n_pos: int, n_neg: int) -> float:
-    """Return the number of negatives for each positive."""
+    """Return the number of negatives per positive, after checking both numbers of cases."""
     for name, n in (("n_pos", n_pos), ("n_neg", n_neg)):
         if not n >= 1:
-            raise InputError(name, expected="at least 1", got=repr(n))
+            raise InputError(name, expected="a number of at least 1", got=repr(n))
     return n_neg / n_pos
 
 
@@ -488,32 +521,32 @@ def _ratio_of_cases(n_pos: int, n_neg: int) -> float:
 
 @contract
 def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0, level: float = 0.95) -> StudyPlan:
-    """Compute the sample size needed for an interval of an AUC of a given width.
+    """Compute the sample size for which the interval of an AUC has a given width.
 
     Parameters
     ----------
     auc : float
-        Expected AUC.
+        Expected AUC, between 0 and 1.
     width : float
-        Full width of the interval of `auc_interval`.
+        Largest width of the interval of `auc_interval`, from its lower to its upper limit.
     ratio : float
         Number of negatives per positive.
     level : float
-        Confidence level.
+        Confidence level, between 0 and 1.
 
     Returns
     -------
     StudyPlan
-        Numbers of positives and negatives.
+        The smallest sufficient numbers of positives and negatives.
 
     Raises
     ------
     InputError
-        If the width or the level is not between 0 and 1, or no number of cases is enough.
+        If `width` or `level` is not between 0 and 1, or if 1,000,000 positives are not enough.
 
     Notes
     -----
-    The width is computed for scores at equally spaced quantiles of two normal classes with equal spread.
+    The width is computed for scores at equally spaced quantiles of two normal distributions with equal spread.
 
     Examples
     --------
@@ -529,7 +562,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
         return high - low <= width
 
     if not is_enough(_MOST_CASES):
-        raise InputError("width", expected=f"a width that {_MOST_CASES:,} cases of a class reach", got=repr(width))
+        raise InputError("width", expected=f"a width reached by {_MOST_CASES:,} positives", got=repr(width))
     n_pos = _smallest(is_enough)
     return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
 
@@ -544,20 +577,21 @@ def rate_sample_size(
     method: ShareMethod = "wilson",
     prevalence: float | None = None,
 ) -> StudyPlan:
-    """Compute the sample size needed for intervals of sensitivity and specificity of a given width.
+    """Compute the sample size for which the intervals of sensitivity and specificity have a given width.
 
     Parameters
     ----------
     tpr, tnr : float
-        Expected sensitivity and specificity.
+        Expected sensitivity and specificity, from 0 to 1.
     width : float
-        Full width of each interval.
+        Largest width of each interval, from its lower to its upper limit.
     level : float
-        Confidence level.
+        Confidence level of each interval, between 0 and 1.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
+        Method of the intervals; see `rate_intervals`.
     prevalence : float, optional
-        Share of positives, if cases are sampled without knowing their class. The study is then large enough for both
-        classes.
+        Share of positives in the population from which cases are sampled. The total number of cases is then large
+        enough to contain the required positives and negatives. By default, both classes are sampled separately.
 
     Returns
     -------
@@ -567,12 +601,13 @@ def rate_sample_size(
     Raises
     ------
     InputError
-        If a rate, the width, the prevalence or the level is out of range.
+        If a rate, the width, the prevalence or the level is out of range, or if 1,000,000 cases are not enough.
 
     Notes
     -----
-    The result is the smallest number of cases for which this and all larger samples have intervals of at most this
-    width. Intervals are computed at the count nearest to the expected rate.
+    The width of the interval does not always decrease with the number of cases. The result is the smallest number such
+    that this number and all larger numbers have intervals of at most the given width. For each number of cases, the
+    number of correct cases is the whole number nearest to the expected one.
 
     Examples
     --------
@@ -596,11 +631,11 @@ def rate_sample_size(
 
 
 def _cases_for_width(rate: float, width: float, level: float, method: ShareMethod) -> int:
-    """Return the smallest number of cases from which on intervals have at most this width."""
-    unreachable = InputError("width", expected=f"a width that {_MOST_CASES:,} cases of a class reach", got=repr(width))
+    """Return the smallest number of cases such that it and all larger numbers have intervals of at most this width."""
+    unreachable = InputError("width", expected=f"a width reached by {_MOST_CASES:,} cases per class", got=repr(width))
     if (2 * normal_quantile(level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
         raise unreachable  # by the normal approximation, before any search
-    # The width jumps with the nearest count, so look for the last n that is too wide, well below the end of the range.
+    # The width is not monotone in n, so search for the largest n that is too wide, well below the end of the range.
     most = 64
     while most <= 4 * _MOST_CASES:
         n = np.arange(1, most + 1)
@@ -618,7 +653,16 @@ def _cases_for_width(rate: float, width: float, level: float, method: ShareMetho
 
 @dataclass(frozen=True)
 class Pilot:
-    """The difference of the areas of two models, and their covariance (2 × 2) per positive and per negative.
+    """Result of a pilot study of two models on the same rows, from which the power of a larger study is computed.
+
+    Attributes
+    ----------
+    difference : float
+        Difference of the AUCs, second − first.
+    of_pos, of_neg : arrays of 2 × 2
+        Covariance matrices of the placements of positives and of negatives for the two models.
+    n_pos, n_neg : float
+        Numbers of positives and negatives in the pilot study.
 
     Examples
     --------
@@ -639,11 +683,11 @@ class Pilot:
 
     @classmethod
     def of(cls, predictions: Any) -> "Pilot":
-        """Estimate the variances of two models from rows, by DeLong's method."""
+        """Estimate the AUC difference and the covariances from Predictions of two models, by DeLong's method."""
         rows = rows_of(predictions)
         require_kinds("pilot", rows)
         if len(rows.models) != 2:
-            raise InputError("models of a pilot", expected="two", got=f"{len(rows.models)}")
+            raise InputError("pilot", expected="two models", got=f"{len(rows.models)} models")
         sample = sample_of_rows(rows, groups=False)
         positives, negatives = sample.strata
         of_pos = positives.covariance * positives.effective_units
@@ -651,22 +695,33 @@ class Pilot:
         return cls(float(sample.auc[1] - sample.auc[0]), of_pos, of_neg, sample.n_pos, sample.n_neg)
 
     def covariance(self, n_pos: float, n_neg: float) -> Array:
-        """Covariance of both areas with given numbers of cases."""
+        """Return the covariance matrix of the two AUCs for given numbers of positives and negatives."""
         return self.of_pos / n_pos + self.of_neg / n_neg
 
     @property
     def correlation(self) -> float:
-        """Correlation of both areas in the pilot; negative if one model is right where the other is wrong."""
+        """Correlation of the two estimated AUCs in the pilot study."""
         both = self.covariance(self.n_pos, self.n_neg)
         return float(both[0, 1] / sqrt(both[0, 0] * both[1, 1]))
 
     def power(self, *, n_pos: float, n_neg: float, margin: float = 0.0, alpha: float = 0.05) -> float:
-        """Power to show that the areas differ; with a margin, that the second is not inferior (one-sided).
+        """Return the power of a study of the same two models.
+
+        Parameters
+        ----------
+        n_pos, n_neg : float
+            Numbers of positives and negatives of the study.
+        margin : float
+            0 for a two-sided test that the AUCs differ. Above 0, a one-sided test that the second AUC is not inferior
+            to the first by more than this margin.
+        alpha : float
+            Significance level of the test.
 
         Notes
         -----
-        ``Φ((|D| − z·√V₀)/√V)``, where V is the variance of the difference D and V₀ = 2(V₁ − C) its variance if both
-        areas were equal to the first, as in pROC. With a margin, V₀ = V.
+        The power is ``Φ((|D| − z·√V₀)/√V)``, where V is the variance of the difference D. V₀ = 2(V₁ − C) is the
+        variance if the second AUC had the same variance V₁ as the first, with the covariance C, as in pROC. With a
+        margin, the power is ``Φ((D + margin)/√V − z)``.
 
         References
         ----------
@@ -677,23 +732,23 @@ class Pilot:
         return float(special.ndtr((self._effect(margin) - z * sqrt(null)) / sqrt(variance)))
 
     def alpha(self, *, n_pos: float, n_neg: float, power: float = 0.8) -> float:
-        """Return the two-sided level with a given power."""
+        """Return the significance level at which the two-sided test has the given power."""
         null, variance = self._variances(n_pos, n_neg, 0.0)
         aimed = float(special.ndtri(check.check_share(power, "power")))
         return float(2 * special.ndtr(-(self._effect(0.0) - aimed * sqrt(variance)) / sqrt(null)))
 
     def cases(self, *, power: float = 0.8, ratio: float = 1.0, margin: float = 0.0, alpha: float = 0.05) -> int:
-        """Return the required number of positives, given the ratio of negatives to positives."""
+        """Return the required number of positives. `ratio` is the number of negatives per positive; see `power`."""
         check.check_share(power, "power")
         if not self._effect(margin) > 0:
             got = f"{self._effect(margin):g}"
-            raise InputError("what is to be shown", expected="a difference in the pilot", got=got)
+            raise InputError("effect in the pilot", expected="a difference above 0", got=got)
 
         def surplus(n: float) -> float:
             return self.power(n_pos=n, n_neg=n * ratio, margin=margin, alpha=alpha) - power
 
-        # A number with enough power, by doubling; then the root below it, which rounding must not carry past a whole
-        # number.
+        # Find a number with enough power by doubling, and then the root below it. Rounding must not move the root past
+        # a whole number.
         most = 2.0
         while surplus(most) < 0 and most < inf:
             most *= 2
