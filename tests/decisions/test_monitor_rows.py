@@ -113,7 +113,7 @@ def test_a_prevalence_that_varies_is_noted():
         steady.update(*stream(rng, 100), when=day)
         varying.update(*stream(rng, 100, rate=0.3 + 0.15 * np.sin(day)), when=day)
     assert steady.notes == ()
-    assert "limits on tpr, fpr and auc remain valid" in varying.notes[0]
+    assert "Limits on tpr, fpr and auc remain valid" in varying.notes[0]
 
 
 def check_false_alarms(streams, looks):

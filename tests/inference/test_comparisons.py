@@ -279,7 +279,7 @@ def test_equally_cheap_models_seldom_differ_in_full(n):
 
 def test_equal_costs_are_not_certainly_equal():
     same = rs.Predictions(LABEL, {"a": PREDS.scores["a"], "b": 2 * PREDS.scores["a"]})
-    with pytest.warns(RocscopeWarning, match="one row for each model"):
+    with pytest.warns(RocscopeWarning, match="one row in favour of each model"):
         pair = rs.inference.compare_costs(same)[0]
     assert pair.p_value == 1
     assert pair.difference.low < 0 < pair.difference.high

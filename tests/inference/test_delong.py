@@ -259,7 +259,7 @@ def test_pairs_are_adjusted_together():
 )
 @pytest.mark.parametrize("method", ["auto", "delong", "logit"])
 def test_degenerate_cases_warn_and_stay_honest(label, score, value, method):
-    with pytest.warns(RocscopeWarning, match=r"variance is (0|undefined); the interval uses only the numbers"):
+    with pytest.warns(RocscopeWarning, match=r"variance is (0|undefined), so the interval uses only these numbers"):
         found = rs.auc_interval(label, score, method=method)
     assert found.value == pytest.approx(value)
     assert 0 <= found.low <= found.value <= found.high <= 1
@@ -329,7 +329,11 @@ def test_paired_mapping_equals_predictions_of_both():
             {},
             "the same labels in both models, got different labels in row 1",
         ),
-        ({"b": rs.Predictions([1, 1, 0, 0], [4, 2, 3, 1], sample_weight=[1, 2, 1, 1])}, {}, "a weight in both"),
+        (
+            {"b": rs.Predictions([1, 1, 0, 0], [4, 2, 3, 1], sample_weight=[1, 2, 1, 1])},
+            {},
+            "a weight of each row in both",
+        ),
         (
             {"b": PAIR[1]},
             {"groups": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}},

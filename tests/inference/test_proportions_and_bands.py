@@ -272,7 +272,7 @@ def test_binomial_band_of_a_metric_is_that_of_each_point():
 
 def test_replicates_without_a_curve_are_counted_and_reported():
     curve = rs.roc([1, 1, 0, 0, 0], [5, 2, 3, 2, 1])
-    with pytest.warns(RocscopeWarning, match="of 300 replicates have no curve"):
+    with pytest.warns(RocscopeWarning, match="of 300 replicates are omitted from the band"):
         found = rs.inference.band(curve, grid=[0.5], replicates=300, recount=rs.roc, simultaneous=True)
     assert 0 <= found.low[0] < found.high[0] <= 1
 

@@ -394,7 +394,7 @@ def test_pooled_folds_of_other_scales_are_warned_about():
     rng = np.random.default_rng(6)
     label, fold = rng.random(300) < 0.4, np.arange(300) % 5
     score = label + rng.normal(size=300)
-    with pytest.warns(rs.errors.RocscopeWarning, match="different scales"):
+    with pytest.warns(rs.errors.RocscopeWarning, match="different score scales"):
         rs.auc_interval(rs.Predictions(label, score + 5 * fold, fold=fold))
 
 

@@ -179,7 +179,7 @@ def test_a_class_mix_that_swings_is_noted(plan):
     assert p < 0.001
     (note,) = watch.notes
     assert f"varies {np.sqrt(chi2 / freedom):.2g} times" in note
-    assert "limits on recalls remain valid" in note
+    assert "Limits on recalls remain valid" in note
 
 
 def test_what_cannot_be_monitored_is_refused_with_the_way_on(plan, tmp_path):

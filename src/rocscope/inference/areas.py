@@ -668,7 +668,7 @@ def short_of(size: EffectiveSize, ends: tuple[float, float], level: float) -> st
     low, high = size.interval(level)
     if max(ends[0] - low, high - ends[1]) <= _MOST_SHORT * (high - low):
         return ""
-    return f"much shorter than the interval of auc_interval(method='auto'), [{low:.4g}, {high:.4g}]"
+    return f"ends well inside the interval of auc_interval(method='auto'), [{low:.4g}, {high:.4g}]"
 
 
 def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:

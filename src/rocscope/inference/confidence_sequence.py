@@ -1,28 +1,30 @@
-"""Confidence sequences: intervals and tests of monitored quantities that are valid at all looks together.
+"""Confidence sequences for monitored metrics: intervals and tests that remain valid if data are checked repeatedly.
 
-Bets. Assume that bounded values x >= a have the mean m, and bet at fair odds that the mean is larger. A gambler who
-bets the share t of the current wealth on each value has, after several values, the wealth
+Betting. Assume that values x ≥ a have the mean m. A gambler bets at fair odds that the mean is larger than m, with the
+share t of the current wealth on each value. After several values, the wealth is
 
     W = Π (1 − t + t·(x − a)/(m − a))
 
-If the mean is m, W is a martingale that starts at 1. The probability that it ever reaches 1/α is at most α (Ville's
-inequality). The means against which a mixture of such bets has not reached 1/α are therefore a confidence sequence: the
-intervals at all looks are valid together. A cost takes few values, and W depends only on the number of times that each
-value occurred. A monitor therefore stores only counts, and counts of several machines can be added.
+If the mean is m, W is a martingale that starts at 1. The probability that W ever reaches 1/α is at most α (Ville's
+inequality). A confidence sequence at level 1 − α contains all means m for which a mixture of such bets has not reached
+1/α. Its intervals at all times are valid simultaneously. A cost has few possible values, and W depends only on the
+number of times that each value occurred. Therefore a monitor stores only counts, and counts of several machines can be
+added.
 
-Change points. A change may start at any row. The stake is therefore divided among starting points: a part is bet from
-the first row on, a part from each later block of rows on, and a part is kept as cash. The total is also a martingale.
-The estimated start of the change is the block from which most of the wealth grew.
+Change points. A change may start at any row. Therefore the stake is divided: one part is bet from the first row on, one
+part is bet from each later block of rows on, and one part is kept as cash. The total wealth is also a martingale. The
+change is estimated to start at the block from which most of the wealth grew.
 
-Fixed class mix. The cost per case depends on the prevalence of the new cases. If the class mix fluctuates, bets on the
-cost are not at fair odds, but bets within each class are. A limit on a mean at prevalence π is a limit on π·μ₁ +
-(1 − π)·μ₀, where μ₁ and μ₀ are the means of the two classes. Consider all pairs of means with π·μ₁ + (1 − π)·μ₀ = 0.
-The evidence against the limit is the least product, over these pairs, of the wealth of bets against μ₁ and against μ₀.
+Fixed prevalence. The cost per case depends on the prevalence of the new cases. If the prevalence fluctuates, bets on
+the cost are not at fair odds, but bets on the costs within each class are. Let μ₁ and μ₀ be the mean costs of positives
+and negatives, minus the limit on the cost. At the prevalence π the cost is at its limit if π·μ₁ + (1 − π)·μ₀ = 0. The
+evidence against the limit is the product of the wealth of bets against μ₁ and the wealth of bets against μ₀, minimised
+over all such pairs (μ₁, μ₀).
 
-Ranks. AUCs are estimated from counts in ranges of the score (`RankCounts`), with asymptotic confidence sequences.
+AUC. The AUC is estimated from counts in ranges of the score (`RankCounts`), with asymptotic confidence sequences.
 
-The file has this order: monitored means and their limits; intervals by bets; blocks of rows and the evidence from each
-block on; causes of an alarm; a fixed class mix; counts by score.
+The file is in this order: monitored means and their limits, intervals by betting, blocks of rows and the evidence from
+each block on, causes of an alarm, fixed prevalence, counts in ranges of the score.
 
 References: Ville 1939; Robbins 1970, Ann. Math. Stat. 41:1397-1409; Waudby-Smith & Ramdas 2024, J. R. Stat. Soc. B
 86:1-27; Shin, Ramdas & Rinaldo 2023, "E-detectors".
@@ -57,14 +59,23 @@ SHOWN = ("tpr", "fpr", "precision", "depth", "error")
 Shares = Sequence[tuple[str, Sequence[int], Sequence[int]]]
 
 RANKED = {"auc": "auc", "excess_events": "calibration"}
-"""Monitored figures of scores, with their display names."""
+"""Monitored metrics of scores, with their display names."""
 
 
 @dataclass(frozen=True)
 class CellMean:
-    """A mean over some of the cells tp, fp, fn, tn, such as the cost per case or the precision.
+    """A mean over cells of the confusion matrix, such as the cost per case or the precision.
 
-    With a `prevalence` it is the mean at this prevalence instead of that of the cases.
+    Attributes
+    ----------
+    name : str
+        Name of the metric.
+    used : tuple of int
+        Indices of the cells in the denominator; 0 to 3 are tp, fp, fn and tn.
+    values : tuple of float
+        Value of a case in each of these cells.
+    prevalence : float, optional
+        Prevalence at which the mean is computed. By default, the prevalence of the cases.
 
     Examples
     --------
@@ -82,22 +93,32 @@ class CellMean:
 
     @classmethod
     def over(cls, name: str, values: Any, counted: Any, prevalence: float | None = None) -> "CellMean":
-        """Return the mean of values over the cells with `counted` = 1."""
+        """Return the CellMean whose denominator contains the cells with `counted` = 1.
+
+        Parameters
+        ----------
+        name : str
+            Name of the metric.
+        values, counted : sequences of 4
+            Value of a case in each of the cells tp, fp, fn and tn; and 1 for cells in the denominator, 0 for others.
+        prevalence : float, optional
+            Prevalence at which the mean is computed.
+        """
         used = np.flatnonzero(counted).tolist()
         return cls(name, tuple(used), tuple(float(values[cell]) for cell in used), prevalence)
 
     @property
     def mixed(self) -> bool:
-        """True if the mean is at a fixed prevalence and depends on it."""
+        """True if the mean is computed at a fixed prevalence, and its denominator contains both classes."""
         within_a_class = set(self.used) <= {*POSITIVES} or set(self.used) <= {*NEGATIVES}
         return self.prevalence is not None and not within_a_class
 
     def counts(self, cells: Array) -> Array:
-        """Return the counts of the cells in the denominator."""
+        """Return the counts of the cells in the denominator, given the counts of all four cells (… × 4)."""
         return cells[..., list(self.used)]
 
     def of(self, cells: Array) -> tuple[float, float]:
-        """Return the mean (NaN without cases) and its number of cases."""
+        """Return the mean and the number of cases in its denominator. Without cases, the mean is NaN."""
         counts = self.counts(cells)
         n = float(counts.sum())
         if self.mixed:
@@ -108,7 +129,7 @@ class CellMean:
         return (float(counts @ np.array(self.values) / n) if n else np.nan), n
 
     def at_rates(self, tpr: float, fpr: float) -> float:
-        """Return the mean at the fixed class mix for given rates; NaN without cases."""
+        """Return the mean at the fixed prevalence, given tpr and fpr. If the denominator is 0, return NaN."""
         assert self.prevalence is not None
         pos, neg = self.prevalence, 1 - self.prevalence
         cells = np.array([pos * tpr, neg * fpr, pos * (1 - tpr), neg * (1 - fpr)])
@@ -117,7 +138,21 @@ class CellMean:
 
 
 def cell_means(context: Context, names: Iterable[str] = SHOWN, prevalence: float | None = None) -> dict[str, CellMean]:
-    """Return the cost per case in a context, and shares of cases, by name."""
+    """Return a CellMean for the cost per case in a context, and for each named rate.
+
+    Parameters
+    ----------
+    context : Context
+        Costs of tp, fp, fn and tn.
+    names : sequence of str
+        Names of rates, such as "precision".
+    prevalence : float, optional
+        Prevalence at which the means are computed.
+
+    Returns
+    -------
+    dict from name to CellMean
+    """
     parts = {name: known(name).parts for name in names if name != "cost"}  # pyright: ignore[reportOptionalMemberAccess]
     everyone = (1,) * len(CELLS)
     means = {}
@@ -127,7 +162,14 @@ def cell_means(context: Context, names: Iterable[str] = SHOWN, prevalence: float
 
 
 def limit_of(text: str, *, of_decision: bool) -> Condition:
-    """Parse a limit such as ``cost > .35``, the condition that raises an alarm.
+    """Parse a limit, the condition that raises an alarm, such as ``cost > .35``.
+
+    Parameters
+    ----------
+    text : str
+        The condition.
+    of_decision : bool
+        If True, the condition may use the cost or a proportion of cases. If False, only metrics of scores are allowed.
 
     Examples
     --------
@@ -136,8 +178,8 @@ def limit_of(text: str, *, of_decision: bool) -> Condition:
     """
     limit, *more = Condition.read(text, "fail_if", "cost > .35")
     if more or limit.level is not None or limit.model is not None:
-        expected = "one condition without a level and a model, such as 'cost > .35'"
-        raise InputError("fail_if", expected=expected, got=repr(text), hint="pass a list of limits")
+        expected = "one condition without confidence level and model, such as 'cost > .35'"
+        raise InputError("fail_if", expected=expected, got=repr(text), hint="pass several conditions as a list")
 
     def suits(figure: Figure) -> bool:
         share = figure.unit == "share" and figure.parts is not None and set(figure.parts[0]) == {0, 1}
@@ -148,35 +190,39 @@ def limit_of(text: str, *, of_decision: bool) -> Condition:
     return replace(limit, quantity=RANKED.get(figure.name, figure.name))
 
 
-# Intervals by bets
+# Intervals by betting
 
-# Shares of the wealth to bet, for an interval. Small shares are best against means near the observed mean, large shares
-# against distant means.
+# Shares of the wealth to bet, for an interval. Small shares grow fastest if the tested mean is near the observed mean,
+# and large shares if it is far away.
 SHARES = np.geomspace(1e-3, 0.9, 24)
-# The odds are infinite at the smallest value, so roots are searched from this share of the range above it.
+# The odds are infinite at the smallest value. Therefore roots are searched from this fraction of the range above it.
 MARGIN = 1e-9
-# Smallest level, used instead of 0, whose logarithm is infinite.
+# Smallest confidence level, used instead of 0, for which the formula divides by 0.
 LEAST_LEVEL = 1e-300
 
 
 def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares: Array = SHARES) -> Array:
-    """Return the log wealth of bets that the mean exceeds `mean`, mixed uniformly over stakes; one row per count
-    vector.
+    """Return the logarithm of the wealth of bets that the true mean is larger than `mean`.
+
+    The stake is divided equally among bets with different shares of the wealth.
 
     Parameters
     ----------
     values : array of v
-        Possible outcomes.
+        Possible values of a case.
     counts : array of … × v
-        Number of times of each outcome.
+        Number of times that each value occurred.
     mean : float
-        Limit that is tested, above `least`.
+        Mean to test, above `least`.
     least : float
-        The smallest value possible.
+        The smallest possible value.
+    shares : array
+        Shares of the wealth to bet on each case.
 
     Examples
     --------
-    Nine of ten values are 1, and the tested mean is 0.5. Betting half of the wealth each time gives 1.5⁹·0.5:
+    Nine of ten values are 1, one is 0, and the tested mean is 0.5. A bet of half of the wealth on each value gives
+    1.5⁹·0.5:
 
     >>> float(np.exp(_log_wealth(np.array([0, 1]), np.array([1, 9]), 0.5, 0, np.array([0.5]))))
     19.22...
@@ -188,12 +234,22 @@ def _log_wealth(values: Array, counts: Array, mean: float, least: float, shares:
 
 
 def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, float]:
-    """Return the confidence sequence of a mean: the interval of all means that the bets have not rejected.
+    """Return the current interval of the confidence sequence of a mean.
+
+    Parameters
+    ----------
+    values : array of v
+        Possible values of a case.
+    counts : array of v
+        Number of times that each value occurred.
+    level : float
+        Confidence level.
 
     Notes
     -----
-    Half of the stake is bet that the mean is larger, half that it is smaller. The wealth of each half decreases as the
-    tested mean approaches the observed mean, so each end of the interval is the root of an equation.
+    The interval contains all means that the bets have not rejected. Half of the stake is bet that the mean is larger
+    than the tested mean, and half that it is smaller. The wealth of each half decreases if the tested mean approaches
+    the observed mean. So each limit of the interval is the root of an equation.
 
     References
     ----------
@@ -211,7 +267,7 @@ def mean_interval(values: Array, counts: Array, level: float) -> tuple[float, fl
 
 
 def _lower_end(values: Array, counts: Array, level: float) -> float:
-    """Return the smallest mean for which the wealth is below 2/(1 − level); half of the stake is bet on each side."""
+    """Return the smallest mean for which the wealth of bets on a larger mean is below 2/(1 − level)."""
     least, total = float(values.min()), counts.sum()
     if not total or values.max() == least:
         return least
@@ -230,21 +286,22 @@ def _lower_end(values: Array, counts: Array, level: float) -> float:
 
 
 def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
-    """Return the half-width, in standard errors, of an asymptotic confidence sequence.
+    """Return the half-width of an asymptotic confidence sequence, as a multiple of the standard error.
 
     Parameters
     ----------
     n : float
         Number of rows so far.
     level : float
+        Confidence level 1 − α.
     best_at : float
-        Number of rows for which the interval is shortest.
+        Number of rows at which the interval is as short as possible.
 
     Notes
     -----
-    The half-width is √((nρ² + 1)/(nρ²)·2·log(√(nρ² + 1)/α)), with ρ² chosen so that it is shortest at `best_at` rows.
-    At a tenth of this number and at ten times this number it is 5% wider than the shortest possible one. The sequence
-    is valid in the limit of a late first look, as a normal interval is valid for large n.
+    The half-width is √((nρ² + 1)/(nρ²)·2·log(√(nρ² + 1)/α)). The constant ρ² is chosen such that the half-width is as
+    small as possible at `best_at` rows. At a tenth of this number of rows, and at ten times this number, the interval
+    is 5% wider than the shortest possible one. The sequence is asymptotically valid if the first check is at a large n.
 
     References
     ----------
@@ -262,29 +319,36 @@ def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:
 
 # Blocks of rows, and the evidence from each block on
 
-# Shares of the wealth to bet against a limit. These and the stakes below were found by simulation, so that changes
-# after 0 to 5,000 rows without a change are detected with at most twice the rows of a fixed test.
+# Shares of the wealth to bet against a limit. These shares and the stakes below were found by simulation. With them, a
+# change after 0 to 5,000 rows is detected with at most twice the rows that a fixed test needs.
 BETS = np.geomspace(0.015, 0.6, 6)
-# Share of the stake that is bet from the first row on. Later blocks k = 1, 2, … share .9 in proportion to (k + 3)^−1.3,
-# whose sum over all k is 2.2861.
+# Share of the stake that is bet from the first row on. The later blocks k = 1, 2, … divide a share of .9 in proportion
+# to (k + 3)^−1.3. The sum of these numbers over all k is 2.2861.
 STAKE_OF_FIRST, STAKE_OF_LATER = 0.1, 0.9 / 2.2861
 STAKE_OFFSET, STAKE_POWER = 3.0, 1.3
 # A block has at least 50 rows and 1/48 of all rows, so the number of blocks grows like the logarithm of the rows.
 LEAST_BLOCK_ROWS, BLOCKS_BEFORE_GROWTH = 50, 48
-# Prior probability that the limit is broken from the first row on. With a smaller value, changes from the start are
-# dated too late (benchmarks/simulations/monitors.py).
+# Prior probability that the limit is violated from the first row on. With a smaller value, the estimated start of a
+# change at the first row is too late (benchmarks/simulations/monitors.py).
 BAD_FROM_FIRST = 0.2
-# Expected distance of an AUC from its limit after a change; with four values from .02 to .2 detection took longer.
+# Expected distance of an AUC from its limit after a change. With four values from .02 to .2, detection took longer.
 AUC_EFFECTS = (0.04, 0.12)
 
 
 @dataclass
 class LookBlock:
-    """Rows between two possible change points: counts in cells at the threshold, and sums for calibration.
+    """Counts and sums of the rows between two possible change points.
 
-    The cells are tp, fp, fn and tn or, for several classes, the cells of the confusion matrix row by row. `residuals`
-    are n, Σ(y − p) and Σ(y − p)². `bets` are, for each limit on the calibration and each bet, the logarithms of the
-    factors by which these rows multiply the wealth.
+    Attributes
+    ----------
+    when : any
+        Time of the first row.
+    cells : array
+        Numbers tp, fp, fn and tn at the threshold. For several classes, the cells of the confusion matrix row by row.
+    residuals : array of 3
+        n, Σ(y − p) and Σ(y − p)² for labels y and probabilities p.
+    bets : dict from limit to array
+        For each limit on the calibration, the logarithm of the wealth that each bet on these rows gained.
     """
 
     when: Any
@@ -294,7 +358,7 @@ class LookBlock:
 
     @classmethod
     def empty(cls, when: Any, size: int = len(CELLS)) -> "LookBlock":
-        """Return an empty block of `size` cells."""
+        """Return a block without rows, with `size` cells."""
         return cls(when, np.zeros(size, np.int64), np.zeros(3), {})
 
     @property
@@ -303,25 +367,25 @@ class LookBlock:
         return int(self.cells.sum())
 
     def plus(self, other: "LookBlock") -> "LookBlock":
-        """Return the block with the counts of another block added."""
+        """Return the sum of this block and another block, with the time of this block."""
         bets = self.bets.copy()
         for name, wealth in other.bets.items():
             bets[name] = bets.get(name, np.zeros(BETS.size)) + wealth
         return LookBlock(self.when, self.cells + other.cells, self.residuals + other.residuals, bets)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain data."""
+        """Return the block as a dictionary for JSON."""
         bets = {name: [float(value) for value in wealth] for name, wealth in self.bets.items()}
         return {"when": self.when, "cells": self.cells.tolist(), "residuals": self.residuals.tolist(), "bets": bets}
 
 
 def begins(blocks: list[LookBlock]) -> bool:
-    """Return True if a new block should start: the last block has at least 50 rows, and 1/48 of all rows."""
+    """Return True if a new block should start: the last block has at least 50 rows and at least 1/48 of all rows."""
     return not blocks or blocks[-1].n >= max(LEAST_BLOCK_ROWS, sum(block.n for block in blocks) / BLOCKS_BEFORE_GROWTH)
 
 
 def _stakes(blocks: int) -> Array:
-    """Return the share of the stake that is bet from each block on.
+    """Return the share of the stake that is bet from each block on, given the number of blocks.
 
     Examples
     --------
@@ -334,14 +398,32 @@ def _stakes(blocks: int) -> Array:
 
 @dataclass(frozen=True)
 class Betting:
-    """The wealth of bets against a limit with an initial stake of 1, and the block in which the change began."""
+    """Evidence that a limit is violated.
+
+    Attributes
+    ----------
+    wealth : float
+        Current wealth of bets against the limit, with an initial stake of 1.
+    since : int
+        Index of the block in which the change is estimated to start.
+    """
 
     wealth: float
     since: int
 
 
 def evidence(blocks: list[LookBlock], limit: Condition, mean: CellMean | None) -> Betting:
-    """Return the evidence that a limit on a mean over cells, or on the calibration, is broken."""
+    """Return the evidence that a limit is violated, for a mean at the observed prevalence or for the calibration.
+
+    Parameters
+    ----------
+    blocks : list of LookBlock
+        Counts of all rows so far.
+    limit : Condition
+        The condition that raises an alarm.
+    mean : CellMean or None
+        The limited mean. None if the limit is on the calibration.
+    """
     rows = np.array([block.n for block in blocks])
     if mean is None:
         wealth = np.array([block.bets.get(str(limit), np.zeros(BETS.size)) for block in blocks])
@@ -353,12 +435,14 @@ def evidence(blocks: list[LookBlock], limit: Condition, mean: CellMean | None) -
 
 
 def spread(grown: Array, rows: Array) -> Betting:
-    """Return the wealth of a stake that is divided among starting blocks, given the log wealth from each block on.
+    """Return the wealth of a stake that is divided among starting blocks.
 
     Parameters
     ----------
-    grown : array, log wealth of bets from each block on
-    rows : array, number of rows in each block
+    grown : array of blocks
+        Logarithm of the wealth of a bet that starts at each block, with a stake of 1.
+    rows : array of blocks
+        Number of rows in each block.
 
     References
     ----------
@@ -367,16 +451,25 @@ def spread(grown: Array, rows: Array) -> Betting:
     """
     stakes = _stakes(grown.size)
     log_wealth = np.logaddexp.reduce(np.log(stakes) + grown)
-    # Above e^700 a float overflows; alarms are raised far below.
+    # A float overflows above e^709. An alarm is raised at a much smaller wealth.
     wealth = float(np.exp(np.minimum(log_wealth, 700.0)) + 1 - stakes.sum())
     return Betting(wealth, int(_began(grown, rows)))
 
 
 def _began(grown: Array, rows: Array) -> Array:
-    """Return the block in which a change started: the median of the evidence for each block, along the last axis.
+    """Return the index of the block in which a change is estimated to start: the posterior median.
 
-    A priori, a change starts at each row with equal probability, except at the first row, which has a larger one. The
-    wealth of bets from a block on is the likelihood ratio for a start in this block.
+    Parameters
+    ----------
+    grown : array of … × blocks
+        Logarithm of the wealth of a bet that starts at each block.
+    rows : array of blocks
+        Number of rows in each block.
+
+    Notes
+    -----
+    The prior probability of a start is equal for all rows, except for a larger probability of the first row. The wealth
+    of a bet that starts at a block is the likelihood ratio for a change in this block.
 
     Examples
     --------
@@ -391,13 +484,20 @@ def _began(grown: Array, rows: Array) -> Array:
 
 
 def mixture_evidence(excess: Array, variance: Array) -> Array:
-    """Return the log evidence that a normal estimate breaks its limit, by bets mixed over half-normal effects.
+    """Return the logarithm of the evidence that a normally distributed estimate violates its limit.
+
+    Parameters
+    ----------
+    excess : array
+        Estimate minus limit.
+    variance : array
+        Variance of the estimate.
 
     Notes
     -----
-    The evidence is the integral of exp(λz√I − λ²I/2) over λ > 0 with the density of a half-normal distribution of scale
-    τ, where I = 1/variance and z = excess·√I. With r = τ²I it equals
-    2·Φ(z·√(r/(1 + r)))·exp(z²r/(2(1 + r)))/√(1 + r).
+    Bets are mixed over possible effects λ > 0, which have a half-normal distribution of scale τ. Let I = 1/variance and
+    z = excess·√I. The evidence is the integral of exp(λz√I − λ²I/2) over λ, weighted by the density of λ. With r = τ²I,
+    it equals 2·Φ(z·√(r/(1 + r)))·exp(z²r/(2(1 + r)))/√(1 + r). The result is the mean for two values of τ.
 
     References
     ----------
@@ -413,42 +513,57 @@ def mixture_evidence(excess: Array, variance: Array) -> Array:
 
 
 def from_each_on(values: Array) -> Array:
-    """Return, for each block, the sums over this block and all later ones."""
+    """Return for each block the sum of the values of this block and all later blocks (along the first axis)."""
     return values[::-1].cumsum(axis=0)[::-1]
 
 
 def bets_on_residuals(residual: Array, weight: Array, limit: Condition) -> Array:
-    """Return the log wealth of bets that observed − expected exceeds a limit."""
+    """Return the logarithm of the wealth of bets that the mean of observed − expected violates a limit.
+
+    Parameters
+    ----------
+    residual, weight : arrays of n
+        Label minus probability of each row, and its weight.
+    limit : Condition
+        Limit on the mean.
+
+    Returns
+    -------
+    array
+        Logarithm of the wealth for each share in `BETS`.
+    """
     sign = 1.0 if limit.upwards else -1.0
     excess = sign * (residual - limit.bound)
-    # Residuals lie within ±1. Stakes are relative to the largest loss, 1 + |bound|, so that the wealth stays above 0.
+    # Residuals are between −1 and 1. The largest possible loss is 1 + |bound|; dividing by it keeps the wealth above 0.
     share = BETS[:, None] / (1 + abs(limit.bound))
     return np.log1p(share * excess) @ weight
 
 
 # Causes of an alarm
 
-# Error probability of the comparison before and after a change, divided among the four quantities compared.
+# Familywise error rate of the comparisons before and after a change, divided among the four compared metrics.
 CAUSE_ERROR = 0.05
 # Rates by name: the cells of the numerator and of the denominator.
 SHARES_OF_CELLS = (("class mix", (0, 2), (0, 1, 2, 3)), ("tpr", (0,), (0, 2)), ("fpr", (1,), (1, 3)))
-# With fewer rows before the change, the rows on which the decision was chosen are used for comparison.
+# With fewer rows before the change, the comparison uses the rows on which the decision was chosen.
 LEAST_ROWS_BEFORE = 50
-# Set by hand: a χ² test over fewer blocks has little power, and a note made at every look needs a small error.
+# A χ² test over fewer blocks has little power. The error rate is small, because the test is repeated at every check.
 LEAST_BLOCKS, VARYING_ERROR = 10, 0.001
 
 
 def causes_of(blocks: list[LookBlock], since: int, cells: Array | None, shares: Shares = SHARES_OF_CELLS) -> str:
-    """Return, as text, the rates (and the calibration) that differ significantly before and after a change.
+    """Return a text that lists the rates that differ significantly before and after a change.
 
     Parameters
     ----------
     blocks : list of LookBlock
+        Counts of all rows so far.
     since : int
         Index of the first block after the change.
     cells : array, optional
-        Counts of the rows on which the decision was chosen, to compare with if the change is at the first rows.
-    shares : sequence of (name, cells of the numerator, cells of the denominator)
+        Confusion matrix of the rows on which the decision was chosen. Used if fewer than 50 rows precede the change.
+    shares : sequence of (name, numerator, denominator)
+        Rates to compare. Numerator and denominator are indices of cells. The calibration is always compared.
     """
     size = blocks[0].cells.size
     before, after = total(blocks[:since], size), total(blocks[since:], size)
@@ -465,7 +580,7 @@ def causes_of(blocks: list[LookBlock], since: int, cells: Array | None, shares: 
 
 
 def total(blocks: list[LookBlock], size: int) -> LookBlock:
-    """Return the sums of blocks of `size` cells."""
+    """Return the sum of blocks that have `size` cells."""
     sums = LookBlock.empty(None, size)
     for block in blocks:
         sums = sums.plus(block)
@@ -473,7 +588,10 @@ def total(blocks: list[LookBlock], size: int) -> LookBlock:
 
 
 def _compare_shares(before: tuple[Any, Any], after: tuple[Any, Any]) -> tuple[float, float, float]:
-    """Return two rates, given numerators and denominators, and the z statistic of a pooled test of equality."""
+    """Return the rates before and after a change, and the z statistic of their difference, with pooled variance.
+
+    Each argument is a numerator and a denominator.
+    """
     (first_hits, first_n), (second_hits, second_n) = before, after
     if not (first_n and second_n):
         return 0.0, 0.0, 0.0
@@ -484,7 +602,10 @@ def _compare_shares(before: tuple[Any, Any], after: tuple[Any, Any]) -> tuple[fl
 
 
 def _compare_residuals(before: Array, after: Array) -> tuple[float, float, float]:
-    """Return two mean residuals and the z statistic of their difference, given n, sum and sum of squares of each."""
+    """Return the mean residuals before and after a change, and the z statistic of their difference.
+
+    Each argument contains the number of rows, the sum of the residuals, and the sum of their squares.
+    """
     if min(before[0], after[0]) < 2:
         return 0.0, 0.0, 0.0
     means, variance = [], 0.0
@@ -496,14 +617,14 @@ def _compare_residuals(before: Array, after: Array) -> tuple[float, float, float
 
 
 def varying_prevalence(by_class: Array, steady: str = "tpr, fpr and auc") -> str:
-    """Return a note if the class mix varies between blocks by more than chance, else an empty text.
+    """Return a warning text if the prevalence varies between blocks by more than chance; otherwise an empty text.
 
     Parameters
     ----------
     by_class : array of blocks × classes
         Number of rows of each class in each block.
     steady : str
-        Figures that do not depend on the class mix, for the note.
+        Names of metrics that do not depend on the prevalence, for the text.
     """
     present = by_class[:, by_class.sum(axis=0) > 0]
     if len(by_class) < LEAST_BLOCKS or present.shape[1] < 2:
@@ -515,27 +636,27 @@ def varying_prevalence(by_class: Array, steady: str = "tpr, fpr and auc") -> str
     if stats.chi2.sf(chi2, freedom) > VARYING_ERROR:
         return ""
     return (
-        f"Prevalence varies {sqrt(chi2 / freedom):.2g} times as much between periods as by chance. "
-        "If that is usual, a limit on the cost near its long-run mean raises more false alarms than stated; "
-        f"limits on {steady} remain valid."
+        f"The prevalence varies {sqrt(chi2 / freedom):.2g} times as much between periods as expected by chance. "
+        "If this is usual, a limit on the cost near its long-run mean raises more false alarms than stated. "
+        f"Limits on {steady} remain valid."
     )
 
 
-# A fixed class mix
+# Fixed prevalence
 
-# The share 0 keeps some cash, so that losses of bets on one class do not destroy the wealth of the other.
+# The share 0 keeps a part of the stake as cash, so that the wealth in one class stays above 0 if its bets lose.
 BETS_OF_CLASS = np.append(0.0, BETS)
-# The least wealth on the line of means is searched on grids; each stage narrows the range 16-fold around its minimum.
+# The smallest wealth is searched on grids. Each stage narrows the range 16-fold around the minimum of the last grid.
 GRID_POINTS, GRID_STAGES = 33, 3
 
 
 def interval_of(mean: CellMean, cells: Array, level: float) -> tuple[float, float]:
-    """Return the confidence sequence of a mean over cells.
+    """Return the current interval of the confidence sequence of a mean over cells.
 
     Notes
     -----
-    At a fixed prevalence, tpr and fpr each have a sequence at level 1 − (1 − level)/2. A mean over cells is a quotient
-    of linear functions of both, so its extremes are at the ends of these sequences.
+    At a fixed prevalence, intervals of tpr and fpr are computed at the level 1 − (1 − level)/2. The mean is a quotient
+    of linear functions of tpr and fpr. So its smallest and largest values are at limits of these two intervals.
     """
     if not mean.mixed:
         return mean_interval(np.array(mean.values), mean.counts(cells), level)
@@ -543,13 +664,13 @@ def interval_of(mean: CellMean, cells: Array, level: float) -> tuple[float, floa
     rates_pos = mean_interval(hit_or_not, cells[list(POSITIVES)], one_sided)
     rates_neg = mean_interval(hit_or_not, cells[list(NEGATIVES)], one_sided)
     ends = [mean.at_rates(tpr, fpr) for tpr in rates_pos for fpr in rates_neg]
-    # If the denominator may be 0, as for precision, this corner is undefined; without defined corners nothing is known.
+    # If the denominator is 0 at a corner, as for precision, the corner is omitted. Without corners, return the range.
     defined = [end for end in ends if not np.isnan(end)] or [min(mean.values), max(mean.values)]
     return min(defined), max(defined)
 
 
 def evidence_of(blocks: list[LookBlock], limit: Condition, mean: CellMean | None) -> Betting:
-    """Return the evidence that a limit on a mean over cells, or on the calibration, is broken."""
+    """Return the evidence that a limit is violated, for any mean or for the calibration; see `evidence`."""
     if mean is None or not mean.mixed:
         return evidence(blocks, limit, mean)
     assert mean.prevalence is not None
@@ -564,27 +685,34 @@ def evidence_of(blocks: list[LookBlock], limit: Condition, mean: CellMean | None
 
 
 def _least_on_line(of_pos: tuple[Array, Array], of_neg: tuple[Array, Array], odds: float) -> Array:
-    """Return, for each row of counts, the least log wealth over all pairs of mean gains μ₁ and μ₀ within the limit.
+    """Return the smallest log wealth over all pairs of mean gains (μ₁, μ₀) that satisfy the limit.
 
     Parameters
     ----------
-    of_pos, of_neg : (gains of the two cells of a class, their counts)
+    of_pos, of_neg : (array of 2, array of k × 2)
+        Gain of a case in each of the two cells of a class, and counts of the two cells from each of k blocks on.
     odds : float
-        Odds π/(1 − π). The limit is kept if π·μ₁ + (1 − π)·μ₀ ≤ 0, which means μ₀ ≤ −odds·μ₁.
+        Odds π/(1 − π) of the fixed prevalence π. The limit is satisfied if π·μ₁ + (1 − π)·μ₀ ≤ 0, that is, if
+        μ₀ ≤ −odds·μ₁.
+
+    Returns
+    -------
+    array of k
+        Logarithm of the wealth of bets from each block on.
 
     Notes
     -----
-    The wealth decreases with the tested mean, so it is least at the border, with the largest μ₀ for each μ₁. The search
-    narrows the range of μ₁ by grids, each around the minimum of the previous grid.
+    The wealth decreases with the tested means. For each μ₁ it is therefore smallest at the largest allowed μ₀. The
+    smallest wealth over μ₁ is searched on a grid, and then on finer grids around the minimum.
     """
     pos, neg = of_pos[0], of_neg[0]
-    # At the largest μ₁, μ₀ is the smallest gain of a negative; for a larger μ₁ no μ₀ is within the limit.
+    # At the largest μ₁, μ₀ is the smallest gain of a negative. For a larger μ₁ no μ₀ satisfies the limit.
     low = np.full(len(of_pos[1]), pos.min())
     high = np.full(low.size, min(pos.max(), -neg.min() / odds))
     first, last, least = low, high, low
     for _ in range(GRID_STAGES):
         means = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, GRID_POINTS)
-        # The mean of negatives is at most their largest gain; such pairs lie inside the limit.
+        # The mean gain of negatives is at most their largest gain, and such pairs satisfy the limit.
         means_neg = np.minimum(-odds * means, neg.max())
         log_wealth = _log_wealth_in_class(*of_pos, means) + _log_wealth_in_class(*of_neg, means_neg)
         place = log_wealth.argmin(axis=1)[:, None]
@@ -596,7 +724,17 @@ def _least_on_line(of_pos: tuple[Array, Array], of_neg: tuple[Array, Array], odd
 
 
 def _log_wealth_in_class(values: Array, counts: Array, means: Array) -> Array:
-    """Return the log wealth of bets against means, mixed over stakes; 0 if all values are equal."""
+    """Return the logarithm of the wealth of bets against the mean of one class; 0 if all values are equal.
+
+    Parameters
+    ----------
+    values : array of v
+        Possible values of a case.
+    counts : array of k × v
+        Number of times that each value occurred.
+    means : array of k × g
+        Means to test.
+    """
     least, width = values.min(), np.ptp(values)
     if not width:
         return np.zeros(means.shape)
@@ -605,21 +743,21 @@ def _log_wealth_in_class(values: Array, counts: Array, means: Array) -> Array:
     return special.logsumexp((gain * counts[:, None]).sum(axis=-1), axis=0) - np.log(BETS_OF_CLASS.size)
 
 
-# Counts by score
+# Counts in ranges of the score
 
-# Largest number of ranges of scores. Half of it suffices for ranges that hold more than 1/512 of the rows in pairs.
+# Largest number of ranges. Half of it is enough if any two adjacent ranges contain more than 1/512 of the rows.
 MOST_RANGES = 2048
-# Largest share of the rows in merged ranges. Their pairs count as ties, which changes the AUC by at most 1/1024.
+# Largest share of the rows in a merged range. Pairs within a range count as ties, so the AUC changes by at most 1/1024.
 LEAST_SHARE = 1 / 512
 SIGN_BIT, WIDEST_BITS = np.uint64(1 << 63), 63
-# Weight, in rows of each class, of the variance of normal scores at the limit, used while there are few rows.
+# Prior weight, as a number of rows of each class, of the variance for normal scores. It matters if there are few rows.
 PRIOR_ROWS = 20
-# Rows of each class from which on a normal approximation of the AUC is used.
+# Smallest number of rows of each class for which the normal approximation of the AUC is used.
 ENOUGH_ROWS = 20
 
 
 def _keys(score: Array) -> NDArray[np.uint64]:
-    """Return whole numbers in the order of the scores.
+    """Return unsigned integers (keys) that have the same order as the scores.
 
     Examples
     --------
@@ -632,22 +770,22 @@ def _keys(score: Array) -> NDArray[np.uint64]:
 
 
 class RankCounts:
-    """Positives and negatives by block of rows and by range of scores, from which a monitor estimates the AUC.
+    """Numbers of positives and negatives in ranges of the score, from which a monitor estimates the AUC.
 
-    As long as there are few distinct scores, each score is a range. Later, ranges with few rows are merged. The ends of
-    ranges are aligned: each is half of all floats, a quarter, and so on. Ranges of two monitors are therefore nested or
-    disjoint, and counts can be added. Ranges with many rows remain narrow.
+    If there are few distinct scores, each score is a range. If there are many, ranges with few rows are merged. A range
+    contains all floats that share a binary prefix. Therefore ranges of two monitors are either nested or disjoint, and
+    their counts can be added. Ranges with many rows remain narrow.
 
     Attributes
     ----------
     start : array of r
-        The smallest key (see `_keys`) of each range, increasing.
+        The smallest key (see `_keys`) of each range, in increasing order.
     bits : array of r
-        Number of low bits in which the keys of a range differ: 0 for a single score.
+        Number of low bits of the key that vary within each range; 0 for a single score.
     low, high : arrays of r
-        The lowest and the highest score in each range.
+        The lowest and the highest observed score in each range.
     pos, neg : arrays of blocks × r
-        Counts in each block of rows (`LookBlock`) and range.
+        Numbers of positives and negatives in each block of rows (`LookBlock`) and range.
     """
 
     def __init__(self) -> None:
@@ -657,15 +795,15 @@ class RankCounts:
         self.pos, self.neg = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64)
 
     def copied(self) -> "RankCounts":
-        """Return a copy, to which counts can be added."""
+        """Return a copy. Counts can be added to the copy without changing the original."""
         other = copy(self)
-        # Other arrays are never changed in place: they are replaced when counts are added.
+        # `start` and `bits` are never changed in place, so both objects can share them.
         other.low, other.high = self.low.copy(), self.high.copy()
         other.pos, other.neg = self.pos.copy(), self.neg.copy()
         return other
 
     def add(self, block: int, score: Array, pos: Array, neg: Array) -> None:
-        """Add numbers of positives and negatives at each score to a block."""
+        """Add rows to a block, given the distinct scores and the numbers of positives and negatives at each score."""
         self._add(block, score.astype(np.float64) + 0.0, score.astype(np.float64) + 0.0, 0, pos, neg)
 
     def _add(self, block: int, low: Array, high: Array, bits: Any, pos: Array, neg: Array) -> None:
@@ -688,7 +826,7 @@ class RankCounts:
             self._join()
 
     def _place(self, key: Array) -> Indices:
-        """Return the index of the range of each key; −1 if no range contains the key."""
+        """Return the index of the range that contains each key; −1 if no range contains it."""
         if not self.start.size:
             return np.full(key.shape, -1)
         place = np.searchsorted(self.start, key, side="right") - 1
@@ -696,7 +834,7 @@ class RankCounts:
         return np.where(inside, place, -1)
 
     def _insert(self, start: Array, bits: Array, low: Array, high: Array) -> None:
-        """Insert further ranges; existing narrower ranges inside a wide one are merged into it."""
+        """Insert new ranges. Existing narrower ranges inside a new range are merged into the new range."""
         begun = np.concatenate([self.start, start])
         order = np.argsort(begun, kind="stable")
         begun, width = begun[order], np.concatenate([self.bits, bits])[order]
@@ -716,11 +854,11 @@ class RankCounts:
             self.pos, self.neg = np.zeros((0, first.size), np.int64), np.zeros((0, first.size), np.int64)
 
     def _join(self) -> None:
-        """Merge ranges with few rows, the closest first, to half of the allowed number, so that merges are rare."""
+        """Merge neighbouring ranges with few rows until at most half of the allowed number of ranges remains."""
         share, rows = LEAST_SHARE, (self.pos + self.neg).sum(axis=0)
         start, bits = self.start.copy(), self.bits.copy()
-        # Ranges with a common prefix are merged, from narrow to wide, if the result has few rows. If too many ranges
-        # remain, more rows are allowed. This ends because the widest prefix is a single bit, with at most two ranges.
+        # Ranges with a common binary prefix are merged, from narrow to wide, if the merged range has few rows. If too
+        # many ranges remain, more rows are allowed. This ends, because a prefix of one bit leaves at most two ranges.
         while start.size > MOST_RANGES // 2:
             for width in np.arange(1, WIDEST_BITS + 1, dtype=np.uint64):
                 prefix = start >> width
@@ -748,7 +886,7 @@ class RankCounts:
             self._add(block, other.low, other.high, other.bits, pos, neg)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain data; each block has only the ranges in which it has rows."""
+        """Return the counts as a dictionary for JSON. Each block lists only the ranges in which it has rows."""
         blocks = []
         for pos, neg in zip(self.pos, self.neg, strict=True):
             used = np.flatnonzero(pos + neg)
@@ -757,7 +895,7 @@ class RankCounts:
         return ranges | {"blocks": blocks}
 
     def add_dict(self, content: dict[str, Any]) -> None:
-        """Add the counts of another RankCounts, given as plain data."""
+        """Add the counts of another RankCounts, given as a dictionary from `to_dict`."""
         low, high = np.array(content["low"], float), np.array(content["high"], float)
         bits = np.array(content["bits"], np.uint64)
         for block, counts in enumerate(content["blocks"]):
@@ -765,12 +903,12 @@ class RankCounts:
             self._add(block, low[at], high[at], bits[at], pos, neg)
 
     def auc(self, level: float) -> Estimate | None:
-        """Return the AUC with an asymptotic confidence sequence; None without both classes.
+        """Return the AUC with the interval of an asymptotic confidence sequence; None if a class is missing.
 
         Notes
         -----
-        The sequence is computed on the logit scale with DeLong's variance. Rows in the same range count as ties; the
-        interval is widened by the largest change that this may cause.
+        The interval is computed on the logit scale with DeLong's variance. Rows in the same range of the score count as
+        ties. The interval is widened by the largest change of the AUC that this may cause.
         """
         pos, neg = self.pos.sum(axis=0), self.neg.sum(axis=0)
         n_pos, n_neg = int(pos.sum()), int(neg.sum())
@@ -778,14 +916,15 @@ class RankCounts:
             return None
         area, of_pos, of_neg = map(float, _areas(pos, neg))
         method, n = "asymptotic confidence sequence, logit scale", float(n_pos + n_neg)
-        # For few rows without ranking errors DeLong's variance is too small; use at least that of normal scores.
+        # For few rows without ranking errors DeLong's variance is too small. Use at least the variance of normal
+        # scores.
         usual = auc_variance(min(max(area, 1 - area), 1 - 1e-9), n_neg / n_pos) / n_pos
         variance = max(of_pos / n_pos + of_neg / n_neg, usual)
         if not (variance > 0 and 0 < area < 1):
-            return Estimate(area, 0.0, 1.0, level, method, n, reason="the ranks do not vary yet")
+            return Estimate(area, 0.0, 1.0, level, method, n, reason="the variance of the AUC is 0")
         reach = asymptotic_reach(n, level) * np.sqrt(variance) / (area * (1 - area))
         low, high = special.expit(special.logit(area) + np.array([-reach, reach]))
-        # The AUC with ties differs from the true AUC by at most half of the pairs within ranges of several scores.
+        # The AUC with ties differs from the AUC without them by at most half of the pairs within the same range.
         open_pairs = float((pos * neg)[self.low < self.high].sum() / (2 * n_pos * n_neg))
         few = min(n_pos, n_neg)
         reason = f"only {few} rows of one class" if few < ENOUGH_ROWS else ""
@@ -793,34 +932,39 @@ class RankCounts:
         return Estimate(float(area), *ends, level, method, n, float(np.sqrt(variance)), reason)
 
     def evidence(self, bound: float, upwards: bool) -> Array:
-        """Return the log evidence that the AUC of the rows from each block on exceeds a bound; 0 for few rows."""
+        """Return the log evidence from each block on that the AUC violates a limit; see `auc_evidence`."""
         return auc_evidence(from_each_on(self.pos), from_each_on(self.neg), bound, upwards)
 
     def area(self, block: int) -> float:
-        """Return the AUC of the rows from a block on."""
+        """Return the AUC of the rows in a block and all later blocks."""
         return float(_areas(self.pos[block:].sum(axis=0), self.neg[block:].sum(axis=0))[0])
 
 
 def auc_evidence(pos: Array, neg: Array, bound: float, upwards: bool) -> Array:
-    """Return the log evidence that the AUC of the rows from each block on exceeds a bound; 0 for few rows.
+    """Return the log evidence that the AUC violates a limit, for the rows from each block on.
+
+    The evidence is 0 if a class has fewer than 20 rows.
 
     Parameters
     ----------
-    pos, neg : array of … × blocks × levels
-        Counts by increasing score of the rows from each block on, starting with all rows.
+    pos, neg : arrays of … × blocks × ranges
+        Numbers of positives and negatives from each block on, in ranges of increasing score. The first block contains
+        all rows.
     bound : float
+        Limit of the AUC.
     upwards : bool
+        True if an AUC above the limit is a violation; False if an AUC below the limit is a violation.
 
     Notes
     -----
-    The estimate is taken as normal, with DeLong's variance of placements over all rows. The variance of the rows after
-    a change is not used, because its error is correlated with the error of their AUC. With few rows the variance is
-    shrunk towards that of normal scores at the bound (Obuchowski & McClish 1997).
+    The estimated AUC is assumed to be normal, with DeLong's variance from all rows. The variance of the rows after a
+    change is not used, because its error is correlated with the error of their AUC. If there are few rows, the variance
+    is shrunk towards the variance of normal scores with an AUC at the limit (Obuchowski & McClish 1997).
     """
     n_pos, n_neg = pos.sum(axis=-1), neg.sum(axis=-1)
     enough = np.minimum(n_pos, n_neg) >= ENOUGH_ROWS
     area, of_pos, of_neg = _areas(pos[..., :1, :], neg[..., :1, :])
-    # With infinitely many negatives only the placements of positives have variance; the remainder is due to negatives.
+    # With infinitely many negatives, the variance is due to the positives only. The remainder is due to the negatives.
     usual_pos = auc_variance(max(bound, 1 - bound), np.inf)
     usual_neg = auc_variance(max(bound, 1 - bound), 1) - usual_pos
     of_pos, of_neg = _shrink(of_pos, usual_pos, n_pos), _shrink(of_neg, usual_neg, n_neg)
@@ -831,12 +975,18 @@ def auc_evidence(pos: Array, neg: Array, bound: float, upwards: bool) -> Array:
 
 
 def _shrink(variance: Array, usual: float, n: Array) -> Array:
-    """Return the mean of a variance and the usual variance, weighted by n and `PRIOR_ROWS` rows."""
+    """Return the average of the observed variance (weight n) and the usual variance (weight `PRIOR_ROWS`)."""
     return (n[..., :1] * variance + PRIOR_ROWS * usual) / (n[..., :1] + PRIOR_ROWS)
 
 
 def _areas(pos: Array, neg: Array) -> tuple[Array, Array, Array]:
-    """Return the AUC of counts by increasing score, and the variances of the placements of positives and negatives."""
+    """Return the AUC, and the variances of the placements of positives and of negatives.
+
+    Parameters
+    ----------
+    pos, neg : arrays of … × ranges
+        Numbers of positives and negatives in ranges of increasing score.
+    """
     n_pos, n_neg = np.maximum(pos.sum(axis=-1, keepdims=True), 1), np.maximum(neg.sum(axis=-1, keepdims=True), 1)
     # The placement of a positive is the share of negatives below it, plus half of those in its range.
     below = (neg.cumsum(axis=-1) - neg / 2) / n_neg
