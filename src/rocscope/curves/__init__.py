@@ -1,4 +1,4 @@
-"""Curves, each a pair of functions of the counts."""
+"""Curves: ROC, precision–recall, DET, gain, lift, profit, cost and decision curves."""
 
 from rocscope._base.public_names import attach
 

@@ -1,6 +1,7 @@
-"""Decision curve (net benefit against threshold probability) and cost curve.
+"""Cost curve, Brier curve, and decision curve (net benefit against threshold probability).
 
-Cost space: expected cost against the operating condition, as lower envelope and as Brier curve.
+Cost curves and Brier curves show the expected cost for all prevalences and costs. The cost curve uses the best
+threshold for each condition. The Brier curve uses the threshold that is optimal for calibrated probabilities.
 """
 
 from collections.abc import Mapping
@@ -19,16 +20,17 @@ from rocscope.sample import counts_of
 
 
 class CostCurve(Curve):
-    """Normalised expected cost of the best threshold (y) against the probability cost of positives (x).
+    """Cost curve: normalised expected cost of the best threshold (y) against the probability cost of positives (x).
 
-    Computed by `rocscope.cost_curve`. Each threshold is a straight line from its fpr at x = 0 to its fnr at x = 1. The
-    curve is the lower envelope of these lines, which is the dual of the ROC hull.
+    Computed by `rocscope.cost_curve`, whose Notes define x and y. Each threshold has a straight line from its fpr at
+    x = 0 to its fnr at x = 1. The curve is the lower envelope of these lines. It is the dual of the ROC hull.
 
     Attributes
     ----------
     counts : ThresholdCounts
+        Numbers of positives and negatives at each score.
     fpr, fnr : arrays with one entry per threshold
-        Heights of the lines at x = 0 and x = 1, in order of decreasing threshold.
+        Heights of the lines at x = 0 and at x = 1, in order of decreasing threshold.
     """
 
     title = "cost curve"
@@ -40,7 +42,7 @@ class CostCurve(Curve):
         self.counts = counts
         tp, fp = cumulative(pool(counts))
         rise, run = np.diff(tp) / counts.n_pos, np.diff(fp) / counts.n_neg
-        # Two neighbours on the hull cost the same where the slope (1 − x)/x is that of the segment between them.
+        # Two neighbouring points on the hull have the same cost if (1 − x)/x is the slope of the segment between them.
         border = run / (rise + run)
         fpr, fnr = fp / counts.n_neg, (counts.n_pos - tp) / counts.n_pos
         x = np.concatenate(([0.0], border, [1.0]))
@@ -49,22 +51,29 @@ class CostCurve(Curve):
         super().__init__(x, x * fnr[owner] + (1 - x) * fpr[owner], threshold[owner])
 
     def recount(self, counts: ThresholdCounts) -> "CostCurve":
-        """Return the curve for other counts, such as a resample."""
+        """Return a cost curve for other counts, such as the counts of a bootstrap replicate."""
         return CostCurve(counts)
 
     @property
     def fpr(self) -> Array:
-        """False-positive rate of each threshold: the height of its line at x = 0."""
+        """False-positive rate at each threshold, the height of its line at x = 0."""
         return cumulative(self.counts)[1] / self.counts.n_neg
 
     @property
     def fnr(self) -> Array:
-        """False-negative rate of each threshold: the height of its line at x = 1."""
+        """False-negative rate at each threshold, the height of its line at x = 1."""
         return (self.counts.n_pos - cumulative(self.counts)[0]) / self.counts.n_pos
 
     @staticmethod
     def probability_cost(context: Context, prevalence: float) -> float:
-        """Return the position of a context on the x axis: x = 1/(1 + m) for the slope m of its iso-performance line.
+        """Return the x of a context: 1/(1 + m), where m is the slope of its iso-performance lines in ROC space.
+
+        Parameters
+        ----------
+        context : Context
+            Costs.
+        prevalence : float
+            Share of positives.
 
         Examples
         --------
@@ -75,7 +84,7 @@ class CostCurve(Curve):
 
     @property
     def trivial(self) -> Curve:
-        """Cost of the better trivial classifier (nobody or everybody positive), min(x, 1 − x)."""
+        """Cost of the better trivial classifier, which predicts no case or every case positive: min(x, 1 − x)."""
         return Curve([0.0, 0.5, 1.0], [0.0, 0.5, 0.0], [np.inf, np.inf, -np.inf])
 
     def _facts(self) -> str:
@@ -86,21 +95,26 @@ class CostCurve(Curve):
 def cost_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> Any:
-    """Compute the cost curve: expected cost of the best threshold for every prevalence and cost ratio.
+    """Compute the cost curve: expected cost of the best threshold, for all prevalences and cost ratios.
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
+        Pass labels as `y_true`, and scores or a mapping from model name to scores as `y_score`. Alternatively, pass
+        Predictions, ThresholdCounts, or a mapping from model name to such data as `y_true`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
-    CostCurve, or Curves if there are several models and `model` is not given
+    CostCurve or Curves
+        The curve of one model. If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+        If the data are invalid; see `ThresholdCounts.from_scores`.
+    OneClassError
+        If the data contain only one class.
 
     See Also
     --------
@@ -108,9 +122,9 @@ def cost_curve(
 
     Notes
     -----
-    x = π·cost_fn / (π·cost_fn + (1 − π)·cost_fp), where costs of correct predictions are subtracted first, and
-    y = x·fnr + (1 − x)·fpr, the expected cost divided by its maximum. The area is the expected normalised cost if x is
-    uniformly distributed.
+    For a prevalence π, x = π·cost_fn / (π·cost_fn + (1 − π)·cost_fp), after the costs of correct predictions are
+    subtracted. y = x·fnr + (1 − x)·fpr is the expected cost divided by the largest possible one. The area under the
+    curve is the mean of y if x is uniformly distributed.
 
     References
     ----------
@@ -128,15 +142,16 @@ def cost_curve(
 
 
 class BrierCurve(Curve):
-    """Expected loss (y) of acting on the probabilities, by cost proportion (x).
+    """Brier curve: expected loss (y) against the cost proportion (x) that is also the threshold.
 
-    Computed by `rocscope.curves.brier_curve`. A case is predicted positive iff its probability is at least x. The curve
-    jumps at the probabilities of cases and has two points there: the first is the value at this x, the second the value
-    just above it.
+    Computed by `rocscope.curves.brier_curve`. A case is predicted positive if and only if its probability is at least
+    x. The curve jumps at each probability that occurs, and has two points there. The first point has the loss at this
+    x, and the second point has the loss just above it.
 
     Attributes
     ----------
     counts : ThresholdCounts
+        Numbers of positives and negatives at each probability.
     """
 
     title = "Brier curve"
@@ -146,7 +161,7 @@ class BrierCurve(Curve):
     def __init__(self, counts: ThresholdCounts) -> None:
         self.counts = counts
         self._scores = scores = counts.probabilities(self.title)[::-1]
-        tp, fp = (column[::-1] for column in cumulative(counts))  # at or above the first score, the second, …
+        tp, fp = (column[::-1] for column in cumulative(counts))  # at or above each score, in increasing order
         edges = np.concatenate(([0.0], scores, [1.0]))
         x = np.repeat(edges, 2)[1:-1]
         tp, fp = np.repeat(tp, 2), np.repeat(fp, 2)
@@ -154,11 +169,11 @@ class BrierCurve(Curve):
         super().__init__(x, loss, x)
 
     def recount(self, counts: ThresholdCounts) -> "BrierCurve":
-        """Return the curve for other counts, such as a resample."""
+        """Return a Brier curve for other counts, such as the counts of a bootstrap replicate."""
         return BrierCurve(counts)
 
     def at(self, x: Any) -> Any:
-        """Return the loss at a cost proportion."""
+        """Return the loss at each cost proportion in `x`; NaN outside 0 to 1."""
         wanted = np.asarray(x, dtype=np.float64)
         tp, fp = (column[::-1] for column in cumulative(self.counts))
         below = np.searchsorted(self._scores, wanted, side="left")
@@ -173,23 +188,26 @@ class BrierCurve(Curve):
 def brier_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> BrierCurve:
-    """Compute the Brier curve: expected loss of acting on the probabilities, for every cost ratio.
+    """Compute the Brier curve: expected loss of decisions from the probabilities, for all cost ratios.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
     BrierCurve
-        Its area is the Brier score.
+        The curve. The area under it is the Brier score.
 
     Raises
     ------
+    InputError
+        If the data are invalid; see `ThresholdCounts.from_scores`.
     ScoreError
-        If a score is not a probability; see also `ThresholdCounts.from_scores`.
+        If a score is not between 0 and 1.
 
     See Also
     --------
@@ -197,8 +215,9 @@ def brier_curve(
 
     Notes
     -----
-    y = 2·[(1 − x)·fn + x·fp]/n at the threshold x = cost_fp/(cost_fp + cost_fn). The difference from the lower envelope
-    (twice the cost of the cost curve at the prevalence of the sample) is the loss from miscalibration.
+    The threshold is x = cost_fp/(cost_fp + cost_fn), which is optimal for calibrated probabilities. The loss is
+    y = 2·[(1 − x)·fn + x·fp]/n. The best possible loss for this x is twice the expected cost of the best threshold, at
+    the prevalence of the sample. The difference between the loss and the best possible loss is due to miscalibration.
 
     References
     ----------
@@ -215,19 +234,20 @@ def brier_curve(
 
 
 class NetBenefitCurve(Curve):
-    """Net benefit (y) against the threshold probability (x) from which a case is treated.
+    """Decision curve: net benefit (y) against the threshold probability (x) at or above which a case is treated.
 
     Computed by `rocscope.net_benefit`.
 
     Attributes
     ----------
     counts : ThresholdCounts
+        Numbers of positives and negatives at each probability.
     prevalence : float
-        Share of positives for which the curve is computed.
+        Share of positives for which the net benefit is computed.
     standardized : bool
-        True if net benefit is divided by its largest value, the prevalence.
+        True if the net benefit is divided by its largest possible value, the prevalence.
     harm : float
-        Cost of determining the risk, in true positives per case.
+        Cost of computing the risk of a case, in true positives per case.
     """
 
     title = "decision curve"
@@ -250,7 +270,7 @@ class NetBenefitCurve(Curve):
         super().__init__(threshold, self._net_benefit(threshold), threshold)
 
     def recount(self, counts: ThresholdCounts) -> "NetBenefitCurve":
-        """Return the curve for other counts, such as a resample."""
+        """Return a decision curve for other counts, such as the counts of a bootstrap replicate."""
         how = {"target_prevalence": self._target, "standardized": self.standardized, "harm": self.harm}
         return NetBenefitCurve(counts, self.x, **how)
 
@@ -269,7 +289,7 @@ class NetBenefitCurve(Curve):
         return self._weigh(threshold, *self._rates(threshold)) - harm
 
     def at(self, x: Any) -> Any:
-        """Return the net benefit at a threshold probability, computed from the counts without interpolation.
+        """Return the net benefit at each threshold probability in `x`, without interpolation.
 
         Examples
         --------
@@ -282,36 +302,37 @@ class NetBenefitCurve(Curve):
 
     @property
     def treat_all(self) -> Curve:
-        """Net benefit of treating everybody."""
+        """Net benefit of treating all cases."""
         return Curve(self.x, self._weigh(self.x, 1.0, 1.0), np.full(self.x.size, -np.inf))
 
     @property
     def treat_none(self) -> Curve:
-        """Net benefit of treating nobody: 0."""
+        """Net benefit of treating no case: 0."""
         return Curve(self.x, np.zeros(self.x.size), np.full(self.x.size, np.inf))
 
     @property
     def interventions_avoided(self) -> Curve:
-        """Treatments avoided per 100 cases compared with treating everybody, at the same number of missed positives.
+        """Net reduction in unnecessary treatments per 100 cases, compared with treating all cases.
 
         Notes
         -----
-        100·(net benefit − net benefit of treating all)·(1 − x)/x, not standardized.
+        The value is 100·(net benefit − net benefit of treating all)·(1 − x)/x, with net benefits that are not
+        standardized. Each missed positive is subtracted as (1 − x)/x unnecessary treatments.
         """
         spared = self.y - self.treat_all.y
         if self.standardized:
             spared = spared * self.prevalence
-        # At a threshold probability of 0 everybody is treated: none is avoided.
+        # At a threshold probability of 0 all cases are treated, so no treatment is avoided.
         odds = np.where(self.x > 0, self.x / (1 - self.x), 1.0)
         return Curve(self.x, 100 * spared / odds, self.threshold)
 
     def columns(self) -> dict[str, Array]:
-        """Return the points with both references."""
+        """Return the points, the net benefits of treating all and no cases, and the avoided treatments, by name."""
         references = {"treat_all": self.treat_all.y, "treat_none": self.treat_none.y}
         return super().columns() | references | {"interventions_avoided_per_100": self.interventions_avoided.y}
 
     def area(self) -> float:
-        raise InputError("the area under a decision curve has no meaning", hint="compare it at the threshold of use")
+        raise InputError("the area under a decision curve has no meaning", hint="compare it at your own threshold")
 
     def _facts(self) -> str:
         kind = "standardized, " if self.standardized else ""
@@ -331,32 +352,35 @@ def net_benefit(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Any:
-    """Compute the decision curve: net benefit of treating cases at or above each threshold probability.
+    """Compute the decision curve: net benefit of treating the cases at or above each threshold probability.
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
+        Pass labels as `y_true`, and probabilities or a mapping from model name to probabilities as `y_score`.
+        Alternatively, pass Predictions, ThresholdCounts, or a mapping from model name to such data as `y_true`.
+        `rocscope.sample` describes these five parameters.
     threshold : float or array, optional
-        One or several increasing threshold probabilities, from 0 to below 1; by default 0.01, 0.02, …, 0.99.
+        One or more threshold probabilities, from 0 to below 1, in increasing order. By default, 0.01, 0.02, …, 0.99.
     target_prevalence : float, optional
-        Share of positives where the model will be used; by default the share in the sample.
+        Share of positives in the population where the model will be used. By default, the share in the sample.
     standardized : bool
-        If True, divide net benefit by the prevalence, so that a perfect model has 1.
+        If True, the net benefit is divided by the prevalence, so that the largest possible value is 1.
     harm : float, or mapping from model name to float
-        Cost of determining the risk, in true positives per case; it is subtracted from the net benefit. Example: 0.02
-        if testing 50 patients is worth finding one positive.
+        Cost of computing the risk of a case, such as the cost of a test, in true positives per case. It is subtracted
+        from the net benefit. For example, pass 0.02 if finding one positive is worth 50 tests.
 
     Returns
     -------
-    NetBenefitCurve, or Curves if there are several models and `model` is not given
+    NetBenefitCurve or Curves
+        The curve of one model. If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------
     ScoreError
-        If a score is not a probability.
+        If a score is not between 0 and 1.
     InputError
-        If a threshold is not from 0 to below 1; see also `ThresholdCounts.from_scores`.
+        If a threshold is below 0 or not below 1, or if the data are invalid (see `ThresholdCounts.from_scores`).
 
     See Also
     --------
@@ -364,9 +388,10 @@ def net_benefit(
 
     Notes
     -----
-    NB(x) = π·tpr − (1 − π)·fpr·x/(1 − x), in true positives per case; at the prevalence of the sample it is
-    tp/n − fp/n·x/(1 − x). Treating cases with a risk of at least x means that a missed positive costs (1 − x)/x times
-    as much as an unnecessary treatment. Scores are not recalibrated, so miscalibration lowers the net benefit.
+    At a threshold probability x and a prevalence π, the net benefit is π·tpr − (1 − π)·fpr·x/(1 − x), in true positives
+    per case. At the prevalence of the sample, it equals tp/n − fp/n·x/(1 − x). The threshold x is optimal if a missed
+    positive costs (1 − x)/x times as much as an unnecessary treatment. Scores are not recalibrated, so miscalibration
+    lowers the net benefit.
 
     References
     ----------
@@ -396,6 +421,6 @@ def _grid(threshold: Any) -> Array:
     grid = check.check_numbers([threshold] if check.is_number(threshold) else threshold, "threshold")
     if not ((grid >= 0) & (grid < 1)).all() or (np.diff(grid) <= 0).any():
         raise InputError(
-            "threshold", expected="increasing probabilities from 0 to below 1", got=repr(grid[:5].tolist())
+            "threshold", expected="probabilities from 0 to below 1, in increasing order", got=repr(grid[:5].tolist())
         )
     return grid

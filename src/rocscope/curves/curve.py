@@ -1,4 +1,4 @@
-"""Base class of curves: Curve (points by decreasing threshold, and their axes), and Curves of several models.
+"""Base classes: `Curve` for the curve of one model, and `Curves` for the curves of several models.
 
 The last part of the file draws the SVG preview of a curve in a notebook.
 """
@@ -17,12 +17,14 @@ from rocscope.sample import counts_of, samples_of, with_scores
 
 
 class Curve(Result):
-    """Points (x, y), each with its threshold.
+    """A curve of points (x, y), one for each threshold.
 
     Parameters
     ----------
-    x, y, threshold : arrays of one length
-        Points in order of decreasing threshold. The first threshold is infinite: nothing is predicted positive.
+    x, y : arrays of n
+        Coordinates of the points, in order of decreasing threshold.
+    threshold : array of n
+        Threshold of each point. At the first threshold, infinity, no case is predicted positive.
 
     Examples
     --------
@@ -44,9 +46,10 @@ class Curve(Result):
     threshold: Array
 
     def at(self, x: Any) -> Any:
-        """Return y at `x` by linear interpolation; on a vertical segment, y of the last point.
+        """Return y at each value of `x` by linear interpolation between the points.
 
-        The result is NaN outside the range of the curve.
+        If several points have this x, the y of the last of them is returned. Outside the range of the curve, the result
+        is NaN.
 
         Examples
         --------
@@ -57,7 +60,7 @@ class Curve(Result):
         return interpolate(self.x, self.y, x)
 
     def area(self) -> float:
-        """Return the area under the curve, linearly interpolated."""
+        """Return the area under the curve. Points are joined by straight lines."""
         return float(np.trapezoid(self.y, self.x))
 
     def plot(self, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
@@ -66,29 +69,30 @@ class Curve(Result):
         Parameters
         ----------
         ax : Axes, optional
-            Axes to draw on; by default a new figure.
+            Axes to draw on. By default, a new figure is created.
         band : Band, optional
-            Band around the curve, drawn as a filled area; the legend shows its level and method. By default only
-            calibration plots have a band, the confidence band.
+            Band to draw as a filled area. Its level and method are shown in the legend. By default, no band is drawn,
+            except the confidence band of a calibration curve.
         **line
-            Options of the line, as in ``Axes.plot``, such as ``label`` and ``color``.
+            Options of the line, such as ``label`` and ``color``, passed to ``Axes.plot``.
 
         Returns
         -------
         Axes
+            The axes with the curve.
         """
         return reach("plotting").plot_curve(self, ax, band=band, **line)
 
     def drawn(self) -> tuple[Array, Array]:
-        """Return points for drawing the curve with straight lines."""
+        """Return the x and y of points that give the curve if they are joined by straight lines."""
         return self.x, self.y
 
     def columns(self) -> dict[str, Array]:
-        """Return the points as named columns."""
+        """Return the points as a dict from column name to array."""
         return {self.x_name: self.x, self.y_name: self.y, "threshold": self.threshold}
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the points as a data frame.
+        """Return the points as a data frame with one row per point.
 
         Parameters
         ----------
@@ -110,7 +114,9 @@ class Curve(Result):
         return check.frame_of(self.columns(), backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return title, columns and facts, safe for JSON (infinite thresholds and NaN become None).
+        """Return the title, the points and further attributes as a dictionary for JSON.
+
+        Infinite thresholds and NaN become None.
 
         Examples
         --------
@@ -132,21 +138,31 @@ class Curve(Result):
         return f"<figure>{drawing}<figcaption>{facts}</figcaption></figure>"
 
     def _headline(self) -> str:
-        """Return the first line of the notebook display."""
+        """Return the text that the notebook display shows before the repr; empty by default."""
         return ""
 
     def _by_chance(self) -> tuple[Array, Array] | None:
-        """Return the curve of a random ranking, if there is one."""
+        """Return x and y of the curve of a random ranking; None if it is undefined."""
         return None
 
 
 def cumulative(counts: CumulativeCounts) -> tuple[Array, Array]:
-    """Return true and false positives, starting at (0, 0); one more point than levels."""
+    """Return the numbers of true positives and of false positives at each threshold, starting with 0 and 0."""
     return counts.cumulative
 
 
 def interpolate(x: Array, y: Array, at: Any) -> Any:
-    """Interpolate between points of non-decreasing x; of several points with equal x, the last is used."""
+    """Interpolate linearly between points (x, y) with non-decreasing x; NaN outside the range of x.
+
+    If several points have the same x, the y of the last of them is returned.
+
+    Parameters
+    ----------
+    x, y : arrays of n
+        The points.
+    at : number or array
+        Values of x at which to interpolate.
+    """
     at = np.asarray(at, dtype=np.float64)
     after = cast(Array, np.searchsorted(x, at, side="right"))
     left = (after - 1).clip(0, x.size - 1)
@@ -164,7 +180,7 @@ def scalar(array: Array) -> Any:
 
 
 class Curves(Mapping[str, Curve], Result):
-    """The curves of several models, by model name.
+    """Curves of several models: a mapping from model name to Curve.
 
     Examples
     --------
@@ -189,13 +205,31 @@ class Curves(Mapping[str, Curve], Result):
         return len(self._curves)
 
     def plot(self, ax: Any = None, **line: Any) -> Any:
-        """Draw all curves in one matplotlib figure with a legend; return its Axes."""
+        """Draw all curves into one matplotlib figure with a legend.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default, a new figure is created.
+        **line
+            Options of the lines, passed to ``Axes.plot``.
+
+        Returns
+        -------
+        Axes
+            The axes with the curves.
+        """
         for model, curve in self._curves.items():
             ax = curve.plot(ax, label=model, **line)
         return ax
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the points of all curves as one data frame, with the column "model".
+        """Return the points of all curves as one data frame. The column "model" contains the name of the model.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
 
         Examples
         --------
@@ -214,7 +248,7 @@ class Curves(Mapping[str, Curve], Result):
         return check.frame_of({"model": model} | joined, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all curves, safe for JSON."""
+        """Return all curves as a dictionary for JSON."""
         return jsonable(self._curves)
 
     def __repr__(self) -> str:
@@ -230,14 +264,19 @@ def of_one_or_several(
     pos_label: Any,
     sample_weight: Any,
 ) -> Any:
-    """Return the curve of one model, or `Curves` if the data have several models and `model` is not given.
+    """Return the curve of one model, or `Curves` if the data contain several models and `model` is None.
 
-    `make` is a function of the name of the model and its counts.
+    Parameters
+    ----------
+    make : function of (model name, ThresholdCounts)
+        Function that computes a curve.
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
+        Data as described in `rocscope.sample`.
     """
     if isinstance(y_score, Mapping) and model is None:
         y_true = with_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         y_score = pos_label = sample_weight = None
-    # Scores and weights only come with bare labels, and so with one model.
+    # If scores or weights are given, y_true contains labels, so there is one model.
     of_one = model is not None or y_score is not None or sample_weight is not None
     models = y_true.models if isinstance(y_true, Predictions) else y_true if isinstance(y_true, Mapping) else ()
     if of_one or len(models) < 2:
@@ -246,15 +285,26 @@ def of_one_or_several(
     return Curves({name: make(name, model) for name, model in counts.items()})
 
 
-# ---- The preview in a notebook ----
+# ---- Preview in a notebook ----
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW = 260, 200, 58, 20, 34  # pixels of a notebook's preview: a choice
-_MOST = 200  # points of its line: about one in two pixels along the curve
-_ROOM = 0.4  # of what 0 to 1 is: what fills less of it is shown by its own range
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW = 260, 200, 58, 20, 34  # layout of the preview, in pixels
+_MOST = 200  # most points of the line: about one for two pixels along the curve
+_ROOM = 0.4  # if the largest value is smaller, the axis shows the range of the values instead of 0 to 1
 
 
 def _picture(x: Array, y: Array, chance: tuple[Array, Array] | None, *, axes: tuple[str, str], title: str) -> str:
-    """Return an inline SVG of a line, thinned to at most 200 points.
+    """Return an inline SVG of a curve, with at most about 200 points.
+
+    Parameters
+    ----------
+    x, y : arrays of n
+        Points of the curve.
+    chance : (array, array) or None
+        Points of the curve of a random ranking, drawn as a dashed line.
+    axes : (str, str)
+        Names of the axes.
+    title : str
+        Title of the picture.
 
     Examples
     --------
@@ -267,7 +317,7 @@ def _picture(x: Array, y: Array, chance: tuple[Array, Array] | None, *, axes: tu
     span = np.subtract(high, low)
 
     def path(line: Array) -> str:
-        # The line of chance may leave the frame, by little: far points would widen the picture.
+        # The line of a random ranking may leave the frame slightly, but distant points would widen the picture.
         across, up = ((line - low) / span).clip(-0.05, 1.05).T
         pairs = zip(_LEFT + _WIDTH * across, _TOP + _HEIGHT * (1 - up), strict=True)
         return " ".join(f"{right:.1f},{down:.1f}" for right, down in pairs)
@@ -299,7 +349,7 @@ def _finite(x: Array, y: Array) -> Array:
 
 
 def _ends(axis: Array) -> tuple[float, float]:
-    """Return axis limits: 0 to 1 if the numbers fill part of it, otherwise from the minimum (or 0) to the maximum."""
+    """Return the limits of an axis: 0 to 1 if this range suits the values, otherwise the range of 0 and the values."""
     least, largest = float(axis.min(initial=0.0)), float(axis.max(initial=0.0))
     if least == 0 and _ROOM < largest <= 1:
         return 0.0, 1.0
@@ -311,7 +361,7 @@ def _number(value: float) -> str:
 
 
 def _thinned(points: Array, span: Array) -> Array:
-    """Return evenly spaced points of the line, including the last."""
+    """Select about 200 points at even distances along the line, including the last point."""
     if len(points) <= _MOST:
         return points
     along = np.concatenate([[0], np.hypot(*(np.diff(points, axis=0) / span).T).cumsum()])

@@ -1,7 +1,8 @@
-"""Profit of a campaign against the share of customers contacted.
+"""Profit curve: profit of a campaign against the share of customers contacted.
 
-A `Campaign` (`rocscope.core`) contains the number of customers, costs and benefits. `ProfitCurve` counts responses.
-`RowProfitCurve` sums benefits instead, if each response has its own benefit (`unit_benefit` names a column).
+A `Campaign` (`rocscope.core`) contains the number of customers, the costs and the benefits. `ProfitCurve` is used if
+each response has the same benefit. `RowProfitCurve` is used if the benefit differs between responses, so that
+`unit_benefit` is the name of a column.
 """
 
 from bisect import bisect_left
@@ -30,22 +31,27 @@ _DECILES = 10
 
 @dataclass(frozen=True)
 class CampaignRow(Result):
-    """One row of the table of a campaign: the result of contacting a share of the customers, best scores first.
+    """Result of contacting a share of the customers, those with the highest scores.
 
     Attributes
     ----------
     depth : float
         Share of the population that is contacted.
-    gain, cumulative_gain : float
-        Share of all responders contacted since the previous row, and in total.
+    gain : float
+        Share of all responders who are contacted in this row of the table, but not in the previous row.
+    cumulative_gain : float
+        Share of all responders who are contacted.
     lift : float
-        cumulative_gain/depth; 0 if nobody is contacted, as in the paper.
-    size, responders, non_responders : float
-        Numbers of customers contacted, of those who respond, and of those who do not.
+        cumulative_gain/depth. If nobody is contacted, it is 0, as in the paper.
+    size : float
+        Number of customers contacted.
+    responders, non_responders : float
+        Numbers of contacted customers who respond and who do not respond.
     profit : float
         Profit of the campaign.
     threshold : float
-        Lowest score of the contacted customers. Possibly only some customers with this score are contacted.
+        Lowest score of the contacted customers. If the depth ends within tied scores, only some customers with this
+        score are contacted.
     """
 
     depth: float
@@ -60,14 +66,16 @@ class CampaignRow(Result):
 
 
 class ProfitCurve(CountCurve):
-    """Profit of a campaign (y) by share of customers contacted (x), best scores first.
+    """Profit curve: profit of a campaign (y) against the share of customers contacted (x), highest scores first.
 
     Computed by `rocscope.profit`.
 
     Attributes
     ----------
     counts : ThresholdCounts
+        Numbers of responders (positives) and non-responders (negatives) at each score.
     campaign : Campaign
+        Population, costs and benefits.
     """
 
     title = "profit curve"
@@ -85,7 +93,7 @@ class ProfitCurve(CountCurve):
         if self.campaign.response_rate is None:
             depth, responders = (tp + fp) / self.counts.n, tp / self.counts.n
         else:
-            # Bayes: tpr and fpr stay when the share of responders changes.
+            # If the response rate changes, tpr and fpr are assumed to remain constant.
             rate = self.campaign.response_rate
             responders = rate * (tp / self.counts.n_pos)
             depth = responders + (1 - rate) * (fp / self.counts.n_neg)
@@ -94,7 +102,7 @@ class ProfitCurve(CountCurve):
 
     @property
     def response_rate(self) -> float:
-        """Share of the population that would respond."""
+        """Share of the population that would respond if contacted."""
         return self.counts.prevalence if self.campaign.response_rate is None else self.campaign.response_rate
 
     @cached_property
@@ -108,7 +116,7 @@ class ProfitCurve(CountCurve):
 
     @property
     def _scale(self) -> Fraction:
-        """Total benefit of contacting everybody."""
+        """Total benefit of contacting all customers, before costs."""
         return decimal(self.campaign.population) * decimal(self.campaign.require_one_benefit()) * self._exact_rate
 
     def _exact_profit(self, depth: Fraction, gain: Fraction) -> Fraction:
@@ -117,25 +125,25 @@ class ProfitCurve(CountCurve):
         return self._scale * gain - cost - decimal(campaign.fixed_cost)
 
     def best(self) -> CampaignRow:
-        """Return the row of highest profit within the capacity.
+        """Return the result of contacting the most profitable share of the customers, within the capacity.
 
-        If several rows are equally profitable, the row with the fewest contacts is returned. If everybody is contacted,
-        the threshold is −∞. If no campaign is profitable, the profit is negative; see `worthwhile`.
+        If several shares are equally profitable, the smallest share is chosen. If all customers are contacted, the
+        threshold is −∞. If no campaign is profitable, the profit is negative; see `worthwhile`.
 
         Notes
         -----
-        Profits are compared in exact arithmetic. If the capacity ends within a tie or between two thresholds, the
+        Profits are compared in exact arithmetic. If the capacity ends within tied scores or between two thresholds, the
         remaining contacts are drawn at random; see `rule`.
         """
         return self._make_row(self.depth, self.rule.rates[0], Fraction(0), self.rule.second.point.threshold)
 
     @property
     def depth(self) -> Fraction:
-        """Exact share of the population that the best rule contacts."""
+        """Share of the population that the most profitable rule contacts, as an exact fraction."""
         return self._share(*self.rule.rates)
 
     def size(self, end: TangentPoint) -> float:
-        """Return the number of customers at or above a threshold."""
+        """Return the number of customers at or above the threshold of a point of the rule."""
         return float(decimal(self.campaign.population) * self._share(*end.rates))
 
     def _share(self, tpr: Fraction, fpr: Fraction) -> Fraction:
@@ -143,7 +151,7 @@ class ProfitCurve(CountCurve):
 
     @cached_property
     def rule(self) -> ConvexCombination:
-        """The threshold of highest profit, or the two thresholds between which a capacity is filled at random."""
+        """The most profitable rule: one threshold, or a random choice between two thresholds that uses the capacity."""
         choices, campaign = [all_choices(self.title, self.counts)], self.campaign
         if campaign.capacity is not None:
             share = decimal(campaign.capacity) / decimal(campaign.population)
@@ -156,16 +164,16 @@ class ProfitCurve(CountCurve):
 
     @property
     def _context(self) -> Context:
-        """The context in which the threshold of highest profit has the lowest cost."""
+        """Context in which the most profitable threshold has the lowest expected cost."""
         return self.campaign.context
 
     def end(self, touch: TangentPoint) -> OperatingPoint:
-        """Return the counts of the customers at or above a threshold of the rule."""
+        """Return the confusion matrix of the sample at the threshold of a point of the rule."""
         return self.counts.with_next_score(touch.point)
 
     @property
     def point(self) -> OperatingPoint:
-        """The (expected) counts of the best rule in the sample."""
+        """Confusion matrix of the most profitable rule in the sample; expected counts if the rule is random."""
         if not self.rule.randomized:
             return self.rule.second.point
         (tpr, fpr), counts = self.rule.rates, self.counts
@@ -189,12 +197,12 @@ class ProfitCurve(CountCurve):
 
     @property
     def worthwhile(self) -> bool:
-        """True if the best campaign has a positive profit."""
+        """True if the largest possible profit is positive."""
         return self.best().profit > 0
 
     @property
     def break_even_depths(self) -> list[float]:
-        """Depths at which the profit is 0, by linear interpolation."""
+        """Shares of customers contacted at which the profit is 0, by linear interpolation, in increasing order."""
         x, y = self.x, self.y
         crossing = np.flatnonzero((y[:-1] < 0) & (y[1:] > 0) | (y[:-1] > 0) & (y[1:] < 0))
         share = y[crossing] / (y[crossing] - y[crossing + 1])
@@ -202,9 +210,18 @@ class ProfitCurve(CountCurve):
         return sorted({*between.tolist(), *x[y == 0].tolist()})
 
     def table(self, steps: int = _DECILES) -> list[CampaignRow]:
-        """Return the table of the campaign at equal steps of depth, by default deciles.
+        """Return the results of contacting 0, 1/steps, 2/steps, … and all of the customers.
 
-        A step that ends within a tie includes the corresponding share of the tie.
+        If a depth ends within tied scores, the corresponding share of these customers is contacted.
+
+        Parameters
+        ----------
+        steps : int
+            Number of steps. The default of 10 gives deciles.
+
+        Returns
+        -------
+        list of CampaignRow
 
         References
         ----------
@@ -220,7 +237,7 @@ class ProfitCurve(CountCurve):
         return rows
 
     def _gain_at(self, depth: Fraction) -> tuple[int, Fraction]:
-        """Return the level that contains a depth, and the exact share of responders up to this depth."""
+        """Return the index of the threshold that reaches a depth, and the exact share of responders at this depth."""
         tp, fp = cumulative(self.counts)
 
         def depth_of(level: int) -> Fraction:
@@ -235,12 +252,12 @@ class ProfitCurve(CountCurve):
 
     @property
     def random(self) -> Curve:
-        """Profit of contacting customers in random order."""
+        """Profit curve of contacting customers in random order."""
         return self._reference([0.0, 1.0], [0.0, 1.0])
 
     @property
     def perfect(self) -> Curve:
-        """Profit of contacting all responders first, as a perfect model would."""
+        """Profit curve of a perfect model, which contacts all responders first."""
         return self._reference([0.0, self.response_rate, 1.0], [0.0, 1.0, 1.0])
 
     def _reference(self, depth: list[float], gain: list[float]) -> Curve:
@@ -249,23 +266,28 @@ class ProfitCurve(CountCurve):
         return Curve(depth, self.campaign.profit(size, responders), np.full(len(depth), np.nan))
 
     def iso_profit_line(self, profit: float | None = None) -> Line:
-        """Return a line of equal profit in the lift chart of the sample, by default through the best point.
+        """Return the line in the lift chart of the sample on which all points have the same profit.
+
+        Parameters
+        ----------
+        profit : float, optional
+            Profit of the points on the line. By default, the largest profit.
 
         Raises
         ------
         InputError
-            If the response rate of the campaign differs from that of the sample.
+            If the campaign has a `response_rate`, or if its benefit is 0.
         """
         campaign, n = self.campaign, self.counts.n
         if campaign.response_rate is not None or not campaign.require_one_benefit():
-            expected = "a campaign at the response rate of the sample, with a benefit above 0"
+            expected = "a campaign without response_rate and with a unit_benefit above 0"
             raise InputError("iso-profit line", expected=expected, got=repr(campaign))
         wanted = self.best().profit if profit is None else profit
         height = n * (wanted + campaign.fixed_cost) / (campaign.require_one_benefit() * campaign.population)
         return Line(0.0, height, n * campaign.unit_cost / campaign.require_one_benefit())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return curve, campaign, best row and deciles, safe for JSON."""
+        """Return the curve, the campaign, the best result, the break-even depths and the deciles, for JSON."""
         facts = {
             "campaign": self.campaign,
             "best": self.best(),
@@ -289,19 +311,21 @@ def profit(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Any:
-    """Compute the profit curve of a campaign: profit by share of customers contacted.
+    """Compute the profit curve of a campaign: profit against the share of customers contacted.
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model, or of several
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`. Without
-        `y_score`, call ``profit(data, campaign)``.
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
+        Pass labels as `y_true`, and scores or a mapping from model name to scores as `y_score`. Alternatively, pass
+        Predictions, ThresholdCounts, or a mapping from model name to such data as `y_true`, and the campaign as the
+        second argument: ``profit(data, campaign)``. `rocscope.sample` describes these five parameters.
     campaign : Campaign
-        Population, costs and benefits.
+        Number of customers, costs and benefits.
 
     Returns
     -------
-    ProfitCurve, or Curves if there are several models and `model` is not given
+    ProfitCurve or Curves
+        The curve of one model. If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------
@@ -316,10 +340,10 @@ def profit(
 
     Notes
     -----
-    profit = unit_benefit · responders − unit_cost · size − fixed_cost. A share d of M customers has the size d·M and
-    contains g(d)·M·(response rate) responders, where g is the gain. If the response rate ρ of the campaign differs from
-    that of the sample, the depth is ρ·tpr + (1 − ρ)·fpr. This assumes that scores within each class have the same
-    distribution as in the sample.
+    The profit is unit_benefit·responders − unit_cost·size − fixed_cost. If a share d of M customers is contacted, the
+    size is d·M. The number of responders is tpr(d)·M·(response rate), where tpr(d) is the share of all responders who
+    are contacted. If the campaign has a `response_rate` ρ, the depth at each threshold is ρ·tpr + (1 − ρ)·fpr. This
+    assumes that the scores of responders and of non-responders have the same distributions as in the sample.
 
     References
     ----------
@@ -336,7 +360,7 @@ def profit(
     if isinstance(y_score, Campaign):
         y_score, campaign = None, y_score
     if not isinstance(campaign, Campaign):
-        raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="profit(counts, Campaign(…))")
+        raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="profit(data, Campaign(…))")
     campaign.require_one_benefit()
     require_kinds("profit", y_true)
     how = {"model": model, "pos_label": pos_label, "sample_weight": sample_weight}
@@ -344,16 +368,17 @@ def profit(
 
 
 class RowProfitCurve(ProfitCurve):
-    """Profit of a campaign (y) by share of customers contacted (x), with a benefit per row.
+    """Profit curve for a campaign in which each response has its own benefit.
 
     Attributes
     ----------
     counts : ThresholdCounts
-        At each score, the revenue of the responses in ten-thousandths in place of positives, and the number of
-        customers in place of negatives. The hull of these counts is the hull of profit against depth.
+        Amounts at each score: as positives, the total benefit of the responses in ten-thousandths; as negatives, the
+        number of customers. The hull of these amounts is the hull of profit against depth.
     sample : ThresholdCounts
-        Customers who responded and customers who did not.
+        Numbers of responders (positives) and non-responders (negatives) at each score.
     campaign : Campaign
+        Population, costs and benefits.
     """
 
     def __init__(self, rows: Predictions, model: str, campaign: Campaign) -> None:
@@ -374,16 +399,16 @@ class RowProfitCurve(ProfitCurve):
         if wrong.any():
             got = check.count_and_first(wrong, "below 0")
             name = f"unit_benefit {campaign.unit_benefit!r}"
-            raise InputError(name, expected="amounts of at least 0 where there is a response", got=got)
+            raise InputError(name, expected="benefits of at least 0 for responders", got=got)
         return np.where(rows.y_true, in_parts(benefits), 0.0)
 
     def recount(self, counts: CumulativeCounts) -> NoReturn:  # noqa: ARG002
         """Raise InputError, because other counts do not contain the benefit of each response."""
-        raise InputError("profit curve", expected="one unit_benefit for all", got=repr(self.campaign))
+        raise InputError("profit curve", expected="the same unit_benefit for all", got=repr(self.campaign))
 
     @property
     def _scale(self) -> Fraction:
-        """Total benefit of contacting everybody."""
+        """Total benefit of contacting all customers, before costs."""
         population = decimal(self.campaign.population)
         return population * Fraction(self.counts.n_pos) / PARTS / Fraction(self.counts.n_neg)
 
@@ -436,7 +461,7 @@ class RowProfitCurve(ProfitCurve):
 
     @property
     def perfect(self) -> Curve:
-        """Profit of contacting the most profitable responders first, as a perfect model would."""
+        """Profit curve of a perfect model, which contacts the responders with the largest benefits first."""
         benefit, customers = self._benefits
         order = np.argsort(-benefit)
         depth = np.cumsum(customers[order]) / self.counts.n_neg
@@ -445,4 +470,4 @@ class RowProfitCurve(ProfitCurve):
 
     def iso_profit_line(self, profit: float | None = None) -> Line:  # noqa: ARG002
         """Raise InputError, because profit is not constant on straight lines in a lift chart of responders."""
-        raise InputError("iso-profit line", expected="one unit_benefit for all", got=repr(self.campaign))
+        raise InputError("iso-profit line", expected="the same unit_benefit for all", got=repr(self.campaign))

@@ -1,7 +1,7 @@
-"""Curves of rates: ROC, precision-recall, detection error trade-off (DET), gain, lift and lift chart.
+"""Curves of rates: ROC, precision–recall, detection error trade-off (DET), gain, lift, and lift chart.
 
-Each curve is a pair of functions of the cumulative true and false positives (`CountCurve`). So all curves of a model
-have the same points, ties and hull. `RocCurve` comes first; the others differ only in their axes.
+The x and y of each curve are functions of the numbers of true and false positives at each threshold (`CountCurve`). So
+all curves of a model have the same thresholds. They differ only in their axes.
 """
 
 from copy import copy
@@ -25,10 +25,11 @@ from rocscope.sample import points_of
 
 
 class CountCurve(Curve):
-    """A curve as a pair of functions of the counts, evaluated at every level on first access.
+    """A curve whose x and y are functions of the numbers of true and false positives at each threshold.
 
-    Subclasses define `_xy`, and `needs` with the required cases: "both classes", or the word for positives. At the
-    first point nothing is predicted positive; its threshold is infinity.
+    The points are computed on first access. The first point has the threshold infinity, at which no case is predicted
+    positive. A subclass defines the method `_xy`, and `needs`, the classes that the data must contain: "both classes",
+    or a word for positives.
     """
 
     kind: ClassVar[str] = ""
@@ -45,7 +46,7 @@ class CountCurve(Curve):
         raise NotImplementedError
 
     def recount(self, counts: CumulativeCounts) -> Self:
-        """Return the curve for other counts, such as a resample."""
+        """Return a curve of the same kind for other counts, such as the counts of a bootstrap replicate."""
         twin = copy(self)
         for name in list(vars(twin)):
             if isinstance(getattr(type(self), name, None), cached_property):
@@ -60,23 +61,32 @@ class CountCurve(Curve):
 
     @property
     def x(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """x values, from the highest threshold to the lowest."""
+        """x of the points, in order of decreasing threshold."""
         return self._points[0]
 
     @property
     def y(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """y values, from the highest threshold to the lowest."""
+        """y of the points, in order of decreasing threshold."""
         return self._points[1]
 
     @cached_property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Infinity, then the scores in decreasing order (Python integers if float64 would round them)."""
+        """Thresholds: infinity, and then the distinct scores in decreasing order.
+
+        They are Python integers if float64 would round the scores.
+        """
         return check.read_only(after_infinity(self.counts.threshold))
 
     def of(self, tp: Array, fp: Array) -> tuple[Array, Array]:
-        """Return x and y for cumulative counts, including counts between thresholds.
+        """Return x and y for given numbers of true and false positives.
 
-        Counts between two neighbouring thresholds are attained by a random mixture of the two.
+        The numbers may lie between the numbers of two neighbouring thresholds. A random choice between these two
+        thresholds has such numbers on average.
+
+        Parameters
+        ----------
+        tp, fp : arrays of k
+            Numbers of true positives and of false positives.
 
         Examples
         --------
@@ -95,12 +105,12 @@ class CountCurve(Curve):
         return super().area()
 
     def envelope(self, *, most: int | None = None) -> Band | None:
-        """Return guaranteed bounds of a curve from binned counts; None if it is exact.
+        """Return bounds between which the exact curve lies, for a curve from binned counts; None if it is exact.
 
         Parameters
         ----------
         most : int, optional
-            Approximate number of bins, for drawing; by default all bins.
+            Approximate number of bins to use, for drawing. By default, all bins.
         """
         if not isinstance(self.counts, BinnedCounts):
             return None
@@ -113,8 +123,8 @@ class CountCurve(Curve):
     def _by_chance(self) -> tuple[Array, Array] | None:
         if not (self.counts.n_pos and self.counts.n_neg):
             return None
-        # A random ranking finds the same share of both classes. At 0 itself precision and lift are 0/0. 33 points draw
-        # a smooth line in a preview.
+        # A random ranking selects equal shares of both classes. At a share of 0, precision and lift are 0/0. 33 points
+        # give a smooth line in a preview.
         share = np.linspace(1e-9, 1, 33)
         return self.of(share * float(self.counts.n_pos), share * float(self.counts.n_neg))
 
@@ -123,9 +133,10 @@ class CountCurve(Curve):
 
 
 class RocCurve(CountCurve):
-    """True-positive rate (y) against false-positive rate (x), one vertex for each distinct score.
+    """ROC curve: true-positive rate (y) against false-positive rate (x), with one point for each distinct score.
 
-    Computed by `rocscope.roc`. Tied scores have one vertex, so the curve is diagonal between ties of both classes.
+    Computed by `rocscope.roc`. All cases with the same score have one point. If they belong to both classes, the
+    segment to this point is diagonal.
     """
 
     kind = "roc"
@@ -141,26 +152,26 @@ class RocCurve(CountCurve):
 
     @property
     def fpr(self) -> Array:
-        """False-positive rate at each threshold: `x`."""
+        """False-positive rate at each threshold, equal to `x`."""
         return self.x
 
     @property
     def tpr(self) -> Array:
-        """True-positive rate at each threshold: `y`."""
+        """True-positive rate at each threshold, equal to `y`."""
         return self.y
 
     @property
     def thresholds(self) -> Array:
-        """Thresholds, decreasing from infinity: `threshold`."""
+        """Thresholds in decreasing order, equal to `threshold`. The first one is infinity."""
         return self.threshold
 
     @cached_property
     def auc(self) -> float:
-        """Area under the curve: share of concordant pairs, where ties count half."""
+        """Area under the curve: the share of concordant pairs of a positive and a negative; ties count one half."""
         return self.area()
 
     def area(self, ties: Ties = "half") -> float:
-        """Return the area; `rocscope.auc` explains `ties`."""
+        """Return the area under the curve. `rocscope.auc` describes `ties`."""
         return self.counts.pairs().auc(ties)
 
     def _headline(self) -> str:
@@ -168,23 +179,23 @@ class RocCurve(CountCurve):
             with heard():
                 area = reach("auc_intervals").auc_interval(self.counts)
             return f"AUC {area.value:.4f}, {100 * area.level:g}% CI [{area.low:.3f}, {area.high:.3f}]"
-        except RocscopeError:  # counts that tell an area and no interval, or neither
+        except RocscopeError:  # the counts do not determine the AUC or its interval
             return ""
 
     @property
     def gini(self) -> float:
-        """Gini coefficient, 2·AUC − 1."""
+        """Gini coefficient: 2·AUC − 1."""
         return 2 * self.auc - 1
 
     @cached_property
     def ks(self) -> float:
-        """Kolmogorov–Smirnov distance: the largest tpr − fpr, at least 0."""
+        """Kolmogorov–Smirnov distance: the largest difference tpr − fpr at any threshold."""
         counts = self.counts.on_hull("largest difference of the rates")
         n_pos, n_neg = counts.n_pos, counts.n_neg
         return max(float((tp / n_pos - fp / n_neg).max()) for tp, fp in counts.points())
 
     def hull(self) -> "RocCurve":
-        """Return the upper convex hull; its points are vertices of this curve.
+        """Return the upper convex hull of the curve. All its points are points of this curve.
 
         Examples
         --------
@@ -195,15 +206,25 @@ class RocCurve(CountCurve):
         return RocCurve(pool(self.counts))
 
     def best(self, context: Context | Campaign | None = None) -> OperatingPoint:
-        """Return the point of lowest expected cost in a context, or of highest accuracy without a context.
+        """Return the point with the lowest expected cost.
 
-        If several points are equally good, the point with the fewest positive predictions is returned. If everybody is
-        predicted positive, the threshold is −∞.
+        If several points are equally good, the point with the fewest positive predictions is returned. If all cases are
+        predicted positive at this point, its threshold is −∞.
+
+        Parameters
+        ----------
+        context : Context or Campaign, optional
+            Costs and prevalence. By default, each error costs 1, so that the point has the highest accuracy.
         """
         return best_point(self.counts, context)
 
     def iso_performance_line(self, context: Context | Campaign | None = None) -> Line:
-        """Return the line of equal expected cost through the best point.
+        """Return the line through the best point on which all points have the same expected cost.
+
+        Parameters
+        ----------
+        context : Context or Campaign, optional
+            Costs and prevalence. By default, each error costs 1.
 
         Examples
         --------
@@ -223,24 +244,33 @@ class RocCurve(CountCurve):
         tpr_range: tuple[float, float] | None = None,
         standardized: bool = False,
     ) -> float:
-        """Return the area over a part of one axis, or over a corner of the diagram.
+        """Return the partial area under the curve.
+
+        Pass exactly one of `max_fpr`, `min_tpr`, `fpr_range` and `tpr_range`, or pass both `max_fpr` and `min_tpr`.
 
         Parameters
         ----------
         max_fpr : float, optional
-            Area under the curve for fpr from 0 to `max_fpr`.
+            Compute the area under the curve for fpr from 0 to `max_fpr`. With `min_tpr`, compute the two-way partial
+            area: the area below the curve and above `min_tpr`, for fpr from 0 to `max_fpr`.
         min_tpr : float, optional
-            Area to the right of the curve for tpr from `min_tpr` to 1. With `max_fpr` too, the two-way partial area:
-            under the curve and above `min_tpr`, for fpr from 0 to `max_fpr`.
-        fpr_range, tpr_range : (low, high), optional
-            Range of fpr for an area under the curve, or of tpr for an area to the right of the curve.
+            Compute the area to the right of the curve for tpr from `min_tpr` to 1.
+        fpr_range : (float, float), optional
+            Compute the area under the curve for fpr between these limits.
+        tpr_range : (float, float), optional
+            Compute the area to the right of the curve for tpr between these limits.
         standardized : bool
-            If True, rescale the area (McClish): 1/2 for the diagonal, 1 for a perfect curve.
+            If True, rescale the area such that the diagonal has 1/2 and a perfect curve has 1 (McClish).
+
+        Returns
+        -------
+        float
+            The partial area.
 
         Raises
         ------
         InputError
-            If not exactly one part (or `max_fpr` with `min_tpr`) is given, or if it is not within [0, 1].
+            If no range or several ranges are given, or if a range is not within 0 and 1.
 
         References
         ----------
@@ -266,18 +296,18 @@ class RocCurve(CountCurve):
         two_way = list(given) == ["max_fpr", "min_tpr"]
         if len(given) != 1 and not two_way:
             expected = f"exactly one of {', '.join(parts)}, or max_fpr and min_tpr"
-            raise InputError("partial_auc", expected=expected, got=f"{len(given)} of them")
+            raise InputError("partial_auc", expected=expected, got=", ".join(given) or "none of them")
         for axis, *ends in given.values():
             if len(ends) != 2 or not all(map(check.is_number, ends)):
-                raise InputError("partial_auc", expected=f"numbers for the {axis}", got=check.shown(ends))
+                raise InputError("partial_auc", expected=f"numbers as limits of {axis}", got=check.shown(ends))
             low, high = ends
             if not 0 <= low < high <= 1:
-                raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for the {axis}", got=f"{low} to {high}")
+                raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for {axis}", got=f"{low} to {high}")
         axis, low, high = next(iter(given.values()))
         most = high - low
         if two_way:
             assert max_fpr is not None and min_tpr is not None
-            # From where the curve reaches the lower bound.
+            # Start at the fpr at which the curve reaches the lower bound.
             start = float(interpolate(self.y, self.x, min_tpr))
             area = 0.0
             if start < max_fpr:
@@ -300,7 +330,7 @@ def _ends(part: Any) -> tuple[Any, ...]:
 
 
 def _area_between(x: Array, y: Array, low: float, high: float) -> float:
-    """Return the area under straight lines between points of non-decreasing x, within [low, high]."""
+    """Return the area between `low` and `high` under straight lines that join points with non-decreasing x."""
     inside = (x > low) & (x < high)
     start, stop = interpolate(x, y, low), -interpolate(-x[::-1], -y[::-1], -high)
     return float(np.trapezoid(np.concatenate([[start], y[inside], [stop]]), np.concatenate([[low], x[inside], [high]])))
@@ -310,22 +340,26 @@ def _area_between(x: Array, y: Array, low: float, high: float) -> float:
 def roc(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> RocCurve:
-    """Compute the ROC curve: true-positive rate against false-positive rate, at every threshold.
+    """Compute the ROC curve: true-positive rate against false-positive rate at each threshold.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
     RocCurve
+        The curve, with one point for each distinct score.
 
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+        If the data are invalid; see `ThresholdCounts.from_scores`.
+    OneClassError
+        If the data contain only one class.
 
     See Also
     --------
@@ -358,27 +392,30 @@ def auc(
 ) -> float:
     """Compute the area under the ROC curve (AUC).
 
-    It is the probability that a random positive has a higher score than a random negative.
+    The AUC is the probability that a random positive has a higher score than a random negative.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     ties : {"half", "lower", "upper"}
-        Value of a tied pair: "half" is 1/2 (A_ROC2 of Vuk & Curk), "lower" is 0 (A_ROC1) and "upper" is 1. "lower" and
-        "upper" are bounds for every way of breaking ties.
+        Value of a pair of a positive and a negative with equal scores. "half" is 1/2 (A_ROC2 of Vuk & Curk), "lower" is
+        0 (A_ROC1) and "upper" is 1. For any way of breaking ties, the AUC is between "lower" and "upper".
 
     Returns
     -------
     float
-        The area, correctly rounded for unweighted data. If it is below 1/2, lower scores may mean positive; scores are
-        never reversed.
+        The AUC. For unweighted data it is correctly rounded. An AUC below 1/2 may mean that positives have the lower
+        scores. Scores are never reversed automatically.
 
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+        If the data are invalid; see `ThresholdCounts.from_scores`.
+    OneClassError
+        If the data contain only one class.
 
     See Also
     --------
@@ -401,7 +438,7 @@ def auc(
 
 
 class DetCurve(CountCurve):
-    """False-negative rate (y) against false-positive rate (x), on normal deviate axes.
+    """DET curve: false-negative rate (y) against false-positive rate (x), drawn on normal-deviate axes.
 
     Computed by `rocscope.det`.
     """
@@ -417,7 +454,7 @@ class DetCurve(CountCurve):
 
     @cached_property
     def equal_error_rate(self) -> float:
-        """The rate at which fpr equals fnr, interpolated between the two adjacent points."""
+        """Equal error rate: the rate at which fpr equals fnr, by linear interpolation between two points."""
         for tp, fp in self.counts.require_levels("equal error rate").points():
             x, y = self._xy(tp, fp)
             if x[-1] < y[-1]:
@@ -436,22 +473,26 @@ class DetCurve(CountCurve):
 def det(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> DetCurve:
-    """Compute the DET curve: false-negative rate against false-positive rate, at every threshold.
+    """Compute the DET curve: false-negative rate against false-positive rate at each threshold.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
     DetCurve
+        The curve, with one point for each distinct score.
 
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+        If the data are invalid; see `ThresholdCounts.from_scores`.
+    OneClassError
+        If the data contain only one class.
 
     See Also
     --------
@@ -471,11 +512,11 @@ def det(
 
 
 class PrecisionRecallCurve(CountCurve):
-    """Precision (y) against recall (x), with one point for each distinct score.
+    """Precision–recall curve: precision (y) against recall (x), with one point for each distinct score.
 
-    Computed by `rocscope.precision_recall`. Precision is NaN if nothing is predicted positive. Points on straight lines
-    between the points of the curve cannot be achieved (Davis & Goadrich 2006). So `at` interpolates counts, and `area`
-    is the average precision.
+    Computed by `rocscope.precision_recall`. If no case is predicted positive, the precision is NaN. No threshold
+    achieves points on the straight line between two points of the curve (Davis & Goadrich 2006). Therefore `at`
+    interpolates the numbers of true and false positives, and `area` returns the average precision.
     """
 
     kind = "precision_recall"
@@ -490,7 +531,7 @@ class PrecisionRecallCurve(CountCurve):
 
     @cached_property
     def average_precision(self) -> float:
-        """Sum over levels of the increase in recall times the precision, without interpolation."""
+        """Average precision: the sum over thresholds of the increase in recall times the precision."""
         counts = self.counts.require_levels("average precision").moderate
         gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in counts.points())
         return float(sum(gained)) / counts.n_pos
@@ -500,10 +541,10 @@ class PrecisionRecallCurve(CountCurve):
         return self.average_precision
 
     def at(self, x: Any) -> Any:
-        """Return the precision at a recall, with false positives interpolated between the points.
+        """Return the precision at each recall in `x`, by interpolation of the numbers of true and false positives.
 
-        A random mixture of the two neighbouring thresholds has this precision. If several points have the same recall,
-        the first is used, which has the highest precision.
+        A random choice between the two neighbouring thresholds has this precision. If several points have the same
+        recall, the precision of the first one is returned; it is the highest.
 
         Examples
         --------
@@ -529,22 +570,26 @@ class PrecisionRecallCurve(CountCurve):
 def precision_recall(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> PrecisionRecallCurve:
-    """Compute the precision–recall curve, at every threshold.
+    """Compute the precision–recall curve: precision against recall at each threshold.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
     PrecisionRecallCurve
+        The curve, with one point for each distinct score.
 
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`; OneClassError without positives.
+        If the data are invalid; see `ThresholdCounts.from_scores`.
+    OneClassError
+        If the data contain no positives.
 
     See Also
     --------
@@ -565,9 +610,10 @@ def precision_recall(
 
 
 class LiftChart(CountCurve):
-    """Number of true positives (y) against the share of positive predictions (x), as in the papers.
+    """Lift chart of Vuk & Curk: number of true positives (y) against the share of cases predicted positive (x).
 
-    Computed by `rocscope.lift_chart`. It is an affine image of the ROC curve, so its hull and best points are the same.
+    Computed by `rocscope.lift_chart`. The chart is an affine transformation of the ROC curve, so both have the same
+    thresholds on the hull and the same best threshold.
     """
 
     kind = "lift_chart"
@@ -579,13 +625,14 @@ class LiftChart(CountCurve):
         return (tp + fp) / self.counts.n, tp
 
     def area(self, method: Literal["trapezoid", "step"] = "trapezoid") -> float:
-        """Return the area under the chart, in positives.
+        """Return the area under the chart, as a number of positives.
 
         Parameters
         ----------
         method : {"trapezoid", "step"}
-            ``"trapezoid"`` joins the points with straight lines, (P²/2 + P·N·AUC)/(P + N); ``"step"`` is
-            P·Pr(a random positive has a higher score than a random example).
+            ``"trapezoid"`` joins the points by straight lines. The area is (P²/2 + P·N·AUC)/(P + N) for P positives and
+            N negatives. ``"step"`` joins them by steps. The area is P·Pr(a random positive has a higher score than a
+            random case).
 
         References
         ----------
@@ -611,14 +658,14 @@ class LiftChart(CountCurve):
 
     @property
     def random(self) -> Curve:
-        """The chart of scores in random order: a straight line with area P/2."""
+        """Chart of a random ranking: a straight line from 0 to P positives, with the area P/2."""
         return self._reference([0.0, 1.0], [0.0, 1.0])
 
     @property
     def perfect(self) -> Curve:
-        """The chart of a perfect ranking, which reaches P at a depth of P/n.
+        """Chart of a perfect ranking, which contains all P positives at a depth of P/n.
 
-        Its area is P − P²/(2n); the paper gives it as P.
+        Its area is P − P²/(2n). The paper states P.
 
         Examples
         --------
@@ -633,7 +680,7 @@ class LiftChart(CountCurve):
         return Curve(depth, positives, np.full(len(depth), np.nan))
 
     def hull(self) -> "LiftChart":
-        """Return the upper convex hull; its points are vertices of this chart.
+        """Return the upper convex hull of the chart. All its points are points of this chart.
 
         Examples
         --------
@@ -643,17 +690,24 @@ class LiftChart(CountCurve):
         return LiftChart(pool(self.counts))
 
     def best(self, context: Context | Campaign | None = None) -> OperatingPoint:
-        """Return the point of lowest cost in a context, or of highest accuracy without a context, as on the ROC curve.
+        """Return the point with the lowest expected cost, as `RocCurve.best` does.
+
+        Parameters
+        ----------
+        context : Context or Campaign, optional
+            Costs. By default, each error costs 1, so that the point has the highest accuracy.
 
         Raises
         ------
         InputError
-            If the target prevalence differs from that of the sample, because a lift chart shows counts of the sample.
+            If the context has a target prevalence, because a lift chart shows numbers of the sample.
         """
         return best_point(self.counts, _at_sample_prevalence(context))
 
     def iso_performance_line(self, context: Context | Campaign | None = None) -> Line:
-        """Return the line of equal cost through the best point (eq. 5.7: slope n/2 for accuracy).
+        """Return the line through the best point on which all points have the same expected cost.
+
+        Without a context, its slope is n/2 for n cases (eq. 5.7).
 
         Examples
         --------
@@ -669,15 +723,15 @@ def _at_sample_prevalence(context: Context | Campaign | None) -> Context:
     context = Context.given(context)
     if context.target_prevalence is not None:
         got = f"target_prevalence={context.target_prevalence}"
-        hint = "use roc(...).best(context)"
-        raise InputError("lift chart", expected="a context at the prevalence of the sample", got=got, hint=hint)
+        hint = "omit it, or use roc(...).best(context)"
+        raise InputError("lift chart", expected="a context without target_prevalence", got=got, hint=hint)
     return context
 
 
 class GainCurve(CountCurve):
-    """Share of all positives found (y) against the share of cases contacted (x).
+    """Gain curve: true-positive rate (y) against depth, the share of cases predicted positive (x).
 
-    Computed by `rocscope.gain`. It is also called cumulative gains curve, CAP, or lift chart.
+    Computed by `rocscope.gain`. Other names are cumulative gains curve, CAP and lift chart.
     """
 
     kind = "gain"
@@ -691,9 +745,9 @@ class GainCurve(CountCurve):
 
 
 class LiftCurve(CountCurve):
-    """Lift factor (y) against the share of cases contacted (x); NaN if nobody is contacted.
+    """Lift curve: lift (y) against depth, the share of cases predicted positive (x).
 
-    Computed by `rocscope.lift`.
+    Computed by `rocscope.lift`. The lift is the precision divided by the prevalence. At a depth of 0, it is NaN.
     """
 
     kind = "lift"
@@ -708,10 +762,10 @@ class LiftCurve(CountCurve):
             return depth, tp / self.counts.n_pos / depth
 
     def area(self) -> float:
-        raise InputError("the area under a lift curve has no meaning", hint="use gain or lift_chart")
+        raise InputError("the area under a lift curve has no meaning", hint="use the area of gain or lift_chart")
 
     def at(self, x: Any) -> Any:
-        """Return the lift at a depth, as the ratio of interpolated gain to depth.
+        """Return the lift at each depth in `x`: the interpolated true-positive rate divided by the depth.
 
         Examples
         --------
@@ -727,22 +781,24 @@ class LiftCurve(CountCurve):
 def lift_chart(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> LiftChart:
-    """Compute the lift chart of Vuk & Curk: number of true positives against the share of positive predictions.
+    """Compute the lift chart of Vuk & Curk: true positives against the share of cases predicted positive.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
     LiftChart
+        The chart, with one point for each distinct score.
 
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`.
+        If the data are invalid; see `ThresholdCounts.from_scores`.
 
     See Also
     --------
@@ -765,22 +821,26 @@ def lift_chart(
 def gain(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> GainCurve:
-    """Compute the gain curve: share of the positives found against the share of cases contacted.
+    """Compute the gain curve: true-positive rate against the share of cases predicted positive.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
     GainCurve
+        The curve, with one point for each distinct score.
 
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`; OneClassError without positives.
+        If the data are invalid; see `ThresholdCounts.from_scores`.
+    OneClassError
+        If the data contain no positives.
 
     See Also
     --------
@@ -799,22 +859,28 @@ def gain(
 def lift(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> LiftCurve:
-    """Compute the lift curve: share of positives among the contacted cases, divided by their share among all cases.
+    """Compute the lift curve: lift against the share of cases predicted positive.
+
+    The lift is the share of positives among the cases predicted positive, divided by the share among all cases.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
     LiftCurve
+        The curve, with one point for each distinct score.
 
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`; OneClassError without positives.
+        If the data are invalid; see `ThresholdCounts.from_scores`.
+    OneClassError
+        If the data contain no positives.
 
     See Also
     --------
