@@ -208,7 +208,7 @@ def test_sketches_of_different_positive_labels_do_not_add_up():
     for sketch, labels in ((plain, [1, 0]), (yes, ["yes", "no"]), (no, ["yes", "no"]), (one, [1, 0])):
         sketch.update(labels, [0.9, 0.2])
     for first, second in ((yes, no), (yes, plain), (plain, yes)):
-        with pytest.raises(LabelError, match="pos_label: expected the same in both sketches"):
+        with pytest.raises(LabelError, match="pos_label: expected the same label in both sketches"):
             first + second
     for first, second in ((yes, yes), (CountsSketch(), yes), (yes, CountsSketch())):
         total = first + second

@@ -1,1 +1,1 @@
-"""Geometry of ROC space and lift chart: hulls, tangents and thinning."""
+"""Geometry of ROC space: convex hulls, lines of equal cost, and selection of points for drawing."""

@@ -1,8 +1,8 @@
-"""The best randomised rule within linear constraints: a convex combination of two thresholds.
+"""Find the best randomised rule under linear constraints: a random choice between two thresholds.
 
-By randomising between two thresholds, every point on the straight line between them can be attained. All such rules
-together fill the convex hull of the thresholds. Linear bounds restrict the hull to a polygon, and one of its corners is
-optimal.
+A random choice between two thresholds attains any point on the straight line between their points in ROC space. So
+random rules attain all points in the convex hull of the thresholds. Linear constraints on tpr and fpr restrict the hull
+to a polygon. A corner of this polygon has the lowest expected cost.
 """
 
 from collections.abc import Sequence
@@ -18,31 +18,31 @@ from rocscope.errors import InfeasibleError, InputError
 from rocscope.geometry.hull import Choices, TangentPoint, corners_of, stakes
 
 _ROUNDED = Fraction(1, 10**12)
-"""Tolerance for shares of thresholds at a bound, because sums of weights are rounded."""
+"""A threshold that would be used for a smaller share of the cases is not used, because sums of weights are rounded."""
 
 
 class Bound(NamedTuple):
-    """A linear bound: tpr_weight · tpr + fpr_weight · fpr ≤ most."""
+    """A linear constraint: tpr_weight·tpr + fpr_weight·fpr ≤ most."""
 
     tpr_weight: Fraction
     fpr_weight: Fraction
     most: Fraction
 
     def room(self, corner: "_Corner") -> Fraction:
-        """Return the slack of a point relative to the bound."""
+        """Return the slack of a point: `most` minus the left side. It is negative if the point violates the bound."""
         return self.most - self.tpr_weight * corner.tpr - self.fpr_weight * corner.fpr
 
 
 @dataclass(frozen=True)
 class ConvexCombination:
-    """A point between two thresholds, each of which decides a share of the cases; equal for a single threshold.
+    """A random choice between two thresholds for each case; or a single threshold, if both are equal.
 
     Attributes
     ----------
     first, second : TangentPoint
-        Thresholds with fewer and with more positive predictions.
+        The threshold with fewer positive predictions, and the threshold with more.
     share : Fraction
-        Share of the cases that `second` decides.
+        Probability of using the second threshold for a case.
     """
 
     first: TangentPoint
@@ -56,26 +56,34 @@ class ConvexCombination:
 
     @property
     def randomized(self) -> bool:
-        """True if each of the two thresholds decides some cases."""
+        """True if both thresholds are used for some cases."""
         return 0 < self.share < 1
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """Exact expected true and false positive rates."""
+        """Expected true and false positive rates of the random rule, as exact fractions."""
         (tpr, fpr), (more_tpr, more_fpr) = self.first.rates, self.second.rates
         return tpr + self.share * (more_tpr - tpr), fpr + self.share * (more_fpr - fpr)
 
 
 @dataclass(frozen=True)
 class _Corner:
-    """A point and its convex combination of thresholds."""
+    """A corner of the polygon, as a convex combination of thresholds.
+
+    Attributes
+    ----------
+    tpr, fpr : Fraction
+        Expected rates of the corner.
+    parts : tuple of (Fraction, TangentPoint)
+        Thresholds, and the share of cases for which each is used.
+    """
 
     tpr: Fraction
     fpr: Fraction
     parts: tuple[tuple[Fraction, TangentPoint], ...]
 
     def towards(self, other: "_Corner", share: Fraction) -> "_Corner":
-        """Return the point at a share of the way to another point."""
+        """Return the point on the line to another corner, at a share of the distance."""
         amounts: dict[tuple[int, int], tuple[Fraction, TangentPoint]] = {}
         for scale, corner in ((1 - share, self), (share, other)):
             for amount, touch in corner.parts:
@@ -88,32 +96,37 @@ class _Corner:
 def touching_within(
     choices: Sequence[Choices], context: Context, bounds: Sequence[Bound], totals: tuple[int, int] | None = None
 ) -> ConvexCombination:
-    """Return the rule of lowest expected cost within bounds; of equal costs, that with the fewest positive predictions.
+    """Return the randomised rule with the lowest expected cost that satisfies all bounds.
+
+    Among rules with equal cost, the rule with the fewest positive predictions is returned.
 
     Parameters
     ----------
-    choices : Choices of one or several models
-        All thresholds, because bounds may require points below the hull.
+    choices : sequence of Choices
+        All thresholds of each model. The vertices of the hull are not sufficient, because bounds may require points
+        below the hull.
     context : Context
+        Costs and prevalence.
     bounds : sequence of Bound
-    totals : (positives, negatives), optional
-        As in `touching`.
+        Linear constraints on tpr and fpr.
+    totals : (int, int), optional
+        Numbers of positives and negatives; see `touching`.
 
     Raises
     ------
     InfeasibleError
-        If no rule is within the bounds.
+        If no rule satisfies all bounds.
     InputError
-        If both kinds of errors are rewarded, or if the best point needs three thresholds.
+        If both false positives and false negatives are rewarded, or if the best rule needs three thresholds.
 
     Notes
     -----
-    The result is the exact optimum of the linear program over all randomised rules. It is computed by clipping the
-    convex hull of the thresholds at each bound.
+    The result is the exact optimum of a linear program over all randomised rules. It is computed by clipping the convex
+    hull of the thresholds at each bound.
 
     Examples
     --------
-    At most a quarter of the cases can be selected, and the best half of the cases are tied:
+    At most a quarter of the cases can be selected, but half of the cases have the highest score:
 
     >>> from rocscope import ThresholdCounts
     >>> from rocscope.geometry.hull import all_choices
@@ -128,21 +141,21 @@ def touching_within(
     for bound in bounds:
         polygon = _cut(polygon, bound)
     if not polygon:
-        raise InfeasibleError("no rule, not even a randomised one, is within all bounds")
-    # A linear cost is least at a corner of the polygon; among equal ones the fewest positive predictions decide.
+        raise InfeasibleError("no rule satisfies all bounds, even if it is randomised")
+    # A linear cost is lowest at a corner of the polygon. Among equal costs, take the fewest positive predictions.
     best = min(polygon, key=lambda at: (cost * at.fpr - gain * at.tpr, n_pos * at.tpr + n_neg * at.fpr))
     parts = sorted(best.parts, key=lambda part: (part[1].choices.depth(part[1].index), part[1].rates[1]))
-    # A corner within two bounds at once may lie off every line between two thresholds.
+    # A corner at which two bounds meet may not be on any line between two thresholds.
     if len(parts) > 2:
-        raise InputError("bounds", expected="a best rule of two thresholds", got="one of three", hint="omit one bound")
+        raise InputError("bounds", expected="a best rule with two thresholds", got="one with three", hint="omit a bound")
     (_, first), (share, second) = parts[0], parts[-1]
     return settled(ConvexCombination(first, second, share))
 
 
 def _corners(choices: Choices) -> list[_Corner]:
-    """Return the thresholds of one model that are vertices of the convex hull, upper and lower side."""
+    """Return the thresholds of one model that are vertices of its upper or lower convex hull."""
     size = choices.index.size
-    # Turned by 180° the lower side of the outline is an upper hull: that of the negated choices.
+    # Rotated by 180°, the lower hull is the upper hull of the reversed decisions.
     mirrored = replace(choices, index=choices.index[::-1], negated=not choices.negated)
     index = np.union1d(corners_of(choices), size - 1 - corners_of(mirrored))
     n_pos, n_neg = (total or 1 for total in choices.counts.exact_totals)
@@ -153,8 +166,8 @@ def _corners(choices: Choices) -> list[_Corner]:
 
 
 def _outline(corners: list[_Corner]) -> list[_Corner]:
-    """Return the vertices of the convex hull of points in order; of equal points, the first is used."""
-    # Times the common denominators all rates are whole numbers, whose comparison is faster than that of fractions.
+    """Return the vertices of the convex hull in counterclockwise order. Of equal points, the first is used."""
+    # Multiply all rates by their common denominators, because integers are faster than fractions.
     right, up = lcm(*(at.fpr.denominator for at in corners)), lcm(*(at.tpr.denominator for at in corners))
     places = {(int(at.fpr * right), int(at.tpr * up)): at for at in reversed(corners)}  # in whole numbers
     ordered = sorted(places)
@@ -176,7 +189,7 @@ def _turns_left(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> b
 
 
 def _cut(polygon: list[_Corner], bound: Bound) -> list[_Corner]:
-    """Return the part of a polygon within a bound."""
+    """Return the part of a polygon whose points satisfy a bound."""
     kept = []
     for here, there in zip(polygon, polygon[1:] + polygon[:1], strict=True):
         room, beyond = bound.room(here), bound.room(there)
@@ -189,7 +202,7 @@ def _cut(polygon: list[_Corner], bound: Bound) -> list[_Corner]:
 
 
 def settled(between: ConvexCombination) -> ConvexCombination:
-    """Return the combination of the two nearest thresholds on the line, or a single threshold at the point."""
+    """Return an equivalent rule whose two thresholds are as close as possible, or a single threshold."""
     if between.randomized and between.first.choices is between.second.choices:
         between = _nearest(between)
     if between.share < _ROUNDED:
@@ -198,11 +211,11 @@ def settled(between: ConvexCombination) -> ConvexCombination:
 
 
 def _nearest(between: ConvexCombination) -> ConvexCombination:
-    """Return the combination of neighbouring thresholds on the line between two."""
+    """Return an equivalent rule from the two nearest thresholds whose points are on the same line."""
     choices, start, end = between.first.choices, between.first.index, between.second.index
     tp, fp = choices.exact_sums_at(np.arange(start, end + 1))
     up, right = tp[-1] - tp[0], fp[-1] - fp[0]
-    # tp + fp grows along the line, so that it orders the thresholds on it.
+    # tp + fp increases along the line, so it is used as the position on the line.
     wanted = between.share * (up + right)
     along = {
         step: hits + alarms

@@ -1,15 +1,17 @@
-"""Upper convex hull of a ROC curve, and the lines of equal cost that touch it.
+"""Upper convex hull of a ROC curve, and the point at which a line of equal expected cost touches it.
 
-The vertices of the hull are the thresholds that are optimal for some cost ratio. A lift chart is an affine image of
-ROC space, so both have the same hull. A hull is again a ThresholdCounts: the levels between two vertices are pooled
-into one level, as isotonic regression (pooling of adjacent violators) does with the labels.
+The vertices of the hull are the thresholds that are optimal for some cost ratio. A lift chart is an affine
+transformation of ROC space, so its hull has the same thresholds. A hull is stored as a ThresholdCounts in which all
+scores between two vertices are pooled into one score. Isotonic regression (pooling of adjacent violators) pools the
+same scores.
 
-The orientation of three points is computed in integers. Sums of weights are rounded. Points that are certainly below
-the hull are removed by rounded sums, and the few others by exact sums (`rocscope._base.exact_sums`).
+The orientation of three points is computed exactly, in integers. Sums of weights are rounded numbers. Therefore rounded
+sums remove only points that are certainly below the hull. Exact sums decide about the few other points
+(`rocscope._base.exact_sums`).
 
-Best points are selected only in this module. The best point has the lowest expected cost; among points of equal cost it
-has the fewest positive predictions; then it is that of the first model. This rule applies to every context that does
-not reward both kinds of errors, also if a cost is 0 or if one action is right for all scores.
+This module also selects the best point. It has the lowest expected cost. Among points with equal cost, the point with
+the fewest positive predictions is selected, and among equal numbers the point of the first model. This rule applies to
+all contexts that do not reward both false positives and false negatives, also if a cost is 0.
 """
 
 import bisect
@@ -35,16 +37,18 @@ from rocscope.kernels.weights import LEAST, MARGIN
 
 @dataclass(frozen=True)
 class Choices:
-    """Some thresholds of one model, from fewest positive predictions to most.
+    """Thresholds of one model from which to choose, in order of increasing number of positive predictions.
 
     Attributes
     ----------
     model : str
+        Name of the model.
     counts : CumulativeCounts
-    index : array of k points of `counts.cumulative`
-        Increasing, or decreasing if negated.
+        Numbers of positives and negatives at each score.
+    index : array of k
+        Indices of the thresholds in `counts.cumulative`, in increasing order; in decreasing order if negated.
     negated : bool
-        True if cases below the threshold are predicted positive.
+        True if the decisions are reversed, so that cases below the threshold are predicted positive.
     """
 
     model: str
@@ -54,27 +58,30 @@ class Choices:
 
     @property
     def label(self) -> str:
-        """Name of the model, with "not" if its decisions are reversed."""
+        """Name of the model, preceded by "not" if its decisions are reversed."""
         return label(self.model, self.negated)
 
     @functools.cached_property
     def cells(self) -> tuple[Array, Array, Array, Array]:
-        """True positives, false positives, false negatives and true negatives, as arrays of k."""
+        """Numbers of tp, fp, fn and tn at each of the k thresholds, as four arrays."""
         above, below = self.counts.cumulative, self.counts.remaining
         tp, fp, fn, tn = (axis[self.index] for axis in ((*below, *above) if self.negated else (*above, *below)))
         return tp, fp, fn, tn
 
     @property
     def strict_cumulative(self) -> tuple[Array, Array]:
-        """Counts that increase wherever the exact sums do, even by less than the rounding of the sums."""
+        """Two arrays of k numbers that increase exactly where the exact tp and the exact fp increase.
+
+        The rounded sums in `cells` may be equal where the exact sums increase.
+        """
         ups, rights = ((-axis if self.negated else axis)[self.index] for axis in self.counts.strict_cumulative)
         return ups, rights
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return exact true and false positives at increasing positions; see `CumulativeCounts.exact_sums_at`."""
+        """Return the exact tp and fp at the thresholds with increasing positions `index`."""
         if not self.negated:
             return self.counts.exact_sums_at(self.index[index])
-        # Exact sums are asked for at increasing points; those of a negation decrease.
+        # `CumulativeCounts.exact_sums_at` needs increasing indices, but the indices of reversed decisions decrease.
         below = self.counts.exact_sums_at(self.index[index][::-1])
         tp, fp = (
             [total - n for n in reversed(axis)] for axis, total in zip(below, self.counts.exact_totals, strict=True)
@@ -82,34 +89,34 @@ class Choices:
         return tp, fp
 
     def point(self, index: int) -> OperatingPoint:
-        """Return the operating point at a position. Its threshold is −∞ if everybody is predicted positive."""
+        """Return the operating point of the threshold at a position; −∞ is its threshold if all cases are positive."""
         tp, fp, fn, tn = (cell[index].item() for cell in self.cells)
         threshold = score_of(self.counts, int(self.index[index])) if fn or tn else -math.inf
         return self.counts.point_of(tp, fp, fn, tn, threshold)
 
     def rates(self, index: int) -> tuple[Fraction, Fraction]:
-        """Return the exact true and false positive rates at a position; 0 for a class without cases."""
+        """Return the exact true and false positive rates at a position. For a class without cases, the rate is 0."""
         ((tp,), (fp,)), (n_pos, n_neg) = self.exact_sums_at(np.array([index])), self.counts.exact_totals
         # A class without cases has a rate of 0 = 0 / 1.
         return Fraction(tp, n_pos or 1), Fraction(fp, n_neg or 1)
 
     def depth(self, index: int) -> Fraction:
-        """Return the exact share of the sample that is predicted positive at a position."""
+        """Return the exact share of all cases that is predicted positive at a position."""
         (tp,), (fp,) = self.exact_sums_at(np.array([index]))
         return Fraction(tp + fp, sum(self.counts.exact_totals))
 
     def take(self, index: Array) -> "Choices":
-        """Return the choices at given positions."""
+        """Return the thresholds at the given positions."""
         return replace(self, index=self.index[index])
 
 
 def label(model: str, negated: bool) -> str:
-    """Return the name of a model, with "not" if its decisions are reversed."""
+    """Return the name of a model, preceded by "not" if its decisions are reversed."""
     return f"not {model}" if negated else model
 
 
 def all_choices(model: str, counts: CumulativeCounts) -> Choices:
-    """Return every threshold of a model, from "nobody positive" on.
+    """Return all thresholds of a model. The first predicts no case positive, and the last predicts all cases positive.
 
     Examples
     --------
@@ -122,12 +129,15 @@ def all_choices(model: str, counts: CumulativeCounts) -> Choices:
 
 
 def negation(model: str, counts: CumulativeCounts) -> Choices:
-    """Return the choices "positive iff score < threshold", without "nobody" and "everybody positive"."""
+    """Return the thresholds of a model with reversed decisions: positive if score < threshold.
+
+    The two trivial decisions (no case positive, all cases positive) are omitted.
+    """
     return Choices(model, counts, np.arange(len(counts) - 1, 0, -1), negated=True)
 
 
 def score_of(counts: CumulativeCounts, index: int) -> float:
-    """Return the score at a point of `counts.cumulative`, in the type of the scores."""
+    """Return the threshold at an index of `counts.cumulative`, as a Python number; infinity at index 0."""
     return math.inf if index == 0 else counts.threshold[index - 1].item()
 
 
@@ -138,7 +148,7 @@ _FEW = 50
 
 
 def remembered(make: Callable[[ThresholdCounts], Made]) -> Callable[[ThresholdCounts], Made]:
-    """Cache a result on counts, which are immutable, because the same hull is needed repeatedly."""
+    """Decorate a function of immutable counts to store its result in the counts."""
     name = f"_{make.__name__}"
 
     @functools.wraps(make)
@@ -152,12 +162,12 @@ def remembered(make: Callable[[ThresholdCounts], Made]) -> Callable[[ThresholdCo
 
 
 def pool(counts: CumulativeCounts) -> ThresholdCounts:
-    """Return the upper convex hull, as counts whose levels are the segments of the hull.
+    """Return the upper convex hull of the ROC curve, as counts with one score for each segment of the hull.
 
     Notes
     -----
-    The hull is computed in exact integer arithmetic for any weights. No three vertices are collinear. The time is O(k)
-    after ranking.
+    The hull is exact for any weights, by integer arithmetic. No three vertices are collinear. For k sorted scores, the
+    time is O(k).
 
     Examples
     --------
@@ -166,7 +176,7 @@ def pool(counts: CumulativeCounts) -> ThresholdCounts:
     >>> hull.threshold, hull.tp, hull.fp
     (array([5, 1]), array([2, 3]), array([0, 3]))
 
-    A perfect model, where two rows weigh 10¹⁷ times as much as the others:
+    A perfect model. Two rows have 10¹⁷ times the weight of the other rows:
 
     >>> pool(ThresholdCounts([4, 3, 2, 1], [1e17, 1, 0, 0], [0, 0, 1, 1e17])).threshold
     array([3, 1])
@@ -181,16 +191,24 @@ def _pooled(counts: ThresholdCounts) -> ThresholdCounts:
         return _pool_weighted(counts)
     if not counts.is_exact or ranking.few:
         return _pool_levels(ranking.levels())
-    # The vertices of the hull are among those of the hulls of its stretches, which are made in threads.
+    # The vertices of the hull are vertices of hulls of parts of the curve, which are computed in threads.
     hulls = in_threads(lambda blocks: _push(blocks, np.int64), ranking.counted_ranges())
     tp, fp, code = hulls[0] if len(hulls) == 1 else _push(_joined(hulls), np.int64)
     return ThresholdCounts.from_ranking(Levels(ranking.decode(code[1:]), np.diff(tp), np.diff(fp)))
 
 
 def _push(blocks: Iterator[Block], dtype: type, *scales: float) -> tuple[Array, Array, Array]:
-    """Return true and false positives of the vertices of the hull, starting at (0, 0), and their codes.
+    """Return tp, fp and the code of the score at each vertex of the hull, starting at (0, 0).
 
-    With the `scales` of weights there may be additional points; see `kernels.weights.push_hull`.
+    Parameters
+    ----------
+    blocks : sequence of Block
+        Points of the curve by decreasing score.
+    dtype : type
+        Type of the counts.
+    *scales : float
+        Factors that bring tp and fp to about 1, for weighted counts. The result may then contain additional points; see
+        `kernels.weights.push_hull`.
     """
     tp, fp, code = np.zeros(1, dtype), np.zeros(1, dtype), np.zeros(1, np.uint64)
     top = 0
@@ -203,18 +221,18 @@ def _push(blocks: Iterator[Block], dtype: type, *scales: float) -> tuple[Array, 
         else:
             points = (block.tp, block.fp, block.code, block.steps)
             top = kernels.weights.push_hull(tp, fp, code, top, *points, *scales)
-    return tp[: top + 1].copy(), fp[: top + 1].copy(), code[: top + 1].copy()  # the stacks are much larger
+    return tp[: top + 1].copy(), fp[: top + 1].copy(), code[: top + 1].copy()  # copies, because the arrays are larger
 
 
 def _grown(stack: Array, used: int, size: int) -> Array:
-    """Return a stack with doubled capacity; only the used part takes memory."""
+    """Return an array of a larger size that starts with the first `used` values of `stack`."""
     longer = np.empty(size, stack.dtype)
     longer[:used] = stack[:used]
     return longer
 
 
 def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:
-    """Yield hulls of consecutive ranges, each starting at the last point of the previous one."""
+    """Yield the hulls of consecutive parts of a curve, shifted so that each starts at the end of the previous one."""
     above_tp = above_fp = 0
     for tp, fp, code in hulls:
         yield Block(code[1:], tp[1:] + above_tp, fp[1:] + above_fp)
@@ -222,7 +240,7 @@ def _joined(hulls: list[tuple[Array, Array, Array]]) -> Iterator[Block]:
 
 
 def _pool_weighted(counts: ThresholdCounts) -> ThresholdCounts:
-    """Return the hull of weighted counts: exclude points by rounded sums if certain, and others by exact sums."""
+    """Return the hull of weighted counts: rounded sums exclude most points, exact sums decide about the others."""
     ranking = counts.ranking
     if ranking.few:
         tp, fp = counts.cumulative
@@ -230,7 +248,7 @@ def _pool_weighted(counts: ThresholdCounts) -> ThresholdCounts:
         tp, fp, code = tp[point], fp[point], ranking.codes_at(point[1:] - 1)
     else:
         tp, fp, code = _push(ranking.blocks(), np.float64, 1.0, 1.0)
-        # Products of very large or small totals would overflow or underflow: a power of 2 brings these to about 1.
+        # Products of very large or small totals would overflow or underflow, so scale the totals to about 1.
         if not (is_moderate(tp[-1]) and is_moderate(fp[-1])):
             tp, fp, code = _push(ranking.blocks(), np.float64, scale_of(tp[-1]), scale_of(fp[-1]))
         code = code[1:]
@@ -251,7 +269,7 @@ def _pool_levels(levels: Levels) -> ThresholdCounts:
 
 
 def corners_of(choices: Choices) -> Indices:
-    """Return the indices of the thresholds that are vertices of the upper hull, including both ends.
+    """Return the positions of the thresholds that are vertices of the upper hull, including the first and the last.
 
     Examples
     --------
@@ -266,19 +284,19 @@ def corners_of(choices: Choices) -> Indices:
 
 
 def upper_corners(tp: Array, fp: Array) -> Indices:
-    """Return the indices of the points of a monotone chain that are vertices of its upper hull, including both ends.
+    """Return the indices of the points that are vertices of the upper hull, including the first and the last point.
 
     Parameters
     ----------
-    tp, fp : non-decreasing arrays of equal length, at least 1
-        Whole counts at any thresholds of one model. They need not begin at (0, 0).
+    tp, fp : arrays of k ≥ 1 non-decreasing integers
+        Numbers of true and false positives at k thresholds. They need not start at (0, 0).
 
     Examples
     --------
     >>> upper_corners(np.array([1, 2, 2, 3]), np.array([0, 0, 2, 3]))
     array([0, 1, 3])
     """
-    # No cross product of differences exceeds tp·fp, so that 64 bits do not overflow. Else plain integers decide.
+    # Cross products of differences are at most tp·fp. If this does not fit in 64 bits, Python integers are used.
     fits = int(tp[-1]) * int(fp[-1]) <= np.iinfo(np.int64).max
     kept = _without_dents(tp, fp, np.arange(tp.size)) if fits else np.arange(tp.size)
     tp, fp, size = tp[kept], fp[kept], kept.size
@@ -291,7 +309,7 @@ def upper_corners(tp: Array, fp: Array) -> Indices:
 
 
 def _corners(tp: list[int], fp: list[int]) -> Indices:
-    """Compute the same as `upper_corners`, for integers of any size."""
+    """Return the same as `upper_corners`, for Python integers of any size."""
     tp, fp, size = _shortened(tp), _shortened(fp), len(tp)
     up, right, code = tp.copy(), fp.copy(), [0] * size
     top = kernels.ranks.push_hull.python(up, right, code, 0, tp[1:], fp[1:], range(1, size)) if size > 1 else 0
@@ -299,19 +317,24 @@ def _corners(tp: list[int], fp: list[int]) -> Indices:
 
 
 def _shortened(numbers: list[int]) -> list[int]:
-    """Return integers without their common trailing binary zeros; exact weights have about a thousand."""
+    """Divide integers by their largest common power of 2. Exact sums of weights may have a thousand trailing zeros."""
     digits = functools.reduce(operator.or_, numbers)
     zeros = (digits & -digits).bit_length() - 1 if digits else 0
     return [number >> zeros for number in numbers] if zeros > 0 else numbers.copy()
 
 
 def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> Indices:
-    """Return the points that rounded sums do not exclude from the hull, including both ends.
+    """Return the indices of the points that may be vertices of the hull, according to rounded sums.
 
-    `strict_cumulative` increase wherever the exact sums do, even by less than the rounding of the sums.
+    Parameters
+    ----------
+    tp, fp : arrays of k
+        Rounded numbers of true and false positives.
+    strict_cumulative : two arrays of k
+        Numbers that increase exactly where the exact numbers increase.
     """
     up, right = (np.diff(column) > 0 for column in strict_cumulative)
-    # A vertex between the ends is reached upwards and left to the right.
+    # Before a vertex, tp increases; after a vertex, fp increases.
     ends = np.ones(min(tp.size, 2), bool)
     kept = np.flatnonzero(np.concatenate([ends[:1], up[:-1] & right[1:], ends[1:]]))
     tp, fp = (axis if is_moderate(axis[-1]) else axis * scale_of(axis[-1]) for axis in (tp, fp))
@@ -319,23 +342,30 @@ def _unsure(tp: Array, fp: Array, strict_cumulative: tuple[Array, Array]) -> Ind
 
 
 def _without_dents(tp: Array, fp: Array, kept: Indices) -> Indices:
-    """Repeatedly remove points on or below the line between their neighbours, as long as many are removed.
+    """Remove points on or below the line between their neighbours, repeatedly while at least 10% are removed.
 
-    For sums of weights, only points that are certainly below the line are removed, as in `kernels.weights.push_hull`.
+    For rounded sums of weights, only points that are certainly below the line are removed.
+
+    Parameters
+    ----------
+    tp, fp : arrays of k
+        Points of the curve.
+    kept : array
+        Indices of the points to start with.
     """
     while kept.size > _FEW:
         y, x = tp[kept], fp[kept]
         up, right = np.diff(y), np.diff(x)
-        # Positive where the slope increases, hence where the middle point lies below the line; 0 where it lies on it.
+        # Positive if the slope increases, so that the middle point is below the line; 0 if it is on the line.
         dent = up[1:] * right[:-1] - up[:-1] * right[1:]
         if tp.dtype.kind == "f":
-            # The same bound of the rounding error as in the compiled loop.
+            # The same bound of the rounding error as in `kernels.weights.push_hull`.
             off = (up[1:] + up[:-1]) * x[2:] + (right[1:] + right[:-1]) * y[2:] + MARGIN * x[2:] * y[2:]
             above = ~(dent > MARGIN * off + LEAST)
         else:
             above = dent < 0
         before, kept = kept.size, kept[np.concatenate([[True], above, [True]])]
-        # Another round costs as much as the caller saves by it.
+        # If few points were removed, another round takes longer than it saves.
         if kept.size > 0.9 * before:
             break
     return kept
@@ -343,19 +373,21 @@ def _without_dents(tp: Array, fp: Array, kept: Indices) -> Indices:
 
 @dataclass(frozen=True)
 class HullVertex(Result):
-    """A threshold of a model that has the lowest expected cost in some contexts.
+    """A vertex of the ROC hull: a threshold of a model that has the lowest expected cost in some contexts.
 
     Attributes
     ----------
     model : str
+        Name of the model.
     point : OperatingPoint
-        Counts and threshold.
+        Confusion matrix and threshold.
     slope_low, slope_high : float
-        Range of slopes of the iso-performance line for which the vertex is the best choice.
+        Range of slopes of the iso-performance line for which the vertex has the lowest expected cost.
     negated : bool
-        True if the decisions of the model are reversed: positive iff ``score < threshold``.
+        True if the decisions of the model are reversed, so that cases with ``score < threshold`` are predicted
+        positive.
     tied : tuple of str
-        Other models that have a threshold with the same rates.
+        Names of other models that have a threshold with the same tpr and fpr.
 
     Examples
     --------
@@ -373,7 +405,7 @@ class HullVertex(Result):
 
     @property
     def threshold(self) -> float:
-        """Cases are predicted positive iff ``score >= threshold``, or ``score < threshold`` if negated."""
+        """Threshold. Cases with ``score >= threshold`` are predicted positive (``score < threshold`` if negated)."""
         return self.point.threshold
 
     @property
@@ -388,16 +420,16 @@ class HullVertex(Result):
 
     @property
     def label(self) -> str:
-        """Name of the model, with "not" if its decisions are reversed."""
+        """Name of the model, preceded by "not" if its decisions are reversed."""
         return label(self.model, self.negated)
 
     @property
     def has_zone(self) -> bool:
-        """True if the vertex is optimal for some slope between 0 and infinity."""
+        """True if the vertex has the lowest expected cost for a range of slopes, not only for a single slope."""
         return self.slope_low < self.slope_high
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the vertex, safe for JSON (an infinite slope or threshold becomes None)."""
+        """Return the vertex as a dictionary for JSON. An infinite slope or threshold becomes None."""
         names = ("model", "threshold", "negated", "slope_low", "slope_high", "fpr", "tpr", "tied")
         cells = {name: getattr(self.point, name) for name in ("tp", "fp", "fn", "tn")}
         if not math.isnan(self.point.next_score):
@@ -407,10 +439,16 @@ class HullVertex(Result):
 
 @dataclass(frozen=True)
 class SlopeRanges:
-    """Vertices in order of decreasing slope, and the exact slopes of the segments between them.
+    """Vertices of the hull of one or more models, and the range of slopes for which each vertex is best.
 
-    Vertex i is best for slopes from ``border[i]`` up to ``border[i - 1]``. At ``border[i]`` two vertices are equally
-    good, and the vertex with fewer positive predictions is chosen.
+    Attributes
+    ----------
+    vertices : tuple of HullVertex
+        Vertices from left to right.
+    borders : tuple of Fraction
+        Exact slopes of the segments between the vertices, in decreasing order. Vertex i is best for slopes from
+        ``borders[i]`` to ``borders[i - 1]``. At the slope ``borders[i]``, vertices i and i + 1 have the same expected
+        cost, and vertex i, which has fewer positive predictions, is chosen.
     """
 
     vertices: tuple[HullVertex, ...]
@@ -419,7 +457,19 @@ class SlopeRanges:
 
 @dataclass
 class _Corner:
-    """A candidate for a vertex of the hull of several models, in integers on axes common to all models."""
+    """A point of one model that may be a vertex of the hull of several models.
+
+    Attributes
+    ----------
+    x, y : int
+        The fpr and the tpr, multiplied by a number common to all models that makes them integers.
+    order : int
+        Index of the model.
+    position : int
+        Position of the threshold among those of the model.
+    tied : list of int
+        Indices of other models with the same rates.
+    """
 
     x: int
     y: int
@@ -429,13 +479,18 @@ class _Corner:
 
 
 def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
-    """Return the slope ranges of the choices of one or several models.
+    """Return the hull of one or more models, with the range of slopes for which each vertex is best.
+
+    Parameters
+    ----------
+    choices : sequence of Choices
+        Thresholds of each model.
 
     Notes
     -----
-    The slopes are exact for any weights, also for models from samples of different sizes. The time is O(k) for the k
-    thresholds of each model, and O(v log v) for the v vertices of their hulls. If several models have the same rates,
-    the vertex belongs to the first model.
+    The slopes are exact for any weights, also if the models have samples of different sizes. If several models have the
+    same rates, the vertex belongs to the first of them. The time is O(k) for k thresholds, plus O(v log v) for v
+    vertices of the hulls of single models.
     """
     options = [option.take(corners_of(option)) for option in choices if option.index.size]
 
@@ -449,8 +504,8 @@ def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
         points = zip(*option.exact_sums_at(np.arange(option.index.size)), strict=True)
         corners += [_Corner(fp * right, tp * up, order, i) for i, (tp, fp) in enumerate(points)]
 
-    # Andrew's monotone chain, from left to right, then from the top, then by model. Points that are not above the last
-    # vertex can never be best: they have more false positives, and no more true ones.
+    # Andrew's monotone chain. Points are sorted from left to right, then from top to bottom, then by model. A point
+    # that is not above the last vertex is never best: it has more false positives, and not more true positives.
     corners.sort(key=lambda corner: (corner.x, -corner.y, corner.order, corner.position))
     chain: list[_Corner] = []
     for corner in corners:
@@ -463,7 +518,7 @@ def slope_ranges(choices: Sequence[Choices]) -> SlopeRanges:
             chain.pop()
         chain.append(corner)
 
-    # y = tpr · all_pos and x = fpr · all_neg: the slope in rates is (dy / all_pos) / (dx / all_neg).
+    # y = tpr·all_pos and x = fpr·all_neg, so the slope in ROC space is (dy/all_pos)/(dx/all_neg).
     borders = tuple(
         Fraction((after.y - before.y) * all_neg, (after.x - before.x) * all_pos) for before, after in pairwise(chain)
     )
@@ -482,14 +537,21 @@ def _turns_right(a: _Corner, b: _Corner, c: _Corner) -> bool:
 
 
 def slopes_at(touch: "TangentPoint", choices: Sequence[Choices]) -> tuple[float, float] | None:
-    """Return the range of slopes of the iso-performance line for which a choice is best.
+    """Return the range of slopes of the iso-performance line for which a point is best.
 
-    The result is None if the choice is not a vertex of the increasing part of the hull.
+    The result is None if the point is not a vertex of the increasing part of the hull.
+
+    Parameters
+    ----------
+    touch : TangentPoint
+        The point.
+    choices : sequence of Choices
+        Thresholds of all models.
 
     Notes
     -----
-    The upper limit is the smallest slope of a line to any choice on the left, and the lower limit is the largest slope
-    of a line to any choice on the right. They equal the limits of `slope_ranges`, without computing the whole hull.
+    The upper limit is the smallest slope of a line from the point to any point on its left. The lower limit is the
+    largest slope of a line to any point on its right. These limits equal the limits of `slope_ranges`.
     """
     tpr, fpr = touch.rates
     low, high = Fraction(0), None
@@ -513,7 +575,14 @@ def slopes_at(touch: "TangentPoint", choices: Sequence[Choices]) -> tuple[float,
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line through (x, y) with a slope.
+    """A straight line.
+
+    Attributes
+    ----------
+    x, y : float
+        A point on the line.
+    slope : float
+        Slope of the line.
 
     Examples
     --------
@@ -526,22 +595,32 @@ class Line:
     slope: float
 
     def at(self, x: float) -> float:
-        """Return the height of the line at `x`."""
+        """Return the y of the line at `x`."""
         return self.y + self.slope * (x - self.x)
 
 
 @dataclass(frozen=True)
 class TangentPoint:
-    """The threshold of one model at which a line of equal cost touches its points."""
+    """A threshold of one model, such as the threshold with the lowest expected cost.
+
+    Attributes
+    ----------
+    choices : Choices
+        Thresholds of the model.
+    index : int
+        Position of this threshold in `choices`.
+    tied : tuple of TangentPoint
+        Other thresholds with the same expected cost. For each model, only the thresholds with the fewest and with the
+        most positive predictions are listed.
+    """
 
     choices: Choices
     index: int
     tied: tuple["TangentPoint", ...] = ()
-    """Tied points: for each model, those with the fewest and with the most positive predictions."""
 
     @property
     def point(self) -> OperatingPoint:
-        """Counts and threshold of the point."""
+        """Confusion matrix and threshold of the point."""
         return self.choices.point(self.index)
 
     @property
@@ -551,30 +630,35 @@ class TangentPoint:
 
 
 def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None) -> TangentPoint:
-    """Return the choice of lowest cost; of equal costs, the one with the fewest positive predictions, then the first.
+    """Return the threshold with the lowest expected cost.
+
+    Among thresholds with equal cost, the threshold with the fewest positive predictions is returned. Among equal
+    numbers, the threshold of the first model is returned.
 
     Parameters
     ----------
-    choices : Choices of one or several models, at least one
-        Any thresholds. The vertices of the hull are sufficient, except if `needs_every_threshold` is true.
+    choices : sequence of one or more Choices
+        Thresholds of each model. The vertices of the hull are sufficient, unless `needs_every_threshold` returns True
+        for the context.
     context : Context
-    totals : (positives, negatives), optional
-        Totals for the prevalence of a context without target, such as `counts.exact_totals`; by default those of the
-        first choice.
+        Costs and prevalence.
+    totals : (int, int), optional
+        Numbers of positives and negatives that give the prevalence if the context has no target prevalence. By default,
+        the numbers of the first model.
 
     Raises
     ------
     InputError
-        If both kinds of errors are rewarded, because the worst classifier would then be best.
+        If both false positives and false negatives are rewarded, because the worst classifier would then be best.
 
     Notes
     -----
-    The result is exact for any weights: gains and costs are compared as fractions, by a binary search over the segments
-    of the hull of each model.
+    The result is exact for any weights. Costs are compared as fractions, by a binary search over the segments of the
+    hull of each model.
 
     Examples
     --------
-    If false alarms cost nothing, every threshold that detects all positives is best. The highest is returned:
+    If false positives cost nothing, all thresholds that detect all positives are best. The highest of them is returned:
 
     >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts([0.9, 0.6, 0.4, 0.2], [2, 2, 0, 0], [0, 1, 2, 3])
@@ -599,23 +683,30 @@ def touching(choices: Sequence[Choices], context: Context, totals: tuple[int, in
 def stakes(
     choices: Sequence[Choices], context: Context, totals: tuple[int, int] | None = None
 ) -> tuple[Fraction, Fraction]:
-    """Return the gain per unit of tpr and the cost per unit of fpr; see `touching`."""
+    """Return the decrease in expected cost per unit of tpr, and the increase per unit of fpr. See `touching`."""
     n_pos, n_neg = totals or choices[0].counts.exact_totals
     hit, alarm = context.rates_of_exchange(n_pos, n_neg)
     return hit * Fraction(n_pos), alarm * Fraction(n_neg)
 
 
 def best_point(counts: CumulativeCounts, context: Context | Campaign | None = None) -> OperatingPoint:
-    """Return the point of lowest expected cost in a context, or of highest accuracy without a context.
+    """Return the operating point with the lowest expected cost.
+
+    Parameters
+    ----------
+    counts : CumulativeCounts
+        Numbers of positives and negatives at each score.
+    context : Context or Campaign, optional
+        Costs and prevalence. By default, each error costs 1, so that the point has the highest accuracy.
 
     Raises
     ------
     OneClassError
         If the counts contain only one class.
     InputError
-        If both kinds of errors are rewarded.
+        If both false positives and false negatives are rewarded.
     InexactCountsError
-        If counts in ranges of the score do not determine the point.
+        If counts in bins of the score do not determine the point.
 
     Examples
     --------
@@ -633,7 +724,9 @@ def best_point(counts: CumulativeCounts, context: Context | Campaign | None = No
 
 
 def needs_every_threshold(context: Context) -> bool:
-    """Return True if the best point may be below the hull, that is, if false alarms are rewarded and hits are not.
+    """Return True if the best point may be below the hull.
+
+    This is the case if false positives are rewarded, and true positives are not.
 
     Examples
     --------
@@ -644,22 +737,30 @@ def needs_every_threshold(context: Context) -> bool:
 
 
 def _ends(choices: Choices, gain: Fraction, cost: Fraction) -> list[int]:
-    """Return the first and the last (if different) of the cheapest choices of one model."""
-    if gain == 0 > cost:  # all false alarms are wanted, hits do not count: the one line that touches the lower hull
-        # Rounded sums may stand still where the exact ones increase, which the strict ones do not.
+    """Return the positions of the first and of the last threshold with the lowest expected cost.
+
+    Parameters
+    ----------
+    choices : Choices
+        Thresholds of one model.
+    gain, cost : Fraction
+        Decrease in expected cost per unit of tpr, and increase per unit of fpr.
+    """
+    if gain == 0 > cost:  # false positives are rewarded and true positives are not: the largest fpr is best
+        # Rounded sums may be equal where the exact sums increase, so the strictly increasing numbers are used.
         rights = choices.strict_cumulative[1]
         return sorted({int(rights.searchsorted(rights[-1])), rights.size - 1})
     corners = corners_of(choices)
     tp, fp = choices.exact_sums_at(corners)
     n_pos, n_neg = choices.counts.exact_totals
     per_hit, per_alarm = gain / (n_pos or 1), cost / (n_neg or 1)
-    # Multiplied by both denominators: only the sign of a loss matters, and whole numbers have it without a division.
+    # Multiply by both denominators, because only the sign of a loss matters, and integers are faster than fractions.
     hit, alarm = per_hit.numerator * per_alarm.denominator, per_alarm.numerator * per_hit.denominator
 
     def loss(segment: int) -> int:
         return alarm * (fp[segment + 1] - fp[segment]) - hit * (tp[segment + 1] - tp[segment])
 
-    # Along an upper hull a further step pays less and less: losses are below 0, then 0, then above.
+    # Along an upper hull, the losses of the segments increase: they are below 0 first, then 0, then above 0.
     segments = range(len(tp) - 1)
     ends = {find(segments, 0, key=loss) for find in (bisect.bisect_left, bisect.bisect_right)}
     return [corners[end].item() for end in sorted(ends)]

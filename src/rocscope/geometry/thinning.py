@@ -1,4 +1,4 @@
-"""Select the points of a curve that are needed to draw it and to find its best point."""
+"""Select the points of a curve that are needed to draw the curve and to find its best point."""
 
 import heapq
 from collections.abc import Iterable, Sequence
@@ -20,15 +20,19 @@ _NONE = np.zeros(0, np.intp)
 
 @dataclass(frozen=True)
 class Thinned:
-    """Points of a curve that suffice to draw it.
+    """Selected points of a ROC curve.
 
     Attributes
     ----------
-    index : array of increasing point numbers; 0 is "nobody positive", i is the i-th level
-    threshold : array of scores; the first is infinite
-    tp, fp : arrays of counts
+    index : array of k
+        Indices of the selected points, in increasing order. At index 0 no case is predicted positive. Index i is the
+        i-th distinct score.
+    threshold : array of k
+        Thresholds of the selected points. The first is infinity.
+    tp, fp : arrays of k
+        Numbers of true and false positives at the selected points.
     counts : ThresholdCounts
-        Counts of all points.
+        Counts from which the points were selected.
     """
 
     index: Array
@@ -39,13 +43,13 @@ class Thinned:
 
     @property
     def next_score(self) -> Array:
-        """The highest score below each threshold; −∞ below the last threshold."""
+        """The highest score below each selected threshold; −∞ if no score is lower."""
         following = np.append(self.counts.threshold.astype(np.float64), -np.inf)
         return following[self.index]
 
     @cached_property
     def deviation(self) -> float:
-        """Largest distance of any omitted point from the lines between kept points, in tpr and fpr."""
+        """Largest distance, in tpr and fpr, of an omitted point from the line between its selected neighbours."""
         every = self.index.size == len(self.counts) + 1
         return 0.0 if every else _deviation(self.counts, self.index, self.tp, self.fp)
 
@@ -58,15 +62,25 @@ def thin(
     keep: Array = _NONE,
     blocks: Iterable[Block] | None = None,
 ) -> Thinned:
-    """Select points of the ROC curve: about `most` evenly spaced points, and points that must not be omitted.
+    """Select points of the ROC curve for drawing.
 
-    All points that can have the lowest cost are selected, and the points with the indices `keep`. The lowest cost is at
-    a vertex of the convex hull. If costs reward only false alarms, it is at the highest threshold at which all
-    negatives are predicted positive.
+    Three kinds of points are selected: about `most` evenly spaced points, all points that can have the lowest expected
+    cost, and the points in `keep`. Points with the lowest expected cost are vertices of the convex hull, or the highest
+    threshold at which all negatives are predicted positive. The latter is best if costs reward only false positives.
 
-    `hull` is the convex hull; by default it is computed. `blocks` are the blocks of `counts.ranking`; by default they
-    are computed. A caller that processes the blocks itself can pass a generator that yields them, so that they are
-    computed only once.
+    Parameters
+    ----------
+    counts : ThresholdCounts
+        Numbers of positives and negatives at each score.
+    most : int
+        Approximate number of evenly spaced points.
+    hull : ThresholdCounts, optional
+        Convex hull of the curve. By default, it is computed.
+    keep : array of int
+        Indices of further points to select.
+    blocks : sequence of Block, optional
+        The blocks of `counts.ranking`. By default, they are computed. To use the blocks for another purpose at the same
+        time, pass a generator that yields them.
 
     Raises
     ------
@@ -75,10 +89,9 @@ def thin(
 
     Notes
     -----
-    Along a ROC curve, s = fpr + tpr strictly increases, and d = tpr − fpr is the height above the diagonal. Points are
-    selected at equal distances in s. Lines between selected points approximate the curve: `Thinned.deviation` is half
-    the largest difference in d between an omitted point and its line. The selection takes one pass over the blocks; the
-    first access to the deviation takes another pass.
+    Along a ROC curve, s = fpr + tpr increases strictly. The difference d = tpr − fpr is the height above the diagonal.
+    Points are selected at equal distances in s. Straight lines between selected points approximate the curve.
+    `Thinned.deviation` is half the largest difference in d between an omitted point and this line.
 
     Examples
     --------
@@ -102,9 +115,9 @@ def thin(
         if not done and size < most and first == wanted.size:  # the first block is the last
             level = np.arange(size)
         else:
-            # Several positions may be reached at the same level, which is kept once.
+            # Several positions may be reached at the same score, which is selected once.
             level = level[np.diff(level, prepend=-1) > 0]
-        # The first level with all negatives is best where only false alarms are rewarded; it need not be on the hull.
+        # The first score with all negatives is best if only false positives are rewarded. It may be below the hull.
         if not complete and block.fp[-1] == counts.n_neg:
             level, complete = np.union1d(level, np.searchsorted(block.fp, counts.n_neg)), True
         threshold = counts.ranking.decode(block.code[level])
@@ -116,7 +129,7 @@ def thin(
 
 
 def _reached(counts: ThresholdCounts, block: Block, wanted: Array) -> Indices:
-    """Return the first level at or after each requested position along the curve, for one block."""
+    """Return the index of the first score in a block at or after each of the positions tpr + fpr in `wanted`."""
     if counts.ranking.few:
         along = _along(counts, block.tp, block.fp)
         return np.searchsorted(along, wanted[: np.searchsorted(wanted, along[-1], side="right")])
@@ -129,10 +142,10 @@ def _along(counts: ThresholdCounts, tp: Array, fp: Array) -> Array:
 
 
 def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> float:
-    """Return the largest distance of points from the lines between selected points, block by block."""
+    """Return the largest distance of a point from the line between its selected neighbours; see `Thinned`."""
     along, above = _along(counts, tp, fp), tp / counts.n_pos - fp / counts.n_neg
     run = np.diff(along)
-    slope = np.diff(above) / np.where(run > 0, run, 1)  # rounded sums of weights may stand still
+    slope = np.diff(above) / np.where(run > 0, run, 1)  # rounded sums of weights may be equal
     every = tp[:-1], fp[:-1], (1 - slope) / counts.n_pos, (1 + slope) / counts.n_neg
     worst, done = 0.0, 0
     off = _off if counts.ranking.few else ranks.farthest
@@ -143,14 +156,22 @@ def _deviation(counts: ThresholdCounts, index: Array, tp: Array, fp: Array) -> f
 
 
 def _off(tp: Array, fp: Array, ends: Array, start_tp: Array, start_fp: Array, up: Array, right: Array) -> float:
-    """Return the same number as the compiled loop `kernels.ranks.farthest`; faster for few points."""
+    """Return the same number as the compiled function `kernels.ranks.farthest`. This is faster for few points."""
     line = np.repeat(np.arange(up.size), np.diff(ends.clip(0, tp.size)))
     return np.abs(up[line] * (tp - start_tp[line]) - right[line] * (fp - start_fp[line])).max(initial=0.0)
 
 
 @dataclass(frozen=True)
 class Simplified:
-    """Selected points of a polyline, and the largest distance of an omitted point from the lines between them."""
+    """Selected points of a polyline.
+
+    Attributes
+    ----------
+    index : array of int
+        Indices of the selected points, in increasing order.
+    deviation : float
+        Largest distance of an omitted point from the line between its selected neighbours.
+    """
 
     index: Array
     deviation: float
@@ -159,30 +180,28 @@ class Simplified:
 def simplify(
     x: Any, y: Any, *, most: int = 2000, keep: Sequence[int] | Array = (), tolerance: float = 0.0
 ) -> Simplified:
-    """Select points of a polyline that reproduce its appearance.
+    """Select points of a polyline such that a line through the selected points looks the same.
 
     Parameters
     ----------
     x, y : arrays of n finite numbers
-        Coordinates. Distances are in units of the range of x and of y; for a ROC curve these are rates.
+        Coordinates of the points. They are scaled such that x and y have a range from 0 to 1.
     most : int
         Largest number of selected points. The first point, the last point and the points in `keep` are always selected.
-    keep : indices
-        Points that must be selected, such as the vertices of the hull.
+    keep : array of int
+        Indices of points that must be selected, such as the vertices of the hull.
     tolerance : float
-        Accepted distance of omitted points from the lines between selected points. Points are added until all omitted
-        points are within this distance, or `most` points are selected.
+        Accepted distance of an omitted point from the line between its selected neighbours, in scaled coordinates.
 
     Returns
     -------
     Simplified
-        Increasing `index` of the selected points, and the `deviation`: the largest distance of any point from the
-        straight line between the two selected points around it.
+        Indices of the selected points, and the largest distance of an omitted point.
 
     Notes
     -----
-    This is the Ramer–Douglas–Peucker algorithm, starting with the worst segment. A segment is split at its farthest
-    point until `most` points are selected or all points are within the tolerance. The time is about O(n log most).
+    This is the Ramer–Douglas–Peucker algorithm. The segment with the farthest point is split at this point, until
+    `most` points are selected or all points are within the tolerance. The time is about O(n log most).
 
     References
     ----------
@@ -195,7 +214,7 @@ def simplify(
     """
     x, y = (_in_own_range(np.asarray(axis, dtype=np.float64)) for axis in (x, y))
     chosen = set(np.asarray(keep, dtype=np.intp).tolist()) | {0, len(x) - 1}
-    # A heap has the smallest first, so that distances are stored negative.
+    # A heap returns the smallest number first, so distances are stored as negative numbers.
     segments = [_farthest(x, y, *ends) for ends in pairwise(sorted(chosen))] or [(0.0, 0, 0, 0)]
     heapq.heapify(segments)
     while len(chosen) < most and segments[0][0] < -tolerance:
@@ -211,15 +230,18 @@ def _in_own_range(axis: Array) -> Array:
 
 
 def _farthest(x: Array, y: Array, first: int, last: int) -> tuple[float, int, int, int]:
-    """Return the negative distance (for a heap) and index of the point farthest from a chord."""
+    """Find the point that is farthest from the segment between two points.
+
+    Return the negative distance (for a heap), the index of the first point, of the farthest point and of the last one.
+    """
     if last - first < 2:
         return 0.0, first, first, last
     start_x, start_y = float(x[first]), float(y[first])
     chord_x, chord_y = float(x[last]) - start_x, float(y[last]) - start_y
-    # One column at a time, as this is called some thousand times for short pieces.
+    # x and y are processed separately, which is faster for short pieces.
     off_x, off_y = x[first + 1 : last] - start_x, y[first + 1 : last] - start_y
     along = (off_x * chord_x + off_y * chord_y) / (chord_x**2 + chord_y**2 or 1.0)
-    # Beyond an end of the chord the distance to that end counts.
+    # If the nearest point of the line is outside the segment, use the distance to the end of the segment.
     np.minimum(np.maximum(along, 0.0, out=along), 1.0, out=along)
     distance = np.hypot(off_x - along * chord_x, off_y - along * chord_y)
     middle = int(distance.argmax())
@@ -227,7 +249,12 @@ def _farthest(x: Array, y: Array, first: int, last: int) -> tuple[float, int, in
 
 
 def distance_to_chord(points: Array, start: Array, end: Array) -> Array:
-    """Return the distance of points from the segment between `start` and `end`. The last axis is x and y.
+    """Return the distance of points from the segment between `start` and `end`.
+
+    Parameters
+    ----------
+    points, start, end : arrays of … × 2
+        Coordinates x and y of points, and of the ends of a segment.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rankings that are known only in ranges of the score: bins, sketches, and bounds on their figures."""
+"""Counts in ranges of the score (bins and sketches), with bounds on metrics that such counts do not determine."""
 
 from rocscope._base.public_names import attach
 

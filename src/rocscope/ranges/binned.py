@@ -1,7 +1,7 @@
-"""BinnedCounts: counts in bins of the score, with bounds on figures that bins do not determine.
+"""BinnedCounts: numbers of positives and negatives in bins of the score, with bounds on curves and on the AUC.
 
-A curve is known exactly only at the edges of bins; between edges it lies within an envelope. Bounds on concordant pairs
-are whole numbers of any size, so rounding cannot make them too narrow.
+A curve is known exactly only at the edges of the bins. Between two edges, bounds on the curve are known (`envelope`).
+Bounds on the AUC are computed from numbers of concordant pairs, which are exact integers.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +26,13 @@ _INT64_MAX = 2**63 - 1  # larger products and sums use Python integers
 
 @dataclass(frozen=True)
 class PairsInBins(Pairs):
-    """Bounds on concordant pairs; a tied pair counts as half."""
+    """Numbers of concordant and tied pairs of binned counts, for which only the AUC with half ties is known.
+
+    Attributes
+    ----------
+    inexact : function of str
+        Function that returns the error for an unknown AUC; its argument describes the AUC.
+    """
 
     inexact: Callable[[str], InexactCountsError]
 
@@ -37,29 +43,39 @@ class PairsInBins(Pairs):
 
 
 def whole_counts(values: Any, name: str, n: int) -> Array:
-    """Return checked integer counts."""
+    """Return an array of n counts after checking that they are whole numbers of at least 0."""
     counts = check.check_column(values, name, n)
     if counts.dtype.kind not in "iu" or (counts < 0).any():
         got = repr(counts[:5].tolist())
-        raise WeightError(name, expected="whole counts of at least 0", got=got, hint="weighted rows cannot be binned")
+        raise WeightError(name, expected="whole numbers of at least 0", got=got, hint="weighted rows cannot be binned")
     return counts.astype(np.int64)
 
 
 def wins_within(wins: Any, low: Array, high: Array, pos: Array, neg: Array) -> tuple[Array, Array]:
-    """Return bounds on concordant pairs in each bin: the given bounds after a check against the counts."""
+    """Return the lower and upper bounds on twice the number of concordant pairs plus tied pairs in each bin.
+
+    Parameters
+    ----------
+    wins : pair of arrays of k, or None
+        Bounds passed by the user, which are checked. None computes the widest possible bounds.
+    low, high : arrays of k
+        The lowest and the highest score in each bin.
+    pos, neg : arrays of k
+        Numbers of positives and negatives in each bin.
+    """
     pairs = product(pos, neg)
     single = low == high
     least, most = np.where(single, pairs, 0), np.where(single, pairs, 2 * pairs)
     if wins is None:
         return least, most
     if not (isinstance(wins, tuple | list) and len(cast(Sequence[Any], wins)) == 2):
-        raise ShapeError("wins", expected="a pair of arrays, the lowest and the highest", got="something else")
+        raise ShapeError("wins", expected="a pair of arrays: lower bounds and upper bounds", got=check.shown(wins))
     given = [_wide(check.check_column(bound, "wins", low.size)) for bound in cast(Sequence[Any], wins)]
     wrong = (given[0] > given[1]) | (given[0] > most) | (given[1] < least)
     wrong |= (given[0] < 0) | (given[1] > 2 * pairs)
     if wrong.any():
         first = int(wrong.argmax())
-        expected = f"bounds within {least[first]} to {most[first]} in bin {first}"
+        expected = f"increasing bounds within {least[first]} to {most[first]} in bin {first}"
         raise WeightError("wins", expected=expected, got=f"{given[0][first]} to {given[1][first]}")
     return np.maximum(given[0], least), np.minimum(given[1], most)
 
@@ -71,31 +87,31 @@ def _wide(bound: Array) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    """Return products of counts, as Python integers if twice a product would overflow 64 bits."""
+    """Return the products of two arrays of counts. If twice a product would overflow 64 bits, use Python integers."""
     if int(a.max()) * int(b.max()) > _INT64_MAX // 4:
         return a.astype(object) * b.astype(object)
     return a * b
 
 
 def group_sums(values: Array, starts: Array, most: int) -> Array:
-    """Return the sums of groups of pair counts; `most` is an upper bound on each sum."""
+    """Return the sums of numbers of pairs between consecutive `starts`. `most` is an upper bound on each sum."""
     return np.add.reduceat(values.astype(object) if most > _INT64_MAX else values, starts)
 
 
 def total(values: Array, most: int) -> int:
-    """Return the sum of pair counts; `most` is an upper bound on it."""
+    """Return the sum of numbers of pairs. `most` is an upper bound on the sum."""
     return sum(values.tolist()) if most > _INT64_MAX else int(values.sum())
 
 
 class Bounds(NamedTuple):
-    """Bounds on a quantity; equal if the quantity is known."""
+    """Lower and upper bound on a metric. They are equal if the metric is known exactly."""
 
     low: float
     high: float
 
 
 def rounded(exact: Fraction, towards: float) -> float:
-    """Return an exact value rounded to a float in the given direction."""
+    """Round a fraction to a float in the direction of `towards`, which is −∞ or ∞."""
     value = float(exact)
     wrong = value > exact if towards < 0 else value < exact
     return nextafter(value, towards) if wrong else value
@@ -106,7 +122,15 @@ TpFp = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Boxes:
-    """Known points (tp, fp) of the curve, starting at (0, 0), and True for pieces between them that are straight."""
+    """Known points of a curve. Between two neighbouring points, the curve lies in the box that they span.
+
+    Attributes
+    ----------
+    tp, fp : arrays of k + 1
+        Numbers of true and false positives at the known points, starting with 0 and 0.
+    straight : array of k bool
+        True if the curve is a straight line between the two points, because the bin has only one score.
+    """
 
     tp: Array
     fp: Array
@@ -115,7 +139,19 @@ class Boxes:
 
 @dataclass(frozen=True)
 class _View:
-    """A kind of curve: the count that determines x, its axes, and True if straight lines of counts become curved."""
+    """A kind of curve.
+
+    Attributes
+    ----------
+    across : {"fp", "tp", "depth"}
+        The number that determines x.
+    x, y : functions of (tp, fp, fn, tn)
+        Functions that compute the coordinates.
+    falls : bool
+        True if y decreases with the number of true positives.
+    bent : bool
+        True if a straight line in (fp, tp) becomes a curved line in (x, y).
+    """
 
     across: Literal["fp", "tp", "depth"]
     x: Callable[..., Any]
@@ -140,13 +176,20 @@ CURVES = tuple(_VIEWS)
 
 
 def envelope(curve: str, boxes: Boxes) -> Band:
-    """Return lower and upper bounds on y at each x, to be connected by straight lines.
+    """Return lower and upper bounds on a curve. The points of the bounds are joined by straight lines.
+
+    Parameters
+    ----------
+    curve : {"roc", "gain", "lift_chart", "lift", "precision_recall", "det"}
+        Kind of curve.
+    boxes : Boxes
+        Known points of the curve.
 
     Notes
     -----
-    Each box between two known points contributes four points: its two known points and its two other corners. For lift
-    and precision–recall, y is a quotient of counts. Along a straight line of counts the quotient is monotone but not
-    straight, so the worse of both ends is used.
+    Between two known points, the lower bound follows one pair of edges of the box, and the upper bound the other pair.
+    For lift and precision–recall curves, y is a quotient. It is monotone along an edge of the box, but not linear.
+    Therefore the lower bound uses the smaller y of the two ends of the edge, and the upper bound the larger one.
     """
     view = _VIEWS[check.check_choice("curve", curve, CURVES)]
     lowest, highest = _PATHS[view.across](boxes)
@@ -198,7 +241,7 @@ def _across_depth(boxes: Boxes) -> tuple[TpFp, TpFp]:
 
 
 def _tied(lowest: TpFp, highest: TpFp, boxes: Boxes) -> tuple[TpFp, TpFp]:
-    """Make both bounds straight in boxes without inner points."""
+    """Make both bounds straight lines in boxes where the curve is a straight line."""
     rows = boxes.straight
     for counts, known in ((lowest[0], boxes.tp), (lowest[1], boxes.fp), (highest[0], boxes.tp), (highest[1], boxes.fp)):
         before, after = _ends(known)
@@ -210,7 +253,7 @@ _PATHS = {"fp": _across_fp, "tp": _across_tp, "depth": _across_depth}
 
 
 def _stepped(x: Array, low: Array, high: Array, straight: Array) -> tuple[Array, Array, Array]:
-    """Replace lines between points by steps at the worse value of both ends."""
+    """Replace lines between points by horizontal steps: at the smaller y for `low`, at the larger y for `high`."""
     left, right = x[:, :-1], x[:, 1:]
     stepped = [np.stack([left, right], axis=2).reshape(len(x), -1)]
     for values, worse in ((low, np.fmin), (high, np.fmax)):
@@ -223,33 +266,37 @@ def _stepped(x: Array, low: Array, high: Array, straight: Array) -> tuple[Array,
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinnedCounts(CumulativeCounts):
-    """Numbers of positives and negatives in ranges of the score, with bounds on figures.
+    """Numbers of positives and negatives in bins of the score, with bounds on curves and on the AUC.
 
     Parameters
     ----------
     low, high : arrays of k scores
         The lowest and the highest score in each bin. Bins are disjoint and in decreasing order:
         ``high[i] >= low[i] > high[i + 1]``.
-    pos, neg : arrays of k whole counts
+    pos, neg : arrays of k int
         Numbers of positives and negatives in each bin. Empty bins are removed.
-    wins : pair of arrays of k whole numbers, optional
-        Lower and upper bounds, for each bin, on twice the number of concordant pairs (the positive has the higher
-        score) plus the number of tied pairs. By default pos·neg if all scores of the bin are equal, else from 0 to
-        2·pos·neg.
+    wins : pair of arrays of k int, optional
+        Lower and upper bounds on the concordant pairs within each bin. A pair of a positive and a negative counts 2 if
+        the positive has the higher score, and 1 if both scores are equal. By default, both bounds are pos·neg if the
+        bin has only one score; otherwise the bounds are 0 and 2·pos·neg.
     holds_hull : bool
-        True if every vertex of the exact ROC hull is the end of a bin. Hull, Kolmogorov–Smirnov distance and choices by
-        cost are then exact.
+        True if each vertex of the exact ROC hull is the lower end of a bin. The hull, the Kolmogorov–Smirnov distance
+        and the threshold with the lowest cost are then exact.
 
     Raises
     ------
-    ShapeError, ScoreError, WeightError
-        If lengths differ, bins overlap or are out of order, or counts are not whole numbers of at least 0.
+    ShapeError
+        If the arrays differ in length, or if all counts are 0.
+    ScoreError
+        If bins overlap, or if they are not in decreasing order.
+    WeightError
+        If counts are not whole numbers of at least 0, or if `wins` does not agree with the counts.
 
     Notes
     -----
-    The curve is known at the end of each bin; ``threshold`` is `low`. Between two ends the curve lies in the box that
-    they span, for any order of the scores in the bin. The bounds `envelope` and `auc_bounds` are therefore guaranteed
-    (Vuk & Curk's A_ROC1 and its mirror image, bin by bin).
+    The ROC curve is known exactly at the lower end of each bin, and these ends are the thresholds. Within a bin, the
+    curve lies in the box between two known points, for any order of the scores. Therefore `envelope` and `auc_bounds`
+    return bounds that always hold (Vuk & Curk's A_ROC1 and its mirror image, computed in each bin).
 
     References
     ----------
@@ -291,7 +338,7 @@ class BinnedCounts(CumulativeCounts):
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> "BinnedCounts":
-        """Return exact counts as bins with one score each.
+        """Return BinnedCounts with one bin for each distinct score of exact counts.
 
         Examples
         --------
@@ -304,19 +351,20 @@ class BinnedCounts(CumulativeCounts):
 
     @classmethod
     def concatenate(cls, parts: Iterable["BinnedCounts"], *, holds_hull: bool = False) -> "BinnedCounts":
-        """Concatenate bins of disjoint score ranges, such as those of a cluster's partitions.
+        """Concatenate bins from disjoint ranges of the score, such as the partitions of a computer cluster.
 
         Parameters
         ----------
-        parts : BinnedCounts in any order
+        parts : sequence of BinnedCounts
+            Bins to concatenate, in any order.
         holds_hull : bool
-            True if every vertex of the hull of all parts together is the end of a bin. It does not follow from the
-            parts.
+            True if each vertex of the hull of all parts together is the lower end of a bin. This is not implied by the
+            `holds_hull` of the parts.
 
         Raises
         ------
         ScoreError
-            If two parts overlap.
+            If the ranges of two parts overlap.
 
         Examples
         --------
@@ -331,7 +379,7 @@ class BinnedCounts(CumulativeCounts):
             given.append(part)
         ordered = sorted(given, key=lambda part: part.low[0].item(), reverse=True)
         if not ordered:
-            raise ShapeError("parts", expected="at least one part", got="none")
+            raise ShapeError("parts", expected="at least one part", got="0 parts")
         columns = [np.concatenate([getattr(p, name) for p in ordered]) for name in ("low", "high", "pos", "neg")]
         wins = tuple(np.concatenate([part.wins[end] for part in ordered]) for end in (0, 1))
         made = cls(*columns, wins=wins, holds_hull=holds_hull)
@@ -339,28 +387,28 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Thresholds at which the curve is known, the lowest score of each bin."""
+        """Thresholds at which the curve is known: the lowest score of each bin."""
         return self.low
 
     @cached_property
     def attained(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Counts at the ends of bins only; their hull is a lower bound on the exact hull."""
+        """Counts in which all scores of a bin are tied. Their hull is a lower bound on the exact hull."""
         return ThresholdCounts.from_ranking(Levels(self.low, self.pos, self.neg)).as_sums(self.weights, self.dependent)
 
     @property
     def best_case(self) -> ThresholdCounts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Counts whose hull is an upper bound on the exact curve."""
+        """Counts whose hull is an upper bound on the exact ROC curve."""
         return self.attained if self.holds_hull else self.optimistic()
 
     @cached_property
     def cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """True and false positives at the ends of bins, starting with (0, 0)."""
+        """Numbers of true and of false positives at the lower ends of the bins, starting with 0 and 0."""
         tp, fp = Levels(self.low, self.pos, self.neg).cumulative()
         return check.read_only(tp), check.read_only(fp)
 
     @cached_property
     def right_bounds(self) -> tuple[int, int]:
-        """Bounds on twice the number of concordant pairs plus the number of tied pairs."""
+        """Lower and upper bound on twice the number of concordant pairs plus the number of tied pairs."""
         self.require_both_classes("AUC")
         most = self._most
         across = 2 * int(dot(self.neg, self.cumulative[0][:-1], most))
@@ -377,7 +425,7 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def auc_bounds(self) -> tuple[float, float]:
-        """Bounds on the AUC, rounded outwards.
+        """Lower and upper bound on the AUC. The lower bound is rounded down, and the upper bound is rounded up.
 
         Examples
         --------
@@ -389,23 +437,23 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def is_exact_area(self) -> bool:
-        """True if the AUC is known exactly."""
+        """True if the bins determine the AUC exactly."""
         return self.right_bounds[0] == self.right_bounds[1]
 
     def auc_fraction(self) -> Fraction:
-        """Return the exact AUC; tied pairs count as half.
+        """Return the exact AUC as a fraction. Tied pairs count one half.
 
         Raises
         ------
         InexactCountsError
-            If bins do not determine the AUC; the message states its bounds.
+            If the bins do not determine the AUC. The message states its bounds.
         """
         if not self.is_exact_area:
             raise self.inexact("AUC")
         return Fraction(self.right_bounds[0], self._most)
 
     def pairs(self) -> Pairs:
-        """Return the numbers of concordant and tied pairs; raise InexactCountsError unless bins determine the AUC."""
+        """Return the pairs from which the AUC is computed. Raise InexactCountsError if the bins do not determine it."""
         if not self.is_exact_area:
             raise self.inexact("AUC")
         right, _ = self.right_bounds
@@ -413,22 +461,22 @@ class BinnedCounts(CumulativeCounts):
 
     @cached_property
     def is_exact(self) -> bool:
-        """True if every bin has only one distinct score."""
+        """True if each bin has only one distinct score."""
         return bool((self.low == self.high).all())
 
     @property
     def holds_levels(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Same as `is_exact`; all counts have this property."""
+        """True if the counts at each distinct score are known; equal to `is_exact`."""
         return self.is_exact
 
     def require_levels(self, what: str) -> ThresholdCounts:
-        """Return the exact counts; raise InexactCountsError if a bin has several scores."""
+        """Return the exact counts. Raise InexactCountsError if a bin has several scores."""
         if not self.is_exact:
             raise self.inexact(what)
         return self.attained
 
     def on_hull(self, what: str = "ROC hull") -> ThresholdCounts:
-        """Return counts at the ends of bins; raise InexactCountsError unless these include all vertices of the hull."""
+        """Return counts with the exact ROC hull. Raise InexactCountsError if the bins do not determine the hull."""
         return self.attained if self.holds_hull else self.require_levels(what)
 
     def counts(self) -> ThresholdCounts:
@@ -442,8 +490,8 @@ class BinnedCounts(CumulativeCounts):
         return self.require_levels("counts of every distinct score")
 
     def inexact(self, what: str) -> InexactCountsError:
-        """Return an error that states the quantity that is not known exactly, its bounds, and alternatives."""
-        got = f"{len(self)} bins, {int((self.low < self.high).sum())} of several scores"
+        """Return the error that the bins do not determine a result, with the bounds on the AUC and alternatives."""
+        got = f"{len(self)} bins, {int((self.low < self.high).sum())} with several scores"
         if self.n_pos and self.n_neg:
             got += ", AUC from {:.9g} to {:.9g}".format(*self.auc_bounds)
         hint = "use .auc_bounds and .envelope(kind), or count the rows exactly (rocscope.ThresholdCounts)"
@@ -454,27 +502,29 @@ class BinnedCounts(CumulativeCounts):
         if begun > whole:
             above = self.low[whole - 1].item() if whole else inf
             got = f"one inside the bin from {self.low[whole].item()!r} to {self.high[whole].item()!r}"
-            hint = f"the nearest known thresholds are {self.low[whole].item()!r} and {above!r}"
-            raise InexactCountsError(f"threshold {threshold!r}", expected="one that splits no bin", got=got, hint=hint)
+            hint = f"use {self.low[whole].item()!r} or {above!r}, the nearest thresholds between bins"
+            raise InexactCountsError(f"threshold {threshold!r}", expected="one between two bins", got=got, hint=hint)
         tp, fp = (axis[whole].item() for axis in self.cumulative)
         return tp, fp, self.n_pos - tp, self.n_neg - fp
 
     def envelope(self, kind: str = "roc") -> Band:
-        """Return guaranteed bounds on the exact curve.
+        """Return bounds between which the exact curve lies.
 
         Parameters
         ----------
         kind : {"roc", "gain", "lift_chart", "lift", "precision_recall", "det"}
+            Kind of curve.
 
         Returns
         -------
         Band
-            The bounds, with a level of 1. They are straight between points; at a repeated x they jump.
+            Lower and upper bounds, with a level of 1. Between two points, a bound is a straight line. If an x is
+            repeated, the bound jumps at this x.
 
         Raises
         ------
         OneClassError
-            If one class is missing.
+            If the counts contain only one class.
 
         Examples
         --------
@@ -489,11 +539,11 @@ class BinnedCounts(CumulativeCounts):
         return envelope(kind, Boxes(tp, fp, self.low == self.high))
 
     def optimistic(self) -> ThresholdCounts:
-        """Return the counts with positives ranked first in each bin; their curves are upper bounds."""
+        """Return counts in which the positives of each bin have its highest score, which gives the largest AUC."""
         return self._resolved(positives_first=True)
 
     def pessimistic(self) -> ThresholdCounts:
-        """Return the counts with negatives ranked first in each bin; their curves are lower bounds."""
+        """Return counts in which the negatives of each bin have its highest score, which gives the smallest AUC."""
         return self._resolved(positives_first=False)
 
     def _resolved(self, *, positives_first: bool) -> ThresholdCounts:
@@ -510,12 +560,12 @@ class BinnedCounts(CumulativeCounts):
         return ThresholdCounts.from_ranking(levels).as_sums(self.weights, self.dependent)
 
     def merge(self, starts: Sequence[int] | Array) -> "BinnedCounts":
-        """Return the counts with adjacent bins merged; the bounds on the AUC do not change.
+        """Merge adjacent bins. The bounds on the AUC do not change.
 
         Parameters
         ----------
-        starts : increasing indices, the first 0
-            Indices of the bins that start a merged bin.
+        starts : array of int
+            Indices of the bins that start a merged bin, in increasing order. The first index is 0.
 
         Examples
         --------
@@ -525,7 +575,7 @@ class BinnedCounts(CumulativeCounts):
         """
         first = check.check_column(starts, "starts").astype(np.intp)
         if first[0] != 0 or (np.diff(first) <= 0).any() or first[-1] >= len(self):
-            expected = f"increasing indices from 0 to below {len(self)}"
+            expected = f"increasing indices from 0 to {len(self) - 1}, starting with 0"
             raise InputError("starts", expected=expected, got=check.listing(first.tolist()))
         group = np.zeros(len(self), np.intp)
         group[first[1:]] = 1
@@ -537,7 +587,10 @@ class BinnedCounts(CumulativeCounts):
         return BinnedCounts(self.low[last], self.high[first], pos, neg, wins).as_sums(self.weights, self.dependent)
 
     def coarsen(self, most: int) -> "BinnedCounts":
-        """Merge bins to about `most` bins, evenly spaced along the ROC curve; bins that are larger remain unchanged."""
+        """Merge adjacent bins until about `most` bins remain, which are evenly spaced along the ROC curve.
+
+        Bins that are longer than this spacing remain unchanged.
+        """
         if len(self) <= most:
             return self
         step = 6 / max(most, 3)
@@ -549,7 +602,7 @@ class BinnedCounts(CumulativeCounts):
         return self.merge(np.flatnonzero(begins))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the bins, safe for JSON."""
+        """Return the bins as a dictionary for JSON."""
         wins = {"wins_low": self.wins[0], "wins_high": self.wins[1]}
         columns = {name: getattr(self, name) for name in ("low", "high", "pos", "neg", "holds_hull")}
         return jsonable(columns | wins)
@@ -569,7 +622,7 @@ class BinnedCounts(CumulativeCounts):
 
     @property
     def area_fact(self) -> str:
-        """The AUC or its bounds as text; empty if a class is missing."""
+        """Text with the AUC or its bounds, for the repr; empty if a class is missing."""
         if not (self.n_pos and self.n_neg):
             return ""
         low, high = self.auc_bounds

@@ -1,8 +1,9 @@
-"""CountsSketch: a mergeable summary of a ranking in fixed memory, with guaranteed bounds, and its byte format.
+"""CountsSketch: numbers of positives and negatives by score in fixed memory, with exact bounds on curves and the AUC.
 
-Scores are counted in nested cells: halves of the range of scores, halves of these halves, and so on. When the memory is
-full, the cells with the least influence on the curve are merged. `CountsSketch.binned` returns the cells as a
-`BinnedCounts`.
+Rows are counted in cells, which are ranges of the score. Each cell results from repeated halving of the range of all
+scores, so two cells are either nested or disjoint. When the memory is full, the cells with the least influence on the
+ROC curve are merged. `CountsSketch.binned` returns the cells as `BinnedCounts`. The file also defines the byte format
+of a sketch.
 """
 
 import hashlib
@@ -25,12 +26,28 @@ from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, Stor
 from rocscope.ranges.binned import BinnedCounts, group_sums, product
 
 Coded = tuple[Array, Array, Array]
-"""Codes of distinct scores (64 ordered bits) in decreasing order, with the positives and negatives at each score."""
+"""Codes of distinct scores (64 ordered bits) in decreasing order, with numbers of positives and of negatives."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Nested cells of the score in order; each has the counts of rows that are not in a cell inside it."""
+    """Cells of the score and their counts. Two cells are either nested or disjoint.
+
+    A row is counted in only one cell. Scores are represented by codes, which are unsigned integers in the order of the
+    scores.
+
+    Attributes
+    ----------
+    start : array of c
+        The smallest code that belongs to each cell, in increasing order. Of cells with equal starts, the largest is
+        first.
+    shift : array of c
+        Number of low bits of the code that vary within each cell; 0 for a cell of a single score.
+    pos, neg : arrays of c
+        Numbers of positives and negatives counted in each cell.
+    low, high : arrays of c
+        The lowest and the highest code counted in each cell.
+    """
 
     start: Array
     shift: Array
@@ -41,18 +58,18 @@ class Cells:
 
     @classmethod
     def of_levels(cls, code: Array, pos: Array, neg: Array) -> "Cells":
-        """Return a cell for each distinct score; scores are in increasing order."""
+        """Return one cell for each distinct score, given the codes in increasing order and their counts."""
         return cls(code, np.zeros(code.size, np.uint8), pos, neg, code, code)
 
     def columns(self) -> list[Array]:
-        """Return the arrays of all columns."""
+        """Return the arrays of all attributes."""
         return [getattr(self, field.name) for field in fields(self)]
 
     def __len__(self) -> int:
         return self.start.size
 
     def head(self, size: int) -> "Cells":
-        """Return a view of the first cells."""
+        """Return a view of the first `size` cells."""
         return Cells(*(column[:size] for column in self.columns()))
 
     def copy(self) -> "Cells":
@@ -71,7 +88,7 @@ class Cells:
         return Cells(start[first], shift[first], pos, neg, low, high)
 
     def insert(self, levels: "Cells") -> "Cells":
-        """Return these cells with new levels inserted."""
+        """Return these cells together with further cells, which must not be among them."""
         at = np.searchsorted(self.start, levels.start, side="right")
         return Cells(*(np.insert(m, at, t) for m, t in zip(self.columns(), levels.columns(), strict=True)))
 
@@ -81,7 +98,7 @@ CELL_BYTES = sum(np.dtype(kind).itemsize for kind in _COLUMNS)
 
 
 def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded:
-    """Return the codes of distinct scores in decreasing order, with their positives and negatives."""
+    """Return the codes of the distinct scores in decreasing order, with numbers of positives and of negatives."""
     ranking = rank(positive, scores, weight)
     if isinstance(ranking, SortedKeys):
         return levels_of_keys(ranking.parts)
@@ -90,7 +107,7 @@ def ranked_levels(positive: Array, scores: Array, weight: Array | None) -> Coded
 
 
 def levels_of_keys(parts: Sequence[KeyPart]) -> Coded:
-    """Return the levels of sorted keys; parts of keys are in order of decreasing score."""
+    """Return the codes of the distinct scores with their counts, from parts of sorted keys by decreasing score."""
     size = sum(part.size for part in parts)
     code, pos, neg = (np.empty(size, kind) for kind in ("u8", "i8", "i8"))
     size = 0
@@ -99,26 +116,29 @@ def levels_of_keys(parts: Sequence[KeyPart]) -> Coded:
     return code[:size], pos[:size], neg[:size]
 
 
-_ROW_BYTES = 20  # bytes of a row while it is counted: score, label, index and memory for sorting
-_ASIDE = 8  # levels without a cell are collected until their number is the capacity divided by this
-_APART = 4  # number of batches into which levels are divided while each level gets its own cell
+_ROW_BYTES = 20  # bytes for a row while it is counted: score, label, index and memory for sorting
+_ASIDE = 8  # scores without a cell are collected until their number exceeds the capacity divided by this number
+_APART = 4  # number of batches into which scores are divided as long as each score gets its own cell
 _FILLED = 0.7  # share of the capacity in use after a merge; with a smaller share, merges are less frequent
-_GROWTH = 4  # a cell takes new rows up to this multiple of the mass `_light`; further rows go to cells inside it
-_HEAVIER = 1.25  # factor by which `_light` is increased until cells fit
-_MOST_MASS = 4  # all rows have a mass of 2, so `_light` is below 2 · 1.25; a file with a larger value is damaged
+_GROWTH = 4  # a cell counts new rows up to this multiple of the mass `_light`; further rows go to cells inside it
+_HEAVIER = 1.25  # factor by which `_light` is increased until the cells fit into the memory
+_MOST_MASS = 4  # all rows have a mass of 2, so `_light` is below 2·1.25; a file with a larger value is damaged
 _FACTS = ("memory", "pos_label", "n_pos", "n_neg")
 _DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
 
 class CountsSketch(Result):
-    """Count rows by score in batches, in fixed memory, with guaranteed bounds.
+    """Count positives and negatives by score in fixed memory, one batch of rows after another.
+
+    The ROC curve is exact if the memory is large enough for all distinct scores. Otherwise, bounds on the curve and on
+    the AUC are computed.
 
     Parameters
     ----------
     memory : float
-        Memory for the sketch in bytes; during an update about three times this memory is used.
+        Memory for the sketch in bytes. During an update, about three times this memory is used.
     pos_label : label, optional
-        The positive label; needed unless labels are 0/1, −1/1 or true/false.
+        The positive label. Required if the labels are not 0/1, −1/1 or false/true.
 
     Attributes
     ----------
@@ -128,18 +148,18 @@ class CountsSketch(Result):
     Raises
     ------
     InputError
-        If the memory is below 4096 bytes.
+        If `memory` is below 4096 bytes.
 
     Notes
     -----
-    Counting is exact as long as the memory suffices for every distinct score. After that, adjacent scores share a cell.
-    A cell is a range of the order-preserving bits of the score, made by repeated halving. Cells of any two sketches are
-    therefore nested or disjoint, and ``a + b`` counts the rows of both. Cells with the least share of positives and
-    negatives are merged. When a cell gets too many rows, new rows are counted in cells inside it. A score with many
-    rows keeps its own cell, and so its exact point on the curve.
+    If the memory is not large enough for all distinct scores, adjacent scores are counted in one cell, a range of the
+    score. Cells result from repeated halving of the range of all scores. Therefore cells of two sketches are either
+    nested or disjoint, and ``a + b`` is the sketch of the rows of both. Cells with the smallest shares of positives and
+    negatives are merged. If a cell contains too many rows, new rows are counted in smaller cells inside it. A score
+    with many rows has its own cell, so its point on the curve is exact.
 
-    Counting takes about 30 ns per row. `binned` returns the ranges with the lowest and the highest score in each; the
-    ends of ranges are exact points on every curve.
+    Counting takes about 30 ns per row. `binned` returns disjoint ranges with the lowest and the highest score of each
+    range. The curve is exact at the lower end of each range.
 
     Examples
     --------
@@ -157,22 +177,22 @@ class CountsSketch(Result):
         self.pos_label = pos_label
         self.dtype: np.dtype[Any] | None = None
         self._cells = Cells.of_levels(*(np.empty(0, kind) for kind in ("u8", "i8", "i8")))
-        # The mass of a cell is its share of the positives plus its share of the negatives. Cells are merged into cells
-        # with a mass of up to `_light`, which is 0 as long as every distinct score has its own cell.
+        # The mass of a cell is its share of the positives plus its share of the negatives. Merged cells have a mass of
+        # at most `_light`, which is 0 as long as each distinct score has its own cell.
         self._light = 0.0
         self._pending: list[tuple[Array, Array, Array | None]] = []
         self._aside: list[Cells] = []
         self.n_pos = self.n_neg = 0
-        self._placed = np.zeros(2, np.int64)  # positives and negatives in cells or set aside, without pending rows
+        self._placed = np.zeros(2, np.int64)  # numbers of positives and negatives, without pending rows
 
     @property
     def capacity(self) -> int:
-        """Maximum number of cells, and of rows counted at a time."""
+        """Largest number of cells, and largest number of rows that are counted at once."""
         return self.memory // (CELL_BYTES + _ROW_BYTES)
 
     @property
     def n(self) -> int:
-        """Number of rows."""
+        """Number of rows counted so far."""
         return self.n_pos + self.n_neg
 
     def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> None:
@@ -180,16 +200,17 @@ class CountsSketch(Result):
 
         Parameters
         ----------
-        y_true : array of n labels
-        y_score : array of n scores
-            Scores, of the same type in every batch.
+        y_true : array of n
+            Labels.
+        y_score : array of n
+            Scores. All batches must have the same numeric type.
         sample_weight : array of n whole numbers, optional
-            Number of times that each row is counted.
+            Number of times that each row is counted. By default, once.
 
         Raises
         ------
         ShapeError, LabelError, ScoreError, WeightError
-            If the batch is invalid. No row of the batch is counted then.
+            If the batch is invalid. In this case, no row of the batch is counted.
         """
         check.check_same_index(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
         positive = check.check_labels(y_true, self.pos_label)
@@ -211,15 +232,15 @@ class CountsSketch(Result):
 
     def _require_type(self, dtype: np.dtype[Any]) -> None:
         if self.dtype is not None and self.dtype != dtype:
-            hint = "convert the scores first"
-            raise ScoreError("y_score", expected=f"scores of type {self.dtype}", got=str(dtype), hint=hint)
+            hint = f"convert the scores to {self.dtype}"
+            raise ScoreError("y_score", expected=f"scores of type {self.dtype}", got=f"type {dtype}", hint=hint)
 
     def _add_totals(self, pos: int, neg: int) -> None:
         check.check_total("rows", np.array([self.n_pos, self.n_neg]), np.array([pos, neg]))
         self.n_pos, self.n_neg = self.n_pos + pos, self.n_neg + neg
 
     def _flush(self) -> None:
-        """Count the pending rows."""
+        """Count all pending rows into cells."""
         if self._pending:
             self._count_pending()
         self._settle()
@@ -241,14 +262,22 @@ class CountsSketch(Result):
         self._place(ranked_levels(positive, scores, weight))
 
     def add_levels(self, dtype: np.dtype[Any], ranked: Coded) -> None:
-        """Count a ranked batch: codes of scores in decreasing order with their counts, and the type of the scores."""
+        """Count a batch of rows that is already sorted.
+
+        Parameters
+        ----------
+        dtype : dtype
+            Type of the scores.
+        ranked : Coded
+            Codes of the distinct scores in decreasing order, with numbers of positives and of negatives.
+        """
         self._require_type(dtype)
         self._add_totals(int(ranked[1].sum()), int(ranked[2].sum()))
         self.dtype = dtype
         self._place(ranked)
 
     def _place(self, levels: Coded) -> None:
-        """Assign levels to cells; while each gets its own cell, in small portions spread over the range of scores."""
+        """Count distinct scores into cells. As long as each score gets its own cell, this is done in small portions."""
         stride = 1 if self._light else max(_APART * levels[0].size // self.capacity, 1)
         for first in range(stride):
             some = (np.ascontiguousarray(column[first::stride]) for column in levels)
@@ -260,13 +289,13 @@ class CountsSketch(Result):
         absorb = self._compiled(kernels.cells.absorb)
         left = absorb(*cells.columns(), *levels, per_pos, per_neg, _GROWTH * self._light)
         if left:
-            # `absorb` leaves the levels without a cell at the end of the arrays, in order of decreasing score.
+            # `absorb` moves scores without a cell to the end of the arrays, in order of decreasing score.
             self._aside.append(Cells.of_levels(*(column[column.size - left :][::-1].copy() for column in levels)))
             if sum(map(len, self._aside)) > self.capacity // _ASIDE:
                 self._settle()
 
     def _settle(self) -> None:
-        """Make a new cell for each level that no cell contains."""
+        """Make a new cell for each collected score that no cell contains."""
         if self._aside:
             first, *others = self._aside
             self._aside = []
@@ -274,16 +303,16 @@ class CountsSketch(Result):
         self._fit()
 
     def _compiled(self, kernel: kernels.Kernel) -> Any:
-        """Return the compiled loop; for few rows return its Python function, to avoid loading the compiler."""
+        """Return the compiled function. For few rows, return its Python version, to avoid loading the compiler."""
         return kernel if self.n >= kernels.SMALL else kernel.python
 
     def _shares(self) -> tuple[float, float]:
-        """Mass of one positive and of one negative: 1 / number of positives or negatives in cells so far."""
+        """Return the mass of one positive and of one negative: 1 divided by the number of counted rows of the class."""
         pos, neg = np.maximum(self._placed, 1).tolist()
         return 1 / pos, 1 / neg
 
     def _fit(self) -> None:
-        """Merge cells until they fit, with some free memory."""
+        """If there are too many cells, merge cells until at most 70% of the capacity is used."""
         if len(self._cells) <= self.capacity:
             return
         most = int(_FILLED * self.capacity)
@@ -291,7 +320,7 @@ class CountsSketch(Result):
         coarsen = self._compiled(kernels.cells.coarsen)
         while True:
             cells = self._cells
-            # The mass of adjacent cells is a difference of running sums.
+            # Running sums, whose differences give the mass of several adjacent cells.
             sums = map(running_sums, (cells.pos, cells.neg))
             size = coarsen(*cells.columns(), *sums, *self._shares(), self._light, _GROWTH * self._light)
             self._cells = cells.head(size)
@@ -317,7 +346,7 @@ class CountsSketch(Result):
         return both
 
     def binned(self) -> BinnedCounts:
-        """Return the score ranges with their counts, and bounds on the concordant pairs.
+        """Return the sketch as BinnedCounts: disjoint ranges of the score with their counts.
 
         Raises
         ------
@@ -326,20 +355,21 @@ class CountsSketch(Result):
 
         Notes
         -----
-        Cells with overlapping scores form one range. Pairs from disjoint cells of a range are known exactly.
+        Cells with overlapping scores are merged into one range. The order of two rows from disjoint cells of a range is
+        known, so the bounds on concordant pairs are narrower than for the range as a whole.
         """
         if self.dtype is None or not self.n:
-            raise ShapeError("sketch", expected="at least one row", got="none", hint="call update first")
+            raise ShapeError("sketch", expected="at least one row", got="0 rows", hint="call update first")
         self._flush()
         return _binned(self._cells, self.dtype, 2 * self.n_pos * self.n_neg)
 
     def to_bytes(self) -> bytes:
-        """Return the sketch as portable bytes; `from_bytes` restores the sketch.
+        """Return the sketch as bytes that any computer can read with `from_bytes`.
 
         Raises
         ------
         InputError
-            If the positive label is not a text, a number or a boolean.
+            If the positive label is not a string, a number or a boolean.
 
         Examples
         --------
@@ -354,12 +384,12 @@ class CountsSketch(Result):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "CountsSketch":
-        """Restore a sketch from `to_bytes`.
+        """Restore a sketch from the bytes that `to_bytes` returned.
 
         Raises
         ------
         StoredError
-            If the bytes are not a sketch, are of another version or incomplete, or were changed.
+            If the bytes are not a sketch, have another version of the format, are incomplete, or were changed.
 
         Examples
         --------
@@ -371,7 +401,7 @@ class CountsSketch(Result):
         facts, columns = unseal(data)
         label = facts.content.get("pos_label")
         if isinstance(label, dict | list):
-            facts.refuse("pos_label", "a text, a number or a boolean")
+            facts.refuse("pos_label", "a string, a number or a boolean")
         sketch = facts.make("memory", cls, facts.whole("memory"), pos_label=label)
         sketch.dtype = _dtype(facts)
         _require_scores(facts, sketch.dtype, *columns[4:])
@@ -383,7 +413,7 @@ class CountsSketch(Result):
         return sketch
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a summary, safe for JSON; use `to_bytes` for the counts."""
+        """Return a summary as a dictionary for JSON. It does not contain the counts; see `to_bytes`."""
         facts = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "memory")}
         bounds = self.binned().auc_bounds if self.n_pos and self.n_neg else None
         return jsonable(facts | {"scores": str(self.dtype), "auc_bounds": bounds})
@@ -394,11 +424,11 @@ class CountsSketch(Result):
 
 
 def _common_label(first: CountsSketch, second: CountsSketch) -> Any:
-    """Return the common positive label of two sketches; an empty sketch without a label matches any label."""
+    """Return the common positive label of two sketches. An empty sketch without a label matches any label."""
     labels = [sketch.pos_label for sketch in (first, second) if sketch.n or sketch.pos_label is not None]
     # Without a positive label the labels are {0, 1}, {-1, 1} or {False, True}, and 1 or True is positive.
     if len({1 if label is None else label for label in labels}) > 1:
-        raise LabelError("pos_label", expected="the same in both sketches", got=check.listing(labels))
+        raise LabelError("pos_label", expected="the same label in both sketches", got=check.listing(labels))
     return next((label for label in labels if label is not None), None)
 
 
@@ -406,11 +436,11 @@ def _dtype(facts: Fields) -> np.dtype[Any] | None:
     name = facts.content.get("dtype", "")
     if name is None or name in _DTYPES:
         return None if name is None else np.dtype(name)
-    return facts.refuse("dtype", "a type of numbers")
+    return facts.refuse("dtype", "the name of a numeric type")
 
 
 def _require_scores(facts: Fields, dtype: np.dtype[Any] | None, low: Array, high: Array) -> None:
-    """Raise if the ends of cells are not finite scores of the given type."""
+    """Raise StoredError if the ends of the cells are not finite scores of the given type."""
     if not low.size:
         return
     if dtype is None:
@@ -422,7 +452,7 @@ def _require_scores(facts: Fields, dtype: np.dtype[Any] | None, low: Array, high
     if not (first <= int(ends.min()) and int(ends.max()) <= last) or (
         minus_zero is not None and (ends == minus_zero).any()
     ):
-        facts.refuse("dtype", f"cells of finite scores of type {dtype}", "others")
+        facts.refuse("dtype", f"finite scores of type {dtype} in all cells", "other scores")
 
 
 def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:
@@ -433,7 +463,17 @@ def _totals(positive: Array, weight: Array | None) -> tuple[int, int]:
 
 
 def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
-    """Return a bin for each run of overlapping cells; `most` is an upper bound on twice the pairs, for exact sums."""
+    """Return BinnedCounts with one bin for each run of overlapping cells.
+
+    Parameters
+    ----------
+    cells : Cells
+        Cells with their counts.
+    dtype : dtype
+        Type of the scores.
+    most : int
+        Upper bound on twice the number of pairs, from which the type for exact sums is chosen.
+    """
     order = np.argsort(cells.low, kind="stable")
     low, high, pos, neg = (column[order] for column in (cells.low, cells.high, cells.pos, cells.neg))
     reach = np.maximum.accumulate(high)
@@ -446,7 +486,17 @@ def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
 
 
 def _wins(low: Array, high: Array, pos: Array, neg: Array, first: Array, most: int) -> tuple[Array, Array]:
-    """Return bounds on twice the concordant pairs within bins; pairs from disjoint cells are known exactly."""
+    """Return lower and upper bounds on twice the number of concordant pairs plus tied pairs within each bin.
+
+    Parameters
+    ----------
+    low, high, pos, neg : arrays of c
+        Lowest and highest code of each cell, and its counts, in order of increasing `low`.
+    first : array
+        Index of the first cell of each bin.
+    most : int
+        Upper bound on twice the number of pairs.
+    """
     inside = np.zeros(low.size, np.intp)
     inside[first[1:]] = 1
     group = np.cumsum(inside)
@@ -471,12 +521,12 @@ _ANEW = "count the rows again"
 
 
 def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
-    """Return facts and cell columns as portable bytes."""
+    """Return the bytes of a sketch: header, attributes, arrays of the cells, and checksum."""
     label = facts["pos_label"]
     plain = jsonable(label)
     if not (plain is None or isinstance(plain, str | int | float)):
         got = repr(label)
-        raise InputError("pos_label", expected="a text, a number or a boolean to be stored", got=got)
+        raise InputError("pos_label", expected="a string, a number or a boolean", got=got)
     header = json.dumps(jsonable(facts) | {"cells": int(columns[0].size)}, sort_keys=True).encode()
     parts = [_HEAD.pack(MAGIC, VERSION, len(header)), header]
     parts += [column.astype(kind).tobytes() for column, kind in zip(columns, _COLUMNS, strict=True)]
@@ -485,30 +535,30 @@ def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
 
 
 def unseal(data: Any) -> tuple[Fields, list[Array]]:
-    """Return the facts and columns from bytes made by `seal`; raise StoredError for other bytes."""
+    """Return the attributes and the arrays of the cells from bytes of `seal`. Raise StoredError for other bytes."""
     content = bytes(cast(bytes, data)) if isinstance(data, bytes | bytearray | memoryview) else b""
     if len(content) < _HEAD.size or not content.startswith(MAGIC):
-        _refuse("the bytes of a sketch", "something else")
+        _refuse("the bytes of a sketch", "other data")
     _, version, length = _HEAD.unpack_from(content)
     require_version(version, VERSION, "sketch", "a sketch", _ANEW)
     content, checksum = content[:-_CHECKSUM], content[-_CHECKSUM:]
     if hashlib.sha256(content).digest() != checksum:
-        _refuse("the bytes that were stored", "bytes that were cut or changed")
+        _refuse("the bytes as stored", "incomplete or changed bytes")
     begin, columns = _HEAD.size + length, list[Array]()
     facts = parse(content[_HEAD.size : begin], "sketch", "a sketch", _ANEW)
     cells, rows = facts.whole("cells"), [facts.whole("n_pos"), facts.whole("n_neg")]
     if begin + cells * CELL_BYTES != len(content):
-        _refuse(f"{begin + cells * CELL_BYTES} bytes of content", str(len(content)))
+        _refuse(f"{begin + cells * CELL_BYTES} bytes of content", f"{len(content)} bytes")
     for kind in _COLUMNS:
         columns.append(np.frombuffer(content, kind, cells, begin).astype(np.dtype(kind).newbyteorder("=")))
         begin += columns[-1].nbytes
     if not _are_cells(*columns) or [sum(column.tolist()) for column in columns[2:4]] != rows:
-        _refuse("valid cells in order", "others")
+        _refuse("valid cells in order", "invalid or unordered cells")
     return facts, columns
 
 
 def _are_cells(start: Array, shift: Array, pos: Array, neg: Array, low: Array, high: Array) -> bool:
-    """Return True if cells are in order, nested or disjoint, and have valid counts, as compiled loops require."""
+    """Return True if cells are in order, are nested or disjoint, and have valid counts, as compiled code requires."""
     if (shift > _WIDEST).any():
         return False
     inside = (np.uint64(1) << shift.astype(np.uint64)) - np.uint64(1)
