@@ -122,9 +122,9 @@ def cost_curve(
 
     Notes
     -----
-    For a prevalence π, x = π·cost_fn / (π·cost_fn + (1 − π)·cost_fp), after the costs of correct predictions are
-    subtracted. y = x·fnr + (1 − x)·fpr is the expected cost divided by the largest possible one. The area under the
-    curve is the mean of y if x is uniformly distributed.
+    The costs of correct predictions are first subtracted from cost_fn and cost_fp. For a prevalence π,
+    x = π·cost_fn / (π·cost_fn + (1 − π)·cost_fp). The expected cost divided by the largest possible expected cost is
+    y = x·fnr + (1 − x)·fpr. The area under the curve is the mean of y if x is uniformly distributed.
 
     References
     ----------
@@ -142,7 +142,7 @@ def cost_curve(
 
 
 class BrierCurve(Curve):
-    """Brier curve: expected loss (y) against the cost proportion (x) that is also the threshold.
+    """Brier curve: expected loss (y) against the cost proportion (x), which is used as the threshold.
 
     Computed by `rocscope.curves.brier_curve`. A case is predicted positive if and only if its probability is at least
     x. The curve jumps at each probability that occurs, and has two points there. The first point has the loss at this

@@ -861,7 +861,7 @@ def lift(
 ) -> LiftCurve:
     """Compute the lift curve: lift against the share of cases predicted positive.
 
-    The lift is the share of positives among the cases predicted positive, divided by the share among all cases.
+    The lift is the precision divided by the prevalence.
 
     Parameters
     ----------

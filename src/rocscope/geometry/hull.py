@@ -89,19 +89,19 @@ class Choices:
         return tp, fp
 
     def point(self, index: int) -> OperatingPoint:
-        """Return the operating point of the threshold at a position; −∞ is its threshold if all cases are positive."""
+        """Return the operating point at a position. If all cases are predicted positive, its threshold is −∞."""
         tp, fp, fn, tn = (cell[index].item() for cell in self.cells)
         threshold = score_of(self.counts, int(self.index[index])) if fn or tn else -math.inf
         return self.counts.point_of(tp, fp, fn, tn, threshold)
 
     def rates(self, index: int) -> tuple[Fraction, Fraction]:
-        """Return the exact true and false positive rates at a position. For a class without cases, the rate is 0."""
+        """Return the exact true and false positive rates at a position; 0 for a class without cases."""
         ((tp,), (fp,)), (n_pos, n_neg) = self.exact_sums_at(np.array([index])), self.counts.exact_totals
         # A class without cases has a rate of 0 = 0 / 1.
         return Fraction(tp, n_pos or 1), Fraction(fp, n_neg or 1)
 
     def depth(self, index: int) -> Fraction:
-        """Return the exact share of all cases that is predicted positive at a position."""
+        """Return the exact share of cases that are predicted positive at the threshold at a position."""
         (tp,), (fp,) = self.exact_sums_at(np.array([index]))
         return Fraction(tp + fp, sum(self.counts.exact_totals))
 

@@ -65,8 +65,9 @@ def thin(
     """Select points of the ROC curve for drawing.
 
     Three kinds of points are selected: about `most` evenly spaced points, all points that can have the lowest expected
-    cost, and the points in `keep`. Points with the lowest expected cost are vertices of the convex hull, or the highest
-    threshold at which all negatives are predicted positive. The latter is best if costs reward only false positives.
+    cost, and the points in `keep`. Points that can have the lowest cost are the vertices of the convex hull, and the
+    highest threshold at which all negatives are predicted positive. This threshold is best if costs reward only false
+    positives.
 
     Parameters
     ----------

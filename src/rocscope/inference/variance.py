@@ -768,7 +768,7 @@ class RowDesign:
 
     @property
     def frequency(self) -> Array | None:
-        """Number of identical rows per row; None if weights are not frequencies, or if rows are grouped."""
+        """Frequency of each row. None if weights are not frequencies, or if rows are grouped."""
         return self.amount if self.is_frequency and self.group is None else None
 
     @property

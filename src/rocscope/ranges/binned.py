@@ -453,7 +453,7 @@ class BinnedCounts(CumulativeCounts):
         return Fraction(self.right_bounds[0], self._most)
 
     def pairs(self) -> Pairs:
-        """Return the pairs from which the AUC is computed. Raise InexactCountsError if the bins do not determine it."""
+        """Return numbers of pairs that give the AUC. Raise InexactCountsError if the bins do not determine the AUC."""
         if not self.is_exact_area:
             raise self.inexact("AUC")
         right, _ = self.right_bounds

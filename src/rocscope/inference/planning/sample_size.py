@@ -180,8 +180,9 @@ def auc_power(
     "binormal" assumes a test that rejects if the interval of `auc_interval` excludes the null value. The critical AUC
     is the AUC whose interval has the null value as a limit. It is computed for scores at equally spaced quantiles of
     two normal distributions. The power is the probability that the estimated AUC is more extreme than the critical AUC.
-    The estimate is assumed to be normal with the variance of `auc_variance`. In simulations of normal scores, the power
-    differs by at most .02 (.03 for .95 against .9 with nine negatives per positive).
+    The estimate is assumed to be normal with the variance of `auc_variance`. The result
+    differs from the power in simulations of normal scores by at most .02. For an AUC of .95 against .9 with nine
+    negatives per positive, the difference is .03.
 
     "obuchowski" is Φ((d·√P − z_α·√V(null))/√V(auc)). Here P is the number of positives, d the distance between `auc`
     and `null`, V the variance by `auc_variance`, and z_α the critical normal quantile (Obuchowski & McClish 1997).
