@@ -270,9 +270,9 @@ def test_strange_bytes_are_refused():
         (b"", "something else"),
         (b"PAR1" * 100, "something else"),
         ("text", "something else"),
-        (data[:-1], "cut or changed"),
-        (data[:40], "cut or changed"),
-        (data + b"x", "cut or changed"),
+        (data[:-1], "incomplete or changed"),
+        (data[:40], "incomplete or changed"),
+        (data + b"x", "incomplete or changed"),
         (newer, "version 2.*update rocscope"),
     ):
         with pytest.raises(StoredError, match=words):
