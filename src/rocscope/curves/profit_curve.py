@@ -404,7 +404,7 @@ class RowProfitCurve(ProfitCurve):
 
     def recount(self, counts: CumulativeCounts) -> NoReturn:  # noqa: ARG002
         """Raise InputError, because other counts do not contain the benefit of each response."""
-        raise InputError("profit curve", expected="the same unit_benefit for all", got=repr(self.campaign))
+        raise InputError("profit curve", expected="one unit_benefit for all responses", got=repr(self.campaign))
 
     @property
     def _scale(self) -> Fraction:
@@ -470,4 +470,4 @@ class RowProfitCurve(ProfitCurve):
 
     def iso_profit_line(self, profit: float | None = None) -> Line:  # noqa: ARG002
         """Raise InputError, because profit is not constant on straight lines in a lift chart of responders."""
-        raise InputError("iso-profit line", expected="the same unit_benefit for all", got=repr(self.campaign))
+        raise InputError("iso-profit line", expected="one unit_benefit for all responses", got=repr(self.campaign))

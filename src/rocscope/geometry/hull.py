@@ -101,7 +101,7 @@ class Choices:
         return Fraction(tp, n_pos or 1), Fraction(fp, n_neg or 1)
 
     def depth(self, index: int) -> Fraction:
-        """Return the exact share of cases that are predicted positive at the threshold at a position."""
+        """Return the exact share of cases that the threshold at a position predicts positive."""
         (tp,), (fp,) = self.exact_sums_at(np.array([index]))
         return Fraction(tp + fp, sum(self.counts.exact_totals))
 

@@ -382,7 +382,7 @@ def inner_points(counts: ThresholdCounts) -> tuple[Array, Array]:
     if len(points) < 2 or np.ptp(points[:, 0]) == 0 or np.ptp(points[:, 1]) == 0:
         expected = "two points with rates between 0 and 1 that differ in fpr and tpr"
         hint = "use method='kernel', or the empirical curve rocscope.roc"
-        raise InputError("binormal curve", expected=expected, got=f"{len(points)} such points", hint=hint)
+        raise InputError("binormal curve", expected=expected, got=f"{len(points)} points", hint=hint)
     return points[:, 0], points[:, 1]
 
 

@@ -167,8 +167,8 @@ def compare(
         bootstrap["method"] = "percentile" if method == "auto" else method
         return differences(arms, statistic, hypothesis, adjust, groups=groups, **bootstrap)
     if bootstrap:
-        hint = "pass a statistic that is bootstrapped, or omit these options"
-        raise InputError("compare", expected="no bootstrap options for the AUC", got=", ".join(bootstrap), hint=hint)
+        expected = f"a bootstrapped statistic for the options {', '.join(bootstrap)}"
+        raise InputError("statistic", expected=expected, got="the AUC", hint="omit these options")
     check.check_choice("method", method, areas.DIFFERENCE_METHODS)
     if arms.rows is not None:
         samples = areas.sample_of_rows(arms.rows, groups=groups, folds=folds)

@@ -400,7 +400,7 @@ class _Test:
         check_ratio(self.ratio)
         if not self.effect or (self.alternative == "greater" and self.effect < 0):
             expected = "a difference other than 0" if self.alternative == "two-sided" else "a difference above 0"
-            raise InputError("expected effect", expected=expected, got=f"{self.effect:g}")
+            raise InputError("effect", expected=expected, got=f"{self.effect:g}")
 
     def power(self, n_pos: float) -> float:
         """Return the power for a number of positives.
