@@ -384,7 +384,7 @@ def test_replicates_without_a_number_are_counted_and_reported():
         (
             lambda: rs.compare(PREDS, replicates=10),
             InputError,
-            "a bootstrapped statistic for the options replicates, got the AUC",
+            "a bootstrapped statistic for the options rep",
         ),
         (lambda: rs.compare(PREDS, statistic=rs.auc, folds="mean"), InputError, "folds"),
     ],
