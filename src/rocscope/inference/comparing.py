@@ -567,7 +567,7 @@ class _Unpaired:
     rank : two arrays
         Ranks of the scores of each sample.
     share : float
-        Prevalence that both samples are weighted to.
+        Prevalence to which both samples are weighted.
     """
 
     positive: tuple[Booleans, Booleans]

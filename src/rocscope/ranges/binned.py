@@ -52,7 +52,7 @@ def whole_counts(values: Any, name: str, n: int) -> Array:
 
 
 def wins_within(wins: Any, low: Array, high: Array, pos: Array, neg: Array) -> tuple[Array, Array]:
-    """Return the lower and upper bounds on twice the number of concordant pairs plus tied pairs in each bin.
+    """Return the lower and upper bounds of `BinnedCounts.wins` for each bin.
 
     Parameters
     ----------
@@ -94,7 +94,17 @@ def product(a: Array, b: Array) -> Array:
 
 
 def group_sums(values: Array, starts: Array, most: int) -> Array:
-    """Return the sums of numbers of pairs between consecutive `starts`. `most` is an upper bound on each sum."""
+    """Sum numbers of pairs over groups of neighbouring bins.
+
+    Parameters
+    ----------
+    values : array of k
+        Number of pairs of each bin.
+    starts : array
+        Index of the first bin of each group.
+    most : int
+        Upper bound on each sum, from which the type of the sums is chosen.
+    """
     return np.add.reduceat(values.astype(object) if most > _INT64_MAX else values, starts)
 
 
@@ -408,7 +418,7 @@ class BinnedCounts(CumulativeCounts):
 
     @cached_property
     def right_bounds(self) -> tuple[int, int]:
-        """Lower and upper bound on twice the number of concordant pairs plus the number of tied pairs."""
+        """Lower and upper bound on twice the number of concordant pairs, plus the number of tied pairs."""
         self.require_both_classes("AUC")
         most = self._most
         across = 2 * int(dot(self.neg, self.cumulative[0][:-1], most))

@@ -486,7 +486,7 @@ def _binned(cells: Cells, dtype: np.dtype[Any], most: int) -> BinnedCounts:
 
 
 def _wins(low: Array, high: Array, pos: Array, neg: Array, first: Array, most: int) -> tuple[Array, Array]:
-    """Return lower and upper bounds on twice the number of concordant pairs plus tied pairs within each bin.
+    """Return the lower and upper bounds of `BinnedCounts.wins` for each bin.
 
     Parameters
     ----------

@@ -632,7 +632,7 @@ def rate_sample_size(
 
 
 def _cases_for_width(rate: float, width: float, level: float, method: ShareMethod) -> int:
-    """Return the smallest number of cases such that it and all larger numbers have intervals of at most this width."""
+    """Return the smallest number of cases from which on all intervals have at most this width."""
     unreachable = InputError("width", expected=f"a width reached by {_MOST_CASES:,} cases per class", got=repr(width))
     if (2 * normal_quantile(level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
         raise unreachable  # by the normal approximation, before any search
