@@ -393,7 +393,7 @@ class RowProfitCurve(ProfitCurve):
 
     @staticmethod
     def _benefit(rows: Predictions, campaign: Campaign) -> Array:
-        """Return the benefit of contacting each row, in ten-thousandths."""
+        """Return the benefit of contacting each customer, in ten-thousandths; 0 for customers who do not respond."""
         benefits = column_of("unit_benefit", str(campaign.unit_benefit), rows.columns)
         wrong = rows.y_true & (benefits < 0)
         if wrong.any():

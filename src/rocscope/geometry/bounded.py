@@ -51,7 +51,7 @@ class ConvexCombination:
 
     @property
     def ends(self) -> tuple[TangentPoint, TangentPoint]:
-        """Both thresholds."""
+        """The first and the second threshold."""
         return self.first, self.second
 
     @property

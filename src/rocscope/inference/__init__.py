@@ -1,4 +1,4 @@
-"""Inference: intervals, bands, tests and sample sizes."""
+"""Inference: confidence intervals, confidence bands, tests and sample sizes."""
 
 from rocscope._base.public_names import attach
 

@@ -845,7 +845,7 @@ class AreaDifference:
 
     @staticmethod
     def _reaches(size: EffectiveSize, z: float) -> tuple[float, float]:
-        """Return the distances from an area to the lower and upper limit of its interval."""
+        """Return the distance from the AUC to the lower limit of its interval, and the distance to the upper limit."""
         low, high = size.interval_at(inference.t_quantile(z, size.df))
         return size.auc - low, high - size.auc
 
@@ -880,7 +880,7 @@ class AreaDifference:
 
 
 def _decrease(amount: float, few_rows: float, enough: float) -> float:
-    """Return a weight that decreases from 1 for at most `few_rows` to 0 for at least `enough`."""
+    """Return a weight: 1 if `amount` is at most `few_rows`, 0 if it is at least `enough`, linear in between."""
     return min(max((enough - amount) / (enough - few_rows), 0.0), 1.0)
 
 

@@ -1,6 +1,6 @@
-"""Statistics with a variance in closed form, computed from one model's counts.
+"""Statistics of one model that have a closed-form variance.
 
-For `rocscope.compare(…, statistic=…)`, `rocscope.inference.estimate_of` and `rocscope.bootstrap`.
+Pass a statistic to `rocscope.compare(…, statistic=…)`, `rocscope.inference.estimate_of` or `rocscope.bootstrap`.
 """
 
 from rocscope.figures.influence import (
