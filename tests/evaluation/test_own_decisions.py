@@ -278,7 +278,7 @@ def test_what_gives_no_labels_is_cut():
         preds.point("vague")
     assert preds.point("vague", threshold=0.5).accuracy == preds.point("plain").accuracy
     with pytest.raises(
-        ColumnError, match="got none for \\['vague'\\]; pass a threshold for each model without decisions"
+        ColumnError, match="got no threshold for \\['vague'\\]; pass a threshold for each model without decisions"
     ):
         rs.inference.mcnemar(preds)
 
