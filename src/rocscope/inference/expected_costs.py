@@ -69,14 +69,9 @@ class MeanSample:
     doubt: str = ""
 
     def skewness(self, number: int, second: float = 0.0, third: float = 0.0) -> float:
-        """Return the skewness Σm³/(Σm²)^1.5 of a mean, where m are the influences of the units.
+        """Return the skewness Σm³/(Σm²)^1.5 of the mean in column `number`, where m are the influences of the units.
 
-        Parameters
-        ----------
-        number : int
-            Column of the mean.
-        second, third : float
-            Amounts to add to Σm² and Σm³, for influences that the sample lacks.
+        For influences that the sample lacks, `second` is added to Σm² and `third` is added to Σm³.
         """
         variance = self._moment(number, 2) + second
         return (self._moment(number, 3) + third) / variance**1.5 if variance else 0.0

@@ -147,18 +147,8 @@ class Tally:
     ) -> "Tally":
         """Return the tally of n rows. Scores are sorted here, once for all replicates.
 
-        Parameters
-        ----------
-        positive, score : arrays of n
-            Labels and scores.
-        unit : array of n, optional
-            Unit of each row. By default, each row is a unit.
-        weight : array of n, optional
-            Weights of the rows.
-        weighting : EstimatedWeights, optional
-            The estimated weights, to be estimated again in each replicate.
-        frequency : bool
-            True if the user's weights are frequencies; see `EstimatedWeights.reestimated`.
+        `unit` contains the unit of each row; by default, each row is a unit. If `weighting` is given, weights are
+        estimated again in each replicate. Pass ``frequency=True`` if the user's weights are frequencies.
         """
         ranked = variance.RowLevels.of(positive, score)
         target = np.where(positive, ranked.level, ranked.threshold.size + ranked.level)

@@ -323,10 +323,8 @@ class EstimatedWeights:
     def estimate(self, frequency: Array | None) -> Array:
         """Estimate the weight of each row of the estimation sample.
 
-        Parameters
-        ----------
-        frequency : array of N, or None
-            Number of times that each row occurs in a bootstrap replicate. None counts each row once.
+        `frequency` contains the number of times that each row occurs in a bootstrap replicate. None counts each row
+        once.
         """
         raise NotImplementedError
 
@@ -366,14 +364,9 @@ class EstimatedWeights:
         """Return a function that estimates the weights again in each bootstrap replicate.
 
         The function takes the number of draws of each row (replicates × n) and returns the weights (replicates × n).
-        Rows of the estimation sample that the data omit are not used.
-
-        Parameters
-        ----------
-        weight : array of n
-            Weights of the rows of the data before the draw.
-        frequency : bool
-            True if the user's weights are frequencies. They are then already included in the numbers of draws.
+        Rows of the estimation sample that the data omit are not used. `weight` contains the weights of the rows of the
+        data before the draw. Pass ``frequency=True`` if the user's weights are frequencies, which are already included
+        in the numbers of draws.
         """
         places = self._places
         base = None if frequency else self.base
