@@ -50,7 +50,7 @@ def test_lift_at_a_depth_is_the_gain_there_over_the_depth(sample, x):
 def test_a_lift_chart_knows_only_the_mix_of_its_sample():
     chart = rs.lift_chart([1, 1, 0], [3, 2, 1])
     for call in (chart.best, chart.iso_performance_line):
-        with pytest.raises(InputError, match=r"got target_prevalence=0.1; use roc\(...\).best"):
+        with pytest.raises(InputError, match=r"got target_prevalence=0.1; omit it, or use roc\(...\).best"):
             call(Context(target_prevalence=0.1))
     line = chart.iso_performance_line()
     assert (line.x, line.y, line.slope) == (2 / 3, 2, 1.5)

@@ -267,9 +267,9 @@ def test_strange_bytes_are_refused():
     data = sketch.to_bytes()
     newer = data[:16] + (2).to_bytes(4, "little") + data[20:]
     for strange, words in (
-        (b"", "something else"),
-        (b"PAR1" * 100, "something else"),
-        ("text", "something else"),
+        (b"", "other data"),
+        (b"PAR1" * 100, "other data"),
+        ("text", "other data"),
         (data[:-1], "incomplete or changed"),
         (data[:40], "incomplete or changed"),
         (data + b"x", "incomplete or changed"),
