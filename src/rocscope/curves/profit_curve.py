@@ -212,12 +212,8 @@ class ProfitCurve(CountCurve):
     def table(self, steps: int = _DECILES) -> list[CampaignRow]:
         """Return the results of contacting 0, 1/steps, 2/steps, … and all of the customers.
 
-        If a depth ends within tied scores, the corresponding share of these customers is contacted.
-
-        Parameters
-        ----------
-        steps : int
-            Number of steps. The default of 10 gives deciles.
+        The default of 10 steps gives deciles. If a depth ends within tied scores, the corresponding share of these
+        customers is contacted.
 
         Returns
         -------
