@@ -77,12 +77,12 @@ def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):
 @pytest.mark.parametrize(
     ("models", "options", "message"),
     [
-        ([], {}, r"estimators: expected \(name, classifier\) pairs of different names, got none"),
+        ([], {}, r"estimators: expected \(name, classifier\) pairs with different names, got none"),
         ([*MODELS, MODELS[0]], {}, r"different names, got 'line', 'tree', 'line'"),
         (
             MODELS,
             {"mixture": {"fpr": 0.1}, "context": rs.Context()},
-            "mixture: expected no context, criterion or constraint with it, got both",
+            "mixture: expected a mixture without context, criterion or constraint, got both",
         ),
     ],
 )
@@ -167,7 +167,7 @@ def test_a_class_of_one_member_is_no_obstacle_beside_two_others():
     )
     assert model.predictions_.support[2] == 1
     assert model.predictions_.probabilities()[y[kept] == "c", 2] == 0
-    with pytest.raises(rs.errors.InputError, match="expected two classes with two or more members"):
+    with pytest.raises(rs.errors.InputError, match="expected two classes with two or more rows"):
         rs.estimators.ClassWeightClassifier(GaussianNB()).fit(np.zeros((4, 1)), ["a", "a", "b", "c"])
 
 

@@ -89,7 +89,7 @@ def test_a_sampler_that_loses_a_class_is_refused():
         def fit_resample(self, X, y):
             return X[y == 0], y[y == 0]
 
-    with pytest.raises(rs.errors.InputError, match="sampler: expected rows of every class, got none of 1"):
+    with pytest.raises(rs.errors.InputError, match="sampler: expected rows of every class, got no row of 1"):
         rs.estimators.ResampledClassifier(KnownModel(), Lossy()).fit(*sample(100))
     with pytest.raises(rs.errors.InputError, match="sampler: expected one of 'under', 'over', got 'smote'"):
         rs.estimators.ResampledClassifier(KnownModel(), "smote").fit(*sample(100))

@@ -1,12 +1,15 @@
 """Classifiers that choose a threshold, a model, class weights or a resampling inside their own `fit`.
 
-The first three classifiers fit a model in inner folds, make one decision from the merged out-of-fold scores, and refit
-the model to all rows. The decision therefore never uses scores of a model's own training rows.
+The first three classifiers cross-validate a model inside `fit`, merge the out-of-fold scores, make one decision from
+the merged scores, and refit the model to all rows. The decision therefore never uses the score of a row from a model
+that was trained on this row.
 
-- `ThresholdClassifier`: the threshold of lowest cost, or of another criterion. With unequal costs, the best of all
-  thresholds depends on a few rows. It is therefore shrunk towards the Bayes rule of recalibrated scores, and compared
-  with other candidates on held-out folds. This is the first part of the file.
-- `HullClassifier`: the best of several models, from their common ROC hull, or a random mixture of two models.
+- `ThresholdClassifier`: the threshold with the lowest cost, or with the highest value of another criterion. If the
+  costs are unequal, the cheapest threshold depends on a few rows. The threshold is therefore shrunk towards the Bayes
+  rule of recalibrated scores, and compared with other candidates on held-out folds. The first part of the file contains
+  this shrinkage.
+- `HullClassifier`: the best of several models, chosen on the common ROC hull of the models, or a random mixture of two
+  models.
 - `ClassWeightClassifier`: weights that multiply the probabilities of more than two classes.
 - `ResampledClassifier`: over- or undersampled training rows, with corrected probabilities.
 """
@@ -61,10 +64,12 @@ class CandidateThreshold(Result):
     threshold : float
         Threshold computed from all rows.
     cost : float
-        Out-of-fold cost: the rows of each fold are evaluated at the threshold from the other folds. In units of the
-        cost of missing all positives.
-    beyond, standard_error : float
-        Cost minus the cost of the chosen candidate, and the standard error of this paired difference.
+        Out-of-fold cost, as a multiple of the cost of missing all positives. The rows of each fold are evaluated at the
+        threshold that is computed from the other folds.
+    beyond : float
+        Cost of this candidate minus the cost of the chosen candidate.
+    standard_error : float
+        Standard error of the paired difference `beyond`.
     """
 
     threshold: float
@@ -76,23 +81,23 @@ class CandidateThreshold(Result):
 def best_candidate(
     decision: Decision, predictions: Predictions, shrinkage: float, of_probabilities: bool
 ) -> tuple[Decision, dict[str, CandidateThreshold]]:
-    """Return the decision at the best candidate threshold, and all candidates.
+    """Return the decision at the best candidate threshold, and a dict of all candidates.
 
     Parameters
     ----------
     decision : Decision
-        The search: the cheapest of all thresholds of one model.
+        Decision at the cheapest of all thresholds of one model (the search).
     predictions : Predictions
-        The out-of-fold scores that the decision was chosen from.
+        Out-of-fold scores from which the decision was made.
     shrinkage : float
         Number of rows of the rarer class at which the Bayes rule and the search have equal weight.
     of_probabilities : bool
-        True if scores are probabilities, which are recalibrated and averaged as log-odds.
+        True if the scores are probabilities. Probabilities are recalibrated and averaged on the log-odds scale.
 
     Notes
     -----
-    The result is the shrunk threshold. If any candidate costs less by more than a standard error of the paired
-    difference, the result is the cheapest candidate.
+    The decision is made at the shrunk threshold, unless another candidate is cheaper by more than one standard error of
+    the paired difference. In this case, the decision is made at the cheapest candidate.
     """
     counts, context = predictions.counts(), decision.context
     # Thresholds are not compared if one action is always right, or if one kind of error is free (slope 0 or inf).
@@ -137,7 +142,7 @@ def _error_of_sum(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class _CandidateRule:
-    """Rule that computes candidate thresholds from rows; `slope` is the slope of iso-performance lines."""
+    """Candidate thresholds as a function of labels and scores; `slope` is the slope of the iso-performance lines."""
 
     slope: float
     shrinkage: float
@@ -146,7 +151,7 @@ class _CandidateRule:
     def thresholds(
         self, y: Booleans, score: Array, weight: Array | None, search: float | None = None
     ) -> dict[str, float]:
-        """Return all candidates; `search` is the cheapest threshold, computed if None."""
+        """Return all candidate thresholds by name; if `search` is None, compute the cheapest threshold."""
         if search is None:
             search = self._cheapest(y, score, weight)
         thresholds = {PREFERRED: search, "search": search, "everybody": -math.inf, "nobody": math.inf}
@@ -175,7 +180,7 @@ class _CandidateRule:
         return float(special.expit(z)) if self.of_probabilities else z
 
     def _cheapest(self, y: Booleans, score: Array, weight: Array | None) -> float:
-        """Return the cheapest threshold; among ties, the one with the fewest predicted positives."""
+        """Return the cheapest threshold; of equally cheap thresholds, return the highest."""
         counts = ThresholdCounts.from_checked(y, score, weight)
         # Cost is lowest at the ROC point on the highest line with the iso-performance slope.
         benefit = counts.tp / counts.n_pos - self.slope * counts.fp / counts.n_neg
@@ -185,7 +190,7 @@ class _CandidateRule:
         return -math.inf if best == len(counts) - 1 else float(counts.threshold[best])
 
     def _bayes_rule(self, z: Array, y: Booleans, weight: Array | None) -> float | None:
-        """Return the z at which Platt's sigmoid reaches the break-even probability; None if z has no positive slope."""
+        """Return the z at which Platt's sigmoid gives the break-even probability; None if its slope is not positive."""
         platt = PlattRecalibrator().fit(z, y, weight)
         if not platt.slope_ > 0:
             return None
@@ -194,7 +199,7 @@ class _CandidateRule:
         return (math.log(odds) - platt.intercept_) / platt.slope_
 
     def _halfway(self, y: Booleans, score: Array, weight: Array | None, search: float) -> float:
-        """Return the threshold halfway between the search and the Bayes rule, where ranks become normal scores."""
+        """Return the midpoint of the search and the Bayes rule, computed on the normal scores of the ranks."""
         n = score.size
         bayes = self._bayes_rule(special.ndtri((stats.rankdata(score) - 0.5) / n), y, weight)
         if bayes is None:
@@ -211,9 +216,9 @@ class _CandidateRule:
 
 
 def _held_out_losses(rule: _CandidateRule, predictions: Predictions, score: Array, names: list[str]) -> Array | None:
-    """Return the weighted loss of each row (or group) and candidate, at thresholds from the other folds.
+    """Return the weighted loss of each row (or group of rows) at each candidate threshold, computed on the other folds.
 
-    The result is None without folds, or if the rows outside a fold lack a class.
+    Return None if there are no folds, or if all rows outside a fold belong to one class.
     """
     y, weight = predictions.y_true, predictions.sample_weight
     if predictions.fold is None:
@@ -242,52 +247,57 @@ def _held_out_losses(rule: _CandidateRule, predictions: Predictions, score: Arra
 
 @held_to_contract
 class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
-    """Binary classifier with a threshold chosen by one ROC analysis of merged out-of-fold scores.
+    """Binary classifier that chooses its threshold by one ROC analysis of the merged out-of-fold scores.
+
+    The classifier fits any scikit-learn classifier and replaces its threshold.
 
     Parameters
     ----------
     estimator : classifier with predict_proba or decision_function
     context : Context or UncertainContext, optional
-        Prevalence and costs. By default both kinds of error have the same cost, at the prevalence of the training rows,
-        which maximises accuracy.
+        Prevalence and costs. By default, false positives and false negatives have the same cost and the prevalence is
+        that in the training rows; this maximises accuracy.
     criterion : str or function, optional
-        Criterion to maximise instead of minimising cost; see `rocscope.choose`.
+        Criterion to maximise, such as "f1", instead of minimising the cost; see `rocscope.choose`.
     subject_to : constraints
         Constraints on the threshold, such as ``"tpr >= .9"``; see `rocscope.choose`.
     cv : int, str, protocol, splitter, or pairs of row numbers
-        Inner folds; see `rocscope.evaluate`.
+        Number of inner folds, or the splits into training and test rows; see `rocscope.evaluate`.
     response_method : {"auto", "predict_proba", "decision_function"}
-        Method of the model that returns scores; "auto" takes `predict_proba` if the model has it, otherwise
-        `decision_function`.
+        Method of the model that computes the scores. "auto" calls `predict_proba` if the model has this method,
+        otherwise `decision_function`.
     pos_label : label, optional
-        Label of the positive class. By default it is 1 for labels 0/1 or −1/1, and True for False/True. If the
-        objective treats both classes equally, as accuracy does, it is the second of any two sorted labels.
+        Label of the positive class. By default, 1 for labels 0/1 or −1/1, and True for labels False/True. If the
+        objective treats both classes equally, as accuracy does, the default for other labels is the second label in
+        sorted order.
     shrinkage : float
-        Number of rows of the rarer class at which the Bayes rule and the search have equal weight; 0 takes the
-        threshold of the search. It is used only if the objective is a cost that is the same for all rows, or accuracy.
+        Number of rows of the rarer class at which the Bayes rule and the search (see Notes) have equal weight. With 0,
+        the threshold is not shrunk. The parameter has an effect only if the objective is accuracy, or a cost that is
+        the same for all rows.
     random_state : int, Generator, RandomState or None
-        Seed of the folds; None draws different folds at every fit.
+        Seed of the random folds; None draws different folds at every fit.
     n_jobs : int, optional
-        Number of folds fitted in parallel.
+        Number of folds to fit in parallel.
 
     Attributes
     ----------
     threshold_ : float
-        Rows with ``score >= threshold_`` are predicted positive. It is ∞ if no row, and −∞ if every row, should be
-        predicted positive.
+        Chosen threshold: rows with ``score >= threshold_`` are predicted positive. It is ∞ if all rows should be
+        predicted negative, and −∞ if all rows should be predicted positive.
     decision_ : Decision
-        Choice of the threshold, with its out-of-fold counts and costs. If the threshold differs from that of the
-        search, a note contains both.
+        Decision at the chosen threshold, with the out-of-fold confusion matrix and cost. If shrinkage changed the
+        threshold, a note contains the threshold before and after the change.
     candidates_ : dict from name to CandidateThreshold
-        Candidate thresholds with paired differences in cost; empty if only the search was used.
+        Candidate thresholds with their paired differences in cost; empty if the threshold was not shrunk.
     predictions_ : Predictions
-        Merged out-of-fold scores with their folds, in the order of the training rows. A pickled model omits them, and
-        has no `fold_thresholds_`.
-    fold_thresholds_ : array
-        Threshold of the search on the rows of each fold; NaN if a class is missing, or no threshold satisfies the
-        constraints.
+        Merged out-of-fold scores and fold numbers, in the order of the training rows. A pickled model contains neither
+        `predictions_` nor `fold_thresholds_`.
+    fold_thresholds_ : array of floats
+        Best threshold on the rows of each fold, without shrinkage. It is NaN if a class is missing in the fold, or if
+        no threshold satisfies the constraints.
     threshold_spread_ : float
-        Standard deviation of `fold_thresholds_`; NaN for fewer than two finite values, inf if some are infinite.
+        Standard deviation of `fold_thresholds_`. It is NaN if fewer than two thresholds are known or if all are
+        infinite, and inf if some are infinite.
     estimator_ : classifier
         Model fitted to all rows.
     classes_ : array of 2
@@ -300,35 +310,36 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
     LabelError, OneClassError
         If the number of classes is not two, or the positive class is unknown.
     InputError
-        If a class has a single member, because no fold can be fitted without it; or if a fold is empty.
+        If a class has a single row, or if a fold is empty.
     InfeasibleError
         If no threshold satisfies the constraints.
 
     Notes
     -----
-    The procedure of Vuk & Curk merges the scores of the test rows of all inner folds. One analysis on the hull chooses
-    the threshold, at the prevalence of the training rows. Then the model is fitted to all rows. The threshold is never
-    chosen on scores of a model's own training rows.
+    The procedure of Vuk & Curk cross-validates the model and merges the scores of the test rows of all inner folds. One
+    analysis of the merged scores on the ROC hull chooses the threshold. Then the model is fitted to all rows. The score
+    of a row never comes from a model that was trained on this row.
 
-    The best of all thresholds (the search) depends on a few rows, especially if the costs are very different. It is
-    therefore shrunk towards the Bayes rule: the score at which the recalibrated probability (Platt's sigmoid, out of
-    fold) equals the break-even probability of the costs. In log-odds, the search has the weight r/(r + `shrinkage`),
-    where r is the number of rows of the rarer class. With many rows the search dominates.
+    The best of all thresholds (the search) depends on a few rows, especially if the costs are very different. The
+    search is therefore shrunk towards the Bayes rule. The Bayes rule is the score at which the recalibrated probability
+    equals the break-even probability of the costs. Scores are recalibrated by Platt's sigmoid, fitted to the
+    out-of-fold scores. The shrunk threshold is a weighted mean on the log-odds scale. The search has the weight r/(r +
+    `shrinkage`), where r is the number of rows of the rarer class.
 
-    The shrunk threshold is compared with five others: the search, the Bayes rule, the midpoint between the search and
-    the Bayes rule of ranks, everybody positive, and nobody positive. Each is computed on all folds except one and
-    evaluated on this fold. If any of them costs less by more than a standard error of the paired difference, the
-    cheapest is taken. docs/guide/estimators.md reports the savings. Other criteria, constraints, and data with 20,000
-    or more rows of the rarer class use the search.
+    The shrunk threshold is compared with five other thresholds: the search, the Bayes rule, the midpoint between the
+    search and the Bayes rule of the ranks, all rows positive, and all rows negative. Each threshold is computed on all
+    folds except one and evaluated on this fold. If a threshold costs less by more than one standard error of the paired
+    difference, the cheapest threshold is chosen. docs/guide/estimators.md reports the savings. The search is used
+    without shrinkage for other criteria, with constraints, and if the rarer class has 20,000 rows or more.
 
-    An int as `cv` means shuffled, stratified folds. A class with fewer members than folds is tested in some of the
-    folds only, which is sufficient for the merged analysis. The number of folds is at most the size of the largest
-    class.
+    If `cv` is an int, the folds are shuffled and stratified. If a class has fewer rows than there are folds, some folds
+    have no row of this class; the merged analysis does not need one. The number of folds is at most the size of the
+    largest class.
 
-    The analysis uses `sample_weight`. The weights are also passed to the model if its `fit`, or the `fit` of a
-    pipeline's last step, takes them (with metadata routing: if the model requests them). An integer weight is not
-    exactly equal to repeated rows, because repeated rows would fall into different folds. In addition to the fits, the
-    running time is one sort and about a millisecond.
+    The analysis uses `sample_weight`. The weights are also passed to the model if its `fit`, or the `fit` of the last
+    step of a pipeline, takes weights. If metadata routing is on, the model must request the weights. An integer weight
+    is not exactly equal to repeated rows, because repeated rows would fall into different folds. In addition to the
+    fits, the analysis takes one sort and about a millisecond.
 
     References
     ----------
@@ -372,7 +383,7 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any) -> Self:
-        """Choose the threshold out of fold, and fit the model to all rows.
+        """Choose the threshold on out-of-fold scores, and fit the model to all rows.
 
         Parameters
         ----------
@@ -383,10 +394,9 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
         sample_weight : array of n weights, optional
             Weights of the rows.
         groups : array of n labels, optional
-            Group of each row. Inner folds keep the rows of a group together, also in nested searches with a `cv` for
-            groups.
-        **params
-            Further metadata, passed on by metadata routing.
+            Group of each row. All rows of a group are in the same inner fold. A search inside the model receives the
+            groups if its `cv` splits by group. **params Further metadata for the model and the splitter; requires
+            metadata routing.
         """
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
         symmetric = wrapping.check_aim(self.context, self.criterion, self.subject_to)
@@ -410,13 +420,12 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the positive class for scores at or above the threshold (compared exactly), else the negative
-        class."""
+        """Return the predicted label of each row: positive for scores at or above the threshold, otherwise negative."""
         return self._labels(predict(self._scores(self._fitted(), X, self._method), self.threshold_))
 
     @property
     def fold_thresholds_(self) -> Array:
-        """Threshold of the search on the rows of each fold, in the order of the folds."""
+        """Best threshold on the rows of each fold, without shrinkage, in the order of the folds."""
         validation.check_is_fitted(self, "predictions_")
         thresholds = []
         for fold in self.predictions_.by_fold().values():
@@ -440,7 +449,7 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
 
 def _has_probabilities(classifier: "HullClassifier") -> bool:
-    """Return True if a single model decides and has probabilities; before the fit, if all models have them."""
+    """Return True if a single model is chosen and has `predict_proba`; before the fit, if all models have it."""
     if not hasattr(classifier, "decision_"):
         models = classifier._models().values()
     elif classifier.mixture_ is None:
@@ -452,7 +461,7 @@ def _has_probabilities(classifier: "HullClassifier") -> bool:
 
 @held_to_contract
 class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimators._BaseComposition):
-    """Binary classifier that combines several models: the best model and threshold for a context.
+    """Binary classifier that chooses the best of several models and its threshold for given costs.
 
     Parameters
     ----------
@@ -460,23 +469,25 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         Classifiers with predict_proba or decision_function.
     context, criterion, subject_to : see `ThresholdClassifier`
     mixture : mapping, optional
-        Rate or capacity for a random mixture of two models, in place of a context, criterion and constraints:
-        ``{"fpr": 0.1}`` or ``{"at_most": 800, "population": 4000}``; see `rocscope.decisions.mixture`.
+        Keyword arguments of `rocscope.decisions.mixture`, to predict with a random mixture of two models. Give a rate,
+        such as ``{"fpr": 0.1}``, or a capacity, such as ``{"at_most": 800, "population": 4000}``. A mixture cannot be
+        combined with `context`, `criterion` or `subject_to`.
     cv, response_method, pos_label, random_state, n_jobs : see `ThresholdClassifier`
-        All models have the same inner folds.
+        All models use the same inner folds.
 
     Attributes
     ----------
     decision_ : Decision
-        Chosen model and threshold, with out-of-fold counts and costs. With a mixture, the choice of highest accuracy.
+        Decision with the chosen model and threshold, the out-of-fold confusion matrix and the cost. With a mixture, the
+        single model and threshold with the highest accuracy.
     mixture_ : RandomizedRule or None
-        The random mixture, if requested.
+        Random mixture of two models; None if `mixture` is None.
     hull_ : Hull
-        Out-of-fold ROC hull of all models, with the best model at each operating point.
+        Convex hull of the out-of-fold ROC curves of all models, with the best model at each operating point.
     predictions_ : Predictions
         Merged out-of-fold scores of all models.
     named_estimators_ : dict of classifiers
-        All models, fitted to all rows, so that `aim_at` needs no further fit.
+        All models by name, fitted to all rows.
     classes_ : array of 2
         Labels of both classes, sorted.
     pos_label_ : label
@@ -485,16 +496,17 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
     Raises
     ------
     InputError
-        If no models are given, names repeat, or both a context and a mixture are given; also the errors of
-        `ThresholdClassifier`.
+        If no model is given, two models have the same name, or a mixture is combined with a context, criterion or
+        constraint. All errors of `ThresholdClassifier` can also be raised.
 
     Notes
     -----
-    On the out-of-fold rows, no model has a lower cost at any threshold, for any costs and prevalence. The stated cost
-    is optimistic, because the model is chosen on the same out-of-fold rows. The optimism grows with the number of
-    models.
+    On the out-of-fold rows, the chosen model and threshold have the lowest cost of all models and thresholds. The cost
+    in `decision_` is optimistic, because the model is chosen on the same rows. The optimism increases with the number
+    of models.
 
-    A mixture assigns each case to one of two models at random; `predict` then takes identifiers or a random state.
+    A mixture assigns each case to one of two models at random. To make this assignment reproducible, pass identifiers
+    or a random state to `predict`.
 
     References
     ----------
@@ -539,7 +551,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any) -> Self:
-        """Choose the model and threshold out of fold, and fit all models to all rows.
+        """Choose the model and threshold on out-of-fold scores, and fit all models to all rows.
 
         Parameters
         ----------
@@ -565,12 +577,17 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         subject_to: str | Constraint | Sequence[str | Constraint] = (),
         mixture: Mapping[str, float] | None = None,
     ) -> Self:
-        """Return a copy with a decision for a different objective, with the same fitted models.
+        """Return a copy that decides for different costs, a different criterion or a mixture; no model is refitted.
+
+        Parameters
+        ----------
+        context, criterion, subject_to, mixture : see `HullClassifier`
 
         Raises
         ------
         LabelError
-            If the positive class was not given to the fit, and the new costs or constraints depend on it.
+            If `pos_label` is None, but the new objective treats the classes differently and the labels do not show
+            which class is positive.
         """
         validation.check_is_fitted(self, "hull_")
         aimed = copy(self)
@@ -585,17 +602,17 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         return aimed
 
     def predict(self, X: Any, *, ids: Any = None, random_state: Any = 0) -> Array:
-        """Return the label of each row.
+        """Return the predicted label of each row.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of n rows
             Features, in any form that the models take.
         ids : array of n identifiers, optional
-            Identifiers of the rows. With a mixture, the hash of the identifier determines the model of each case; see
-            `RandomizedRule.predict`.
+            Identifiers of the rows. With a mixture, the hash of the identifier determines which model predicts a row;
+            see `RandomizedRule.predict`.
         random_state : int, Generator, RandomState or None
-            Seed of the random decisions of a mixture without `ids`.
+            Seed for the random choice between the two models of a mixture, if `ids` is not given.
         """
         validation.check_is_fitted(self, "hull_")
         rule = self.mixture_
@@ -607,12 +624,12 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
 
     @metaestimators.available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the chosen model; not available for a mixture."""
+        """Return the class probabilities of the chosen model (n × 2); not available for a mixture."""
         validation.check_is_fitted(self, "hull_")
         return self.named_estimators_[self.decision_.model].predict_proba(X)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep`, also those of each model as ``name__parameter``."""
+        """Return the parameters; if `deep` is True, include each model's parameters as ``name__parameter``."""
         return self._cost_params(deep) | self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
@@ -628,7 +645,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         self.mixture_: RandomizedRule | None = None
         if self.mixture is not None:
             if (self.context, self.criterion, constraints_of(self.subject_to)) != (None, None, ()):
-                raise InputError("mixture", expected="no context, criterion or constraint with it", got="both")
+                raise InputError("mixture", expected="a mixture without context, criterion or constraint", got="both")
             self.mixture_ = self.hull_.mixture(**self.mixture)
         self.decision_ = choose(self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to)
 
@@ -636,7 +653,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         pairs = list(self.estimators)
         names = [name for name, _ in pairs]
         if not pairs or len(set(names)) < len(names):
-            expected = "(name, classifier) pairs of different names"
+            expected = "(name, classifier) pairs with different names"
             raise InputError("estimators", expected=expected, got=check.listing(names) or "none")
         self._validate_names(names)
         return dict(pairs)
@@ -644,45 +661,49 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
 
 @held_to_contract
 class ClassWeightClassifier(wrapping.WrappingClassifier):
-    """Classifier that predicts argmax of w·p, with class weights chosen on pooled out-of-fold rows.
+    """Classifier that multiplies class probabilities by weights and predicts the class with the largest product.
+
+    The weights are chosen on the merged out-of-fold probabilities.
 
     Parameters
     ----------
     estimator : classifier with predict_proba
     objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
-        Metric to maximise, or costs to minimise. The classes of a cost matrix must be in the order of `classes_`.
+        Metric to maximise, or cost matrix whose expected cost is minimised. The classes of a cost matrix must be in
+        sorted order, as in `classes_`.
     method : {"auto", "smooth", "coordinate", "greedy"}
-        Method of the search for weights; see `rocscope.multiclass.class_weights`.
+        Method to find the weights; see `rocscope.multiclass.class_weights`.
     min_recall : float, or mapping from class to float, optional
-        Minimum recall of each class.
+        Minimum recall of every class (float) or of the named classes (mapping).
     cv, n_jobs : see `ThresholdClassifier`
     random_state : int, Generator, RandomState or None
-        Seed of the folds, and of the search for weights.
+        Seed of the random folds and of the search for weights.
 
     Attributes
     ----------
     decision_ : ClassWeights
-        Chosen weights, with the confusion matrix out of fold.
+        Chosen weights, with the out-of-fold confusion matrix.
     class_weight_ : array of k weights
-        Weights, in the order of `classes_`.
+        Weight of each class, in the order of `classes_`.
     predictions_ : MulticlassPredictions
         Merged out-of-fold probabilities from which the weights were chosen.
     estimator_ : classifier
-        Model fitted to all rows. `predict_proba` returns its probabilities unchanged;
-        ``decision_.recalibrated`` returns recalibrated ones.
+        Model fitted to all rows. `predict_proba` returns the probabilities of this model unchanged;
+        ``decision_.recalibrated`` returns recalibrated probabilities.
     classes_ : array of k labels
+        Class labels, sorted.
 
     Raises
     ------
     OneClassError
         If there is only one class.
     InputError
-        If fewer than two classes have two or more members, or the model has no `predict_proba`.
+        If fewer than two classes have two or more rows, or the model has no `predict_proba`.
 
     Notes
     -----
-    A class that is absent from the training rows of a fold has probability 0 in this fold. Row weights are treated as
-    in `ThresholdClassifier`.
+    If a class has no training row in a fold, its probability is 0 in this fold. Row weights are used as in
+    `ThresholdClassifier`.
 
     References
     ----------
@@ -719,7 +740,7 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any) -> Self:
-        """Choose the weights out of fold, and fit the model to all rows.
+        """Choose the class weights on out-of-fold probabilities, and fit the model to all rows.
 
         Parameters
         ----------
@@ -746,32 +767,36 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the class with the largest weighted probability, or the lowest expected cost."""
+        """Return the class of each row with the largest weighted probability, or with the lowest expected cost."""
         proba = class_scores(self._fitted(), X, self.classes_.tolist())
         return self.classes_[self.decision_.predict_index(proba)]
 
 
 @held_to_contract
 class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Classifier fitted to resampled rows, with probabilities corrected to the original prevalence.
+    """Classifier that fits a model to resampled rows and corrects its probabilities for the resampling.
 
     Parameters
     ----------
     estimator : classifier with predict_proba
     sampler : {"under", "over"} or sampler of imbalanced-learn
-        "under" and "over" are RandomUnderSampler and RandomOverSampler of imbalanced-learn, with equal class sizes.
+        Sampler of the training rows. "under" is imbalanced-learn's RandomUnderSampler, and "over" its
+        RandomOverSampler; both make all classes the same size.
     random_state : int, RandomState or None
-        Seed of a sampler given by name.
+        Seed of the samplers "under" and "over".
 
     Attributes
     ----------
     estimator_ : classifier
-        Model fitted to the resampled rows. Its own probabilities are not corrected.
+        Model fitted to the resampled rows. The probabilities of this model are not corrected.
     sampler_ : sampler
-        Sampler after the fit.
-    train_prevalence_, prevalence_ : arrays of k shares
-        Class shares after resampling (`train_prevalence_`) and before (`prevalence_`).
+        Sampler that resampled the rows.
+    train_prevalence_ : array of k shares
+        Share of each class in the resampled rows.
+    prevalence_ : array of k shares
+        Share of each class in the original rows.
     classes_ : array of k labels
+        Class labels, sorted.
 
     Raises
     ------
@@ -782,15 +807,16 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    The probability of class c is multiplied by π_c/π₀_c, where π₀ are the class shares after resampling and π the class
-    shares before resampling. The products are divided by their sum. For two classes this is
-    `decisions.correct_probabilities`. The correction is valid for random over- and undersampling, in which rows are
-    resampled independently of their features. Samplers that create rows (SMOTE) or select rows by their features
-    (NearMiss) change the distribution within a class, which is not corrected.
+    Let π_c be the share of class c before resampling, and π₀_c its share after resampling. The probability of class c
+    is multiplied by π_c/π₀_c. Then the k products are divided by their sum. For two classes,
+    `decisions.correct_probabilities` computes the same. The correction is valid for random over- and undersampling,
+    because they resample rows independently of the features. Samplers that create rows (SMOTE) or select rows by their
+    features (NearMiss) change the distribution of the features within a class. The correction does not account for this
+    change.
 
-    `predict` returns the most probable class at the original class shares. It therefore predicts a rare class about as
+    `predict` returns the class with the highest corrected probability. It therefore predicts a rare class about as
     rarely as a model fitted to all rows. If errors have different costs, use
-    ``ThresholdClassifier(ResampledClassifier(…), context=…)``, which resamples inside each fold. Weights are not
+    ``ThresholdClassifier(ResampledClassifier(…), context=…)``, which resamples inside each fold. Row weights are not
     supported.
 
     References
@@ -838,7 +864,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         kept = np.array([(labels == label).sum() for label in self.classes_])
         if not kept.all():
             lost = self.classes_[kept == 0].tolist()
-            raise InputError("sampler", expected="rows of every class", got=f"none of {check.listing(lost)}")
+            raise InputError("sampler", expected="rows of every class", got=f"no row of {check.listing(lost)}")
         self.train_prevalence_, self.prevalence_ = kept / kept.sum(), size / size.sum()
         model: Any = clone(self.estimator)
         self.estimator_: Any = model.fit(rows, labels)
@@ -846,7 +872,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the class probabilities (n × k), corrected to the class shares before resampling."""
+        """Return the probability of each class (n × k), corrected for the resampling."""
         validation.check_is_fitted(self)
         proba = class_scores(self.estimator_, X, self.classes_.tolist())
         if self.classes_.size == 2:
@@ -858,7 +884,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return corrected / corrected.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row, given the class shares before resampling."""
+        """Return the class of each row with the highest corrected probability."""
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 

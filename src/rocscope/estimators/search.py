@@ -1,12 +1,12 @@
 """Search over models and settings, with an estimate of the winner's performance on new cases.
 
-All candidates are fitted in the same folds. The estimate for the best of many candidates is optimistic, because the
-candidate was chosen for it. To estimate this optimism without further fits, the choice is repeated on nine tenths of
+All candidates are fitted in the same folds. The best of many candidates looks better than it is, because it was chosen
+for its value on these cases. To estimate this optimism without further fits, the choice is repeated on nine tenths of
 the cases, and the winner is evaluated on the remaining tenth (Tsamardinos, Greasidou & Borboudakis 2018).
 
-A metric on a part of the cases is approximated to first order: the metric of all cases, plus the mean influence of the
-cases in the part. The repeated choices therefore need only one table of influences, units × candidates; see
-`_CandidateFigures`.
+The metric on a subset of the cases is approximated to first order: the metric on all cases, plus the mean influence of
+the cases in the subset. Therefore, the repeated choices need only the influence of each unit on the metric of each
+candidate; see `_CandidateFigures`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,8 +40,9 @@ _DRAWS = 20
 _FOLD_VARIANCE = 1.12
 """Factor for the variance of a threshold-free metric, because the model of each fold depends on its training rows.
 
-Intervals of decisions (cost, or a metric at one threshold) already allow for this. With this factor, and with the
-optimism as a further error, intervals of rankings and of costs have their nominal coverage (benchmarks/estimators).
+Intervals of decisions (cost, or a metric at one threshold) already account for this dependence. The optimism of the
+choice is added as a further error. With both, the intervals reach their nominal coverage in simulations
+(benchmarks/estimators).
 """
 
 
@@ -52,14 +53,16 @@ class SearchCandidate(Result):
     Attributes
     ----------
     name : str
+        Name of the model, followed by its parameter setting if there are several.
     value : float
-        Out-of-fold value of the metric. For a cost, or a metric at one threshold, the value at the best threshold.
+        Out-of-fold value of the metric. A cost, or a metric that depends on a threshold, is evaluated at the best
+        threshold.
     worse_by : float
-        Difference from the best candidate.
+        Amount by which the value is worse than the value of the best candidate; 0 for the best candidate.
     standard_error : float
-        Standard error of this difference, paired by case.
+        Standard error of the difference `worse_by`, paired by case.
     threshold : float
-        Best threshold; NaN if the metric has no threshold.
+        Best threshold; NaN if the metric does not depend on a threshold.
     """
 
     name: str
@@ -70,10 +73,22 @@ class SearchCandidate(Result):
 
 
 class _CandidateFigures(NamedTuple):
-    """Metrics of all candidates, the influence of each unit of cases on them, and the estimate of one candidate.
+    """Values of the metric for all candidates, and influences of the units (cases or groups of cases).
 
-    `frequency` is the number of equal cases that a unit represents. `scale` is the factor from sums of squared
-    influences to a variance. For a metric at one threshold, each candidate with an admissible threshold has a decision.
+    Attributes
+    ----------
+    values : array of m values
+        Metric of each candidate.
+    moves : units × m array
+        Influence of each unit on the metric of each candidate.
+    frequency : array
+        Number of equal cases that each unit represents.
+    scale : float
+        Factor that converts a sum of squared influences into a variance.
+    decisions : dict from name to Decision
+        Decision of each candidate with an admissible threshold; empty for a threshold-free metric.
+    estimate : function
+        Returns the estimate of the candidate with a given index.
     """
 
     values: Array
@@ -92,41 +107,44 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
     ----------
     estimator : classifier, search of scikit-learn, list of them, or mapping from name to one of them
         Candidates. Each parameter setting of a `GridSearchCV` or `RandomizedSearchCV` is one candidate; the folds and
-        scoring of these searches are not used. List simple candidates first.
+        scoring of these searches are ignored. List simple models first if `one_standard_error` is True.
     context : Context, optional
-        Prevalence and costs, if the expected cost is minimised; by default both kinds of error have the same cost.
+        Prevalence and costs for minimising the expected cost. By default, false positives and false negatives have the
+        same cost.
     criterion : str, optional
-        Metric to optimise in place of cost: threshold-free ("auc", "brier", "average_precision") or at the best
-        threshold ("f1").
+        Metric to optimise instead of the expected cost. It is either threshold-free, such as "auc", "brier" or
+        "average_precision", or evaluated at the best threshold, such as "f1".
     subject_to : constraints
-        Constraints such as ``"tpr >= .9"``. A candidate is omitted if it has no admissible threshold in some repeat.
+        Constraints on the threshold, such as ``"tpr >= .9"``. A candidate is omitted if in any repeat no threshold
+        satisfies the constraints.
     one_standard_error : bool
-        If True, take the first candidate that is worse than the best by at most one standard error of the paired
-        difference (Breiman et al. 1984).
+        If True, choose the first candidate in the list that is worse than the best candidate by at most one standard
+        error of the paired difference (Breiman et al. 1984). If False, choose the best candidate.
     cv, response_method, pos_label, random_state, n_jobs : see `ThresholdClassifier`
-        All candidates have the same folds.
+        All candidates use the same folds.
     repeats : int
-        Maximum number of repetitions of the folds.
+        Number of repetitions of the cross-validation; with `max_width`, the maximum number.
     max_width : float, optional
-        Stop repeating if the interval of the winner's metric is at most this wide.
+        Stop repeating as soon as the width of the winner's confidence interval is at most this value.
 
     Attributes
     ----------
     estimate_ : Estimate
-        The winner's metric on new cases, corrected for the choice of the candidate and the threshold.
+        Estimate of the winner's metric on new cases, corrected for the choice of the candidate and the threshold.
     apparent_ : float
-        The winner's metric on the rows that it was chosen on, without this correction.
+        The winner's out-of-fold metric without this correction.
     best_ : str
         Name of the winner.
-    best_estimator_, best_params_, cv_results_ : as in scikit-learn's searches
+    best_estimator_, best_params_, cv_results_ : see `sklearn.model_selection.GridSearchCV`
     candidates_ : list of SearchCandidate
         All candidates, in the order given.
     decision_ : Decision or None
-        The winner's threshold, with its counts and costs; None if the metric has no threshold.
+        Decision at the winner's threshold, with confusion matrix and cost; None if the metric does not depend on a
+        threshold.
     threshold_ : float
-        The winner's threshold.
+        The winner's threshold; NaN if the metric does not depend on a threshold.
     repeats_ : int
-        Number of repetitions used.
+        Number of repetitions of the cross-validation that were run.
     predictions_ : Predictions
         Out-of-fold scores of all candidates in the first repeat.
     estimator_ : classifier
@@ -139,14 +157,15 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
     Raises
     ------
     InfeasibleError
-        If no candidate satisfies the constraints in every repeat; also the errors of `ThresholdClassifier`.
+        If no candidate satisfies the constraints in every repeat. All errors of `ThresholdClassifier` can also be
+        raised.
 
     Notes
     -----
-    All candidates are fitted in the same folds. The choice is then repeated 200 times on nine tenths of the cases, and
-    each winner is evaluated on the remaining tenth, without further fits (Tsamardinos, Greasidou & Borboudakis 2018).
-    The optimism of the choice is subtracted from the winner's estimate, and increases its standard error.
-    docs/guide/estimators.md reports the coverage.
+    All candidates are fitted in the same folds. To estimate the optimism of the choice, the choice is repeated 200
+    times on nine tenths of the cases, and each winner is evaluated on the remaining tenth. This needs no further fits
+    (Tsamardinos, Greasidou & Borboudakis 2018). The winner's estimate is corrected by this optimism, and the interval
+    becomes wider. docs/guide/estimators.md reports the coverage of the interval.
 
     References
     ----------
@@ -198,7 +217,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any) -> Self:
-        """Choose the candidate out of fold, and fit it to all rows.
+        """Choose the best candidate by cross-validation, and fit it to all rows.
 
         Parameters
         ----------
@@ -238,7 +257,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the positive class for scores at or above the threshold; without a threshold, the winner's labels."""
+        """Return the predicted label of each row: by `threshold_` if the metric has one, otherwise by the winner."""
         fitted = self._fitted()
         if self.decision_ is None:
             return fitted.predict(X)
@@ -251,15 +270,15 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
 
     @property
     def best_params_(self) -> dict[str, Any]:
-        """Parameter values of the winner from its scikit-learn search; empty for a model without a search."""
+        """Parameter setting of the winner; empty if the winner is not from a scikit-learn search."""
         self._fitted()
         return self._settings[self.best_]
 
     @property
     def cv_results_(self) -> dict[str, Any]:
-        """Candidates with parameters, scores and ranks, with the keys of scikit-learn's searches.
+        """Table of all candidates with parameters, scores and ranks, with keys as in scikit-learn's searches.
 
-        Higher scores are better: costs and other losses are negated. Omitted candidates have NaN.
+        Higher scores are better, so costs and other losses are negated. The score of an omitted candidate is NaN.
         """
         self._fitted()
         score = _goal_of(self).sign * np.array([candidate.value for candidate in self.candidates_])
@@ -286,7 +305,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         values = np.mean([figures.values for figures in repeats], axis=0)
         if np.isnan(values).all():
             message = f"no candidate satisfies the constraints in each of {len(repeats)} repeats"
-            raise InfeasibleError(message, hint="loosen a constraint, or take fewer repeats")
+            raise InfeasibleError(message, hint="loosen a constraint, or reduce repeats")
         moves = np.mean([figures.moves for figures in repeats], axis=0)
         covariance = repeats[0].scale * (moves.T @ (moves / repeats[0].frequency[:, None]))
         goodness = goal.sign * values
@@ -326,8 +345,8 @@ def _goal_of(search: Search) -> _Goal:
     symmetric = context is None and not search.subject_to
     if figure is not None and figure.needs in ("ranks", "probabilities"):
         if context is not None or search.subject_to:
-            expected = "no context or constraint with a threshold-free metric"
-            got = "one" if context is not None else "a constraint"
+            expected = "a threshold-free metric without context and constraints"
+            got = "a context" if context is not None else "a constraint"
             raise InputError("criterion", expected=expected, got=got)
         smooth = registry.statistic_named(figure.name)[1]
         if not isinstance(smooth, Smooth):
@@ -391,13 +410,13 @@ def _values(predictions: Predictions, statistic: Smooth) -> Values:
 
 
 def _moves_of_units(moves: Array, frequency: Array | None) -> tuple[Array, Array]:
-    """Return the influence of each unit on the values, summed over its cases, and the number of its cases."""
+    """Return the influence of each unit (sum over its equal cases), and the number of cases of each unit."""
     frequency = np.ones(len(moves)) if frequency is None else frequency
     return moves * frequency[:, None], frequency
 
 
 def _decided(predictions: Predictions, context: Context | None, options: dict[str, Any]) -> dict[str, Decision]:
-    """Return the best threshold of each candidate that has an admissible one."""
+    """Return the decision at the best threshold of each candidate; omit candidates without an admissible threshold."""
     decisions, refused = {}, None
     for name in predictions.models:
         try:
@@ -410,7 +429,7 @@ def _decided(predictions: Predictions, context: Context | None, options: dict[st
 
 
 def _of_all_candidates(figures: _CandidateFigures, predictions: Predictions) -> _CandidateFigures:
-    """Return metrics of all candidates, given those with a decision; other candidates have NaN and are never chosen."""
+    """Return the metrics with NaN for each candidate without a decision, so that it is never chosen."""
     names = list(predictions.models)
     decided = [names.index(name) for name in figures.decisions]
     values = np.full(len(names), nan)
@@ -422,7 +441,7 @@ def _of_all_candidates(figures: _CandidateFigures, predictions: Predictions) -> 
 
 
 def _first_within_error(goodness: Array, covariance: Array, *, one_standard_error: bool) -> tuple[int, Array]:
-    """Return the first candidate within a standard error of the best, and standard errors of all differences."""
+    """Return the index of the chosen candidate, and standard errors of all differences from the best candidate."""
     known = np.where(np.isnan(goodness), -inf, goodness)
     best = int(known.argmax())
     variance = np.diag(covariance)
@@ -432,7 +451,7 @@ def _first_within_error(goodness: Array, covariance: Array, *, one_standard_erro
 
 
 def _approximate_splits(goodness: Array, moves: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield first-order metrics of most cases, and of the remaining cases: θ + mean influence of the cases."""
+    """Yield approximate metrics on most cases and on the remaining cases: θ + mean influence of the cases."""
     rng = np.random.default_rng(0)
     parts = min(_PARTS, len(moves))
     for _ in range(_DRAWS):
@@ -446,7 +465,7 @@ def _approximate_splits(goodness: Array, moves: Array) -> Iterator[tuple[Array, 
 
 
 def _corrected_estimate(repeats: Sequence[_CandidateFigures], winner: int, shift: float, candidates: int) -> Estimate:
-    """Return the winner's estimate minus the optimism of the choice, which also increases its standard error."""
+    """Return the winner's estimate shifted by the optimism of the choice, with a wider interval."""
     estimates = [figures.estimate(winner) for figures in repeats]
     value = float(np.mean([estimate.value for estimate in estimates]))
     low = float(np.mean([estimate.low for estimate in estimates]))

@@ -1,15 +1,14 @@
 """Decision trees for ranking and for probabilities.
 
-- `AUCTreeClassifier` splits each node where the ROC curve of the split has the largest area. The ROC point of a split
-  is (share of negatives on one side, share of positives on this side). The area under the curve through this point is
-  (1 + abs(a − b))/2, where a and b are the shares of the two classes that go left (Ferri, Flach & Hernández-Orallo
-  2002).
+- `AUCTreeClassifier` splits each node where the ROC curve of the split has the largest area. A split sends the share a
+  of the positives and the share b of the negatives to the left. Its ROC curve has one corner, and the area under this
+  curve is (1 + abs(a − b))/2 (Ferri, Flach & Hernández-Orallo 2002).
 - `SmoothedTreeClassifier` is scikit-learn's tree with smoothed probabilities.
 
-Both smooth the class shares of the leaves, because small leaves have extreme shares. Laplace's estimate adds one row of
-each class. The m-estimate adds m rows with the class shares of all training rows.
+Both trees smooth the class shares in the leaves, because small leaves have extreme shares. Laplace's estimate adds one
+row of each class to a leaf. The m-estimate adds m rows, divided among the classes as in all training rows.
 
-The tree is stored in arrays with one entry per node.
+`Tree` stores a tree as arrays with one entry per node.
 """
 
 from dataclasses import dataclass
@@ -32,9 +31,10 @@ KINDS = ("laplace", "m", "none")
 
 
 def _smoothed(counts: Array, smoothing: Smoothing, m: float) -> Array:
-    """Return smoothed probabilities of k classes from counts (nodes × k); the first row is the root.
+    """Return the smoothed class probabilities of each node (nodes × k).
 
-    `SmoothedTreeClassifier` has the formulas.
+    `counts` contains the weight of each class in each node; its first row is the root. `SmoothedTreeClassifier` gives
+    the formulas.
 
     Raises
     ------
@@ -69,17 +69,17 @@ class Tree:
     Attributes
     ----------
     feature : array
-        Column of the split at each node; −1 in a leaf.
+        Index of the feature that splits each node; −1 in a leaf.
     threshold : array
         Threshold of the split at each node: rows with ``x <= threshold`` go left.
     left, right : arrays
         Child nodes of each node; −1 in a leaf.
     counts : nodes × k array
-        Weight of each class among the rows of the node.
+        Weight of the training rows of each class in each node.
     depth : array
-        Number of splits above each node.
+        Depth of each node; 0 for the root.
     auc : array
-        Area of each split; NaN in a leaf.
+        AUC of the split at each node; NaN in a leaf.
     """
 
     feature: Indices
@@ -91,7 +91,7 @@ class Tree:
     auc: Array
 
     def apply(self, X: Array) -> Indices:
-        """Return the leaf of each row."""
+        """Return the index of the leaf that each row of X reaches."""
         # All rows move down together, one level at a time, until all rows are in leaves.
         node = np.zeros(len(X), np.intp)
         moving = np.flatnonzero(self.feature[node] != LEAF)
@@ -108,7 +108,7 @@ class Tree:
 
 
 class Cut(NamedTuple):
-    """A split: rows with ``x <= threshold`` in a column go left."""
+    """A split: rows whose feature is at most `threshold` go left; `auc` is the area of the split."""
 
     feature: int
     threshold: float
@@ -119,7 +119,7 @@ _LEFT, _RIGHT = 2, 3  # fields of a node that contain its children
 
 
 def grow(X: Array, code: Indices, weight: Array, k: int, max_depth: float, min_leaf: float) -> Tree:
-    """Return the tree for classes coded 0, …, k − 1; each node is split at the largest AUC."""
+    """Grow a tree that splits each node at the largest AUC; `code` contains class indices from 0 to k − 1."""
     onehot = np.zeros((len(X), k))
     onehot[np.arange(len(X)), code] = weight
     nodes: list[list[Any]] = []
@@ -141,19 +141,19 @@ def grow(X: Array, code: Indices, weight: Array, k: int, max_depth: float, min_l
 
 
 def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
-    """Return the split of a node with the largest AUC, or None for a leaf.
+    """Return the split with the largest AUC for the rows of a node; None if no split is possible.
 
     Parameters
     ----------
     X : n × d array
     counts : n × k array
-        Weight of each row, in the column of its class.
+        Weight of each row in the column of its class; 0 in all other columns.
     min_leaf : float
-        Minimum weight on either side.
+        Minimum weight of the rows on each side of the split.
 
     Notes
     -----
-    Each column is sorted once. One cumulative sum then gives the areas of all splits.
+    Each feature is sorted once. A cumulative sum of `counts` then gives the areas of all splits.
     """
     total = counts.sum(axis=0)
     occurring = total > 0
@@ -179,12 +179,12 @@ def best_split(X: Array, counts: Array, min_leaf: float) -> Cut | None:
 
 
 def _area(share: Array) -> Array:
-    """Return the AUC of splits from the share of each class that goes left, averaged over pairs of classes.
+    """Return the AUC of splits, averaged over pairs of classes, given the share of each class that goes left.
 
     Notes
     -----
-    For a pair with shares a and b, the area is (1 + abs(a − b))/2. For shares a₀ … a₍ₖ₋₁₎ in ascending order, the sum
-    of all pairwise differences is Σ (2i − k + 1)·aᵢ.
+    For a pair of classes with shares a and b, the area is (1 + abs(a − b))/2. If the shares a₀ … a₍ₖ₋₁₎ are in
+    ascending order, the sum of all pairwise differences is Σ (2i − k + 1)·aᵢ.
 
     Examples
     --------
@@ -205,16 +205,19 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     max_depth : int, optional
-        Maximum number of splits between the root and a leaf.
+        Maximum depth of the tree; by default unlimited.
     min_samples_leaf : float
-        Minimum weight of a leaf; without weights, the minimum number of rows.
+        Minimum weight of the rows in a leaf; without row weights, the minimum number of rows.
     smoothing, m : see `SmoothedTreeClassifier`
 
     Attributes
     ----------
     tree_ : Tree
+        The fitted tree, as arrays with one entry per node.
     classes_ : array of k labels
+        Class labels, sorted.
     n_features_in_ : int
+        Number of features.
 
     Raises
     ------
@@ -223,17 +226,18 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The two sides of a split, ordered by their share of positives, define the ROC curve (0, 0), (fp₁/N, tp₁/P), (1, 1)
-    of the node's rows. Its area is ``(1 + |tp₁/P − fp₁/N|)/2``. Unlike impurity, the area does not depend on the class
-    shares of the node. Among splits of equal area, the most even split is taken, then the first feature, then the
-    lowest threshold. The tree therefore also grows where no single split improves the area. Nodes with one class are
-    leaves.
+    Let P and N be the numbers of positives and negatives in a node. A split sends tp₁ of the positives and fp₁ of the
+    negatives to the side with the larger share of positives. It defines the ROC curve (0, 0), (fp₁/N, tp₁/P), (1, 1),
+    with the area ``(1 + |tp₁/P − fp₁/N|)/2``. Unlike impurity, the area does not depend on the class shares in the
+    node. If several splits have the same area, the most even split is chosen, then the first feature, then the lowest
+    threshold. A node is split even if no split improves the area. A node with a single class is a leaf.
 
-    With more than two classes, the area is the mean over all pairs of classes in the node (Hand & Till's M).
+    With more than two classes, the area is the mean of the areas of all pairs of classes in the node (Hand & Till's M).
 
-    Splits have the form x ≤ c, where c is the midpoint between two neighbouring values. The published trees also had a
-    branch for each value of a nominal attribute. An integer weight is equal to repeated rows, and rows of weight 0 have
-    no effect. The running time is O(d·n log n) per level of the tree; the memory is a small multiple of n·d·k numbers.
+    Splits have the form x ≤ c, where c is the midpoint between two neighbouring values. Unlike the published trees,
+    this tree does not split a nominal feature into one branch per value. An integer weight is equal to repeated rows,
+    and rows of weight 0 have no effect. For n rows with d features, the running time is O(d·n log n) per level of the
+    tree. The memory is a small multiple of n·d·k numbers.
 
     References
     ----------
@@ -265,7 +269,7 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         self.m = m
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
+        """Grow the tree on the training rows.
 
         Parameters
         ----------
@@ -287,18 +291,18 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def apply(self, X: Any) -> Indices:
-        """Return the leaf of each row, as an index of a node of `tree_`."""
+        """Return the leaf that each row reaches, as a node index of `tree_`."""
         validation.check_is_fitted(self)
         rows: Any = validation.validate_data(self, X, dtype=np.float64, reset=False)
         return self.tree_.apply(rows)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the smoothed probabilities of the classes (n × k)."""
+        """Return the smoothed probability of each class (n × k)."""
         leaf = self.apply(X)
         return _smoothed(self.tree_.counts, self.smoothing, self.m)[leaf]
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row; of ties, the first."""
+        """Return the most probable class of each row; if classes are tied, the first one."""
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 
@@ -315,15 +319,14 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
 
 @held_to_contract
 class SmoothedTreeClassifier(DecisionTreeClassifier):
-    """Decision tree with Laplace or m-estimates of the class probabilities in the leaves.
+    """Decision tree of scikit-learn with smoothed class probabilities in the leaves.
 
     Parameters
     ----------
     smoothing : {"laplace", "m", "none"}
-        Smoothing of the class shares: Laplace's estimate, the m-estimate, or none.
+        Smoothing of the class shares in a leaf: Laplace's estimate, the m-estimate, or no smoothing.
     m : float
-        Parameter of the m-estimate: the number of rows, with the class shares of all training rows, that are added to
-        each leaf.
+        Number of rows that the m-estimate adds to each leaf. These rows have the class shares of all training rows.
     criterion, splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, \
 random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, monotonic_cst
         As in scikit-learn's DecisionTreeClassifier.
@@ -335,13 +338,13 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
 
     Notes
     -----
-    For a leaf with n rows, n_c of them in class c (of k classes), Laplace's estimate is (n_c + 1)/(n + k). The
-    m-estimate is (n_c + m·π_c)/(n + m), where π_c is the share of class c in the training rows. Rows are counted with
-    their weights, including class weights. Laplace's estimate does not change the most probable class of a leaf. The
-    m-estimate may change it; `predict` uses the smoothed probabilities.
+    Let a leaf contain n rows, and n_c rows of class c, one of k classes. Laplace's estimate is (n_c + 1)/(n + k). The
+    m-estimate is (n_c + m·π_c)/(n + m), where π_c is the share of class c in the training rows. The numbers of rows are
+    sums of row weights multiplied by class weights. Laplace's estimate does not change the most probable class of a
+    leaf, but the m-estimate may change it. `predict` uses the smoothed probabilities.
 
-    An unpruned tree with smoothing ranks better than a pruned tree (C4.4 of Provost & Domingos). Only one output is
-    supported.
+    An unpruned tree with smoothing ranks better than a pruned tree (C4.4 of Provost & Domingos). Multi-output targets
+    are not supported.
 
     References
     ----------
@@ -395,22 +398,25 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
         self.m = m
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Grow the tree.
+        """Grow the tree on the training rows.
 
         Parameters
         ----------
         X : n × d array
+            Features of the training rows.
         y : array of n labels
+            True classes.
         sample_weight : array of n weights, optional
+            Row weights; by default all weights are 1.
         check_input : bool
-            If False, skip the validation of X, which must then have the tree's internal format.
+            If False, X is not validated and must be a float32 array in the internal format of scikit-learn's trees.
         """
         super().fit(X, wrapping.one_label_a_row(y), sample_weight=sample_weight, check_input=check_input)
         self._leaf_probabilities()
         return self
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Array:
-        """Return the smoothed probabilities of the classes (n × k).
+        """Return the smoothed probability of each class (n × k).
 
         Examples
         --------
@@ -422,7 +428,7 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
         return self._leaf_probabilities()[self.apply(X, check_input=check_input)]
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
-        """Return the most probable class of each row; of ties, the first."""
+        """Return the most probable class of each row; if classes are tied, the first one."""
         proba = self.predict_proba(X, check_input=check_input)
         return np.asarray(self.classes_)[proba.argmax(axis=1)]
 

@@ -1,9 +1,9 @@
 """Base classes of classifiers that wrap other models, and checks of their arguments.
 
-- `FoldedClassifier` cross-validates its models inside `fit` and passes metadata (weights, groups, others) to them. It
-  uses scikit-learn's metadata routing if it is on; otherwise the argument names of the models' `fit`.
-- `TwoClasses` adds a positive class, and parameters for single costs of the context (``context__cost_fn``).
-- `WrappingClassifier` fits one model and exposes its probabilities.
+- `FoldedClassifier` cross-validates its models inside `fit`. It passes metadata, such as weights and groups, to the
+  models. If scikit-learn's metadata routing is off, a model receives the metadata that its `fit` has an argument for.
+- `TwoClasses` adds a positive class, and a parameter for each cost of the context, such as ``context__cost_fn``.
+- `WrappingClassifier` fits one model and returns the probabilities of this model.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from rocscope.protocols.splitters import Folds, splits_of
 
 @held_to_contract
 class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier that cross-validates other models inside its `fit`."""
+    """Classifier that cross-validates other models inside its `fit`."""
 
     classes_: Array
     cv: Any
@@ -39,16 +39,16 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     __metadata_request__fit: ClassVar = {"groups": True}  # the request with which scikit-learn's routing starts
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the out-of-fold scores of the training rows, which predictions do not need."""
+        """Return the state for pickling, without the out-of-fold scores of the training rows."""
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "predictions_"}
 
     def _models(self) -> dict[str, Any]:
-        """Return the models to fit, by their name in metadata routing."""
+        """Return the models to fit, by the names that metadata routing uses."""
         raise NotImplementedError
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata routing of `fit`: to the models' `fit` and the splitter's `split`."""
+        """Return a router that passes the metadata of `fit` to the models' `fit` and the splitter's `split`."""
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         to_split = MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=self).add_self_request(self).add(**self._models(), method_mapping=to_fit)
@@ -67,7 +67,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         repeat: int = 0,
     ) -> tuple[Any, Callable[[str], Any]]:
-        """Return out-of-fold predictions, and a function that fits a model to all rows."""
+        """Return out-of-fold predictions, and a function that fits the model with a given name to all rows."""
         models = self._named()
         groups = None if groups is None else check.check_column(groups, "groups", y.size)
         routed = self._routed(weight, groups, params)
@@ -93,11 +93,11 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return fitting.assembled(task, splits, scored, list(models)), refit
 
     def _named(self) -> dict[str, Any]:
-        """Return the models by their names in predictions."""
+        """Return the models by the names that predictions use."""
         return self._models()
 
     def _routed(self, weight: Array | None, groups: Array | None, params: dict[str, Any]) -> Bunch:
-        """Return the metadata for each model's `fit`, in order, and for the splitter."""
+        """Return the metadata for the `fit` of each model (in the order of the models), and for the splitter."""
         models = self._models()
         # With routing on, models request metadata by name. Otherwise weights and groups go to all models that take
         # them.
@@ -131,24 +131,24 @@ class TwoClasses(BaseEstimator):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the classifier.
 
-        With `deep`, also return the parameters of inner models and each field of the context, such as
+        If `deep` is True, include the parameters of inner models, and the fields of the context under names such as
         ``context__cost_fn``.
         """
         return self._cost_params(deep) | super().get_params(deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``context__cost_fn`` replaces one cost of the context, which lets a search vary it."""
+        """Set parameters; a name such as ``context__cost_fn`` sets one field of the context."""
         return super().set_params(**self._with_cost_params(params))
 
     def _cost_params(self, deep: bool) -> dict[str, Any]:
-        """Return the fields of the context as parameters ``context__cost_fn`` and so on, for searches over costs."""
+        """Return the fields of the context as parameters with names such as ``context__cost_fn``."""
         context = Context() if self.context is None else self.context
         # scikit-learn asks for parameters before they are checked, so the context may be anything.
         costs = fields(context) if deep and is_dataclass(context) else ()
         return {f"context__{cost.name}": getattr(context, cost.name) for cost in costs}
 
     def _with_cost_params(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return parameters with single costs merged into a new context; other objects may share the old context."""
+        """Return parameters in which single costs are merged into a new context; the old context is not modified."""
         costs, others = {}, {}
         for name, value in params.items():
             if name.startswith("context__"):
@@ -169,11 +169,11 @@ class TwoClasses(BaseEstimator):
         return self.classes_.tolist().index(self.pos_label_)
 
     def _scores(self, fitted: Any, X: Any, response: str) -> Array:
-        """Return one score per row, higher for the positive class."""
+        """Return one score per row; higher scores indicate the positive class."""
         return fitting.positive_scores(fitted, X, self.classes_.tolist(), self._positive, response)
 
     def _labels(self, positive: Booleans) -> Array:
-        """Return the positive label for positive predictions, otherwise the negative label."""
+        """Return the label of each row: the positive label where `positive` is True, otherwise the negative label."""
         return self.classes_[(positive ^ (self._positive == 0)).astype(np.intp)]
 
     def __sklearn_tags__(self) -> Any:
@@ -183,7 +183,7 @@ class TwoClasses(BaseEstimator):
 
 
 def _has(method: str) -> Callable[[Any], bool]:
-    """Return a condition for `available_if`: a wrapper has a method only if the wrapped model has it."""
+    """Return a condition for `available_if`: the wrapper has a method only if the wrapped model has the method."""
 
     def condition(wrapper: Any) -> bool:
         wrapped = getattr(wrapper, "estimator_", wrapper.estimator)
@@ -194,7 +194,7 @@ def _has(method: str) -> Callable[[Any], bool]:
 
 
 class WrappingClassifier(FoldedClassifier):
-    """A classifier that fits a model and makes its own decisions from the model's scores."""
+    """Classifier that fits one model and makes its own decisions from the scores of this model."""
 
     estimator: Any
     estimator_: Any
@@ -231,12 +231,12 @@ _SYMMETRIC = {"accuracy", "error", "balanced_accuracy", "youden", "ks", "mcc", "
 
 
 def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
-    """Return True if the objective does not depend on which class is called positive.
+    """Return True if the objective does not depend on which class is the positive class.
 
     Raises
     ------
     InputError
-        If context, criterion or constraints are not valid for `rocscope.choose`; raised before any fit.
+        If the context, criterion or constraints are not valid for `rocscope.choose`.
     """
     if not isinstance(context, Context | Campaign | UncertainContext | None):
         raise InputError("context", expected="a Context, a Campaign or an UncertainContext", got=repr(context))
@@ -246,14 +246,17 @@ def check_aim(context: Any, criterion: Any, subject_to: Any) -> bool:
 
 
 def check_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
-    """Return rows that can be indexed, labels as a column, and checked weights."""
+    """Return the features in a form that can be indexed, the labels as a column, and the checked weights."""
     X, y = indexable(X, check.check_column(one_label_a_row(y), "y"))
     multiclass.check_classification_targets(y)
     return X, y, check.check_weights(sample_weight, y.size)
 
 
 def one_label_a_row(y: Any) -> Any:
-    """Return labels in scikit-learn's format; errors contain its message, because its estimator checks expect it."""
+    """Return the labels in scikit-learn's format.
+
+    Errors contain the message of scikit-learn, because scikit-learn's estimator checks expect this message.
+    """
     try:
         return column_or_1d(y, warn=True)
     except ValueError as error:
@@ -261,10 +264,10 @@ def one_label_a_row(y: Any) -> Any:
 
 
 def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Array, Any]:
-    """Return both classes, sorted, and the positive class.
+    """Return the two sorted classes, and the positive class.
 
-    If the decision treats both classes equally, the second class is positive, as in scikit-learn. Otherwise the
-    positive class is inferred only from 0/1, −1/1 and False/True.
+    Without `pos_label`, the positive class is 1 or True for labels 0/1, −1/1 and False/True. Other labels are accepted
+    only if the decision treats both classes equally. Then the second class is positive, as in scikit-learn.
 
     Raises
     ------
@@ -287,12 +290,12 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
 
 
 def check_response(estimator: Any, wanted: str = "auto") -> str:
-    """Return the method of a model that returns scores.
+    """Return the name of the model's method that computes scores.
 
     Raises
     ------
     InputError
-        If the estimator has no such method, or lacks the requested one.
+        If the estimator does not have the requested method, or has neither `predict_proba` nor `decision_function`.
     """
     response = None
     if wanted in ("auto", *_OF_SCORES):
@@ -304,23 +307,25 @@ def check_response(estimator: Any, wanted: str = "auto") -> str:
 
 
 def _folds(y: Array, k: int) -> Folds:
-    """Return folds in which rare classes are spread; at most as many folds as members of the largest class.
+    """Return folds over which the rows of rare classes are spread.
+
+    The number of folds is k, or the size of the largest class if that is smaller.
 
     Raises
     ------
     InputError
-        If fewer than two classes have two or more members.
+        If fewer than two classes have two or more rows.
     """
     classes, size = np.unique(y, return_counts=True)
     if (size > 1).sum() < 2:
-        expected = "at least two members of each class" if size.size == 2 else "two classes with two or more members"
-        got = f"one class, {classes[size.argmin()].item()!r}, with 1 sample"
+        expected = "at least two rows of each class" if size.size == 2 else "two classes with two or more rows"
+        got = f"1 sample of class {classes[size.argmin()].item()!r}"
         raise InputError("y", expected=expected, got=got, hint="no model can be fitted without this sample")
     return Folds(min(k, int(size.max())), rare_classes="spread")
 
 
 def take_over_features(wrapper: Any, fitted: Any) -> None:
-    """Copy the number and names of features from a fitted model."""
+    """Copy the number and names of the features from a fitted model to its wrapper."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(fitted, name):
             setattr(wrapper, name, getattr(fitted, name))
