@@ -98,7 +98,7 @@ def test_repeats_of_a_splitter_are_known_as_such():
 
 
 def test_a_class_of_one_is_refused():
-    with pytest.raises(rs.errors.InputError, match="y: expected at least two rows of each class, got 1 sample of class"):
+    with pytest.raises(rs.errors.InputError, match="y: expected at least two rows of each class, got 1 sample"):
         rs.estimators.ThresholdClassifier(LogisticRegression()).fit(np.zeros((5, 1)), [0, 0, 0, 0, 1])
 
 

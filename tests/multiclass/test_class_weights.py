@@ -271,7 +271,7 @@ def test_bounds_on_averages_are_met_by_their_definition():
 @pytest.mark.parametrize("text", ["kappa > .5", "brier < .1", "macro_f1 > .5 at 95%", "macro_f1(a) > .5"])
 def test_other_bounds_are_refused(text):
     y, proba, _ = rows_of(n=30)
-    with pytest.raises(InputError, match="averages of a metric of the classes"):
+    with pytest.raises(InputError, match="a bound on an average over classes"):
         rs.multiclass.class_weights(y, proba, subject_to=text, classes=range(3))
 
 

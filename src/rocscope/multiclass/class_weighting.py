@@ -1,15 +1,16 @@
-"""Class weights: predict argmax of w·p over class probabilities, with weights w chosen for an objective.
+"""Class weights: multiply class probabilities p by weights w and predict the class with the largest product.
 
-An `Objective` (accuracy, balanced accuracy, macro-F1, or costs, with minimum recalls) scores a confusion matrix. A
-`Problem` contains the rows to predict. There are three methods:
+An `Objective` computes the value of a confusion matrix: accuracy, balanced accuracy, macro-F1 or cost, possibly with a
+minimum recall of each class. A `Problem` contains the rows to predict. There are three methods to find the weights:
 
-- "coordinate": if one weight varies, the confusion matrix changes only where the weighted probability of a row equals
-  the weighted probability of its best other class. One sort therefore finds the exact optimum (`line_search`).
-  `coordinate_ascent` repeats this over classes, from several starts.
-- "greedy": one class after another (Lachiche & Flach 2003).
-- "smooth": a temperature and a bias per class by maximum likelihood (`fit_recalibration`), and Bayes' rule.
+- "coordinate": `line_search` varies the weight of one class. The prediction of a row changes only where the weighted
+  probability of this class equals the largest weighted probability of the other classes. After sorting these n values,
+  one pass finds the exact optimum. `coordinate_ascent` repeats the search for all classes in turn, from several starts.
+- "greedy": set the weight of one class after another (Lachiche & Flach 2003).
+- "smooth": fit a temperature and a bias per class by maximum likelihood (`fit_recalibration`), and decide by Bayes'
+  rule.
 
-`ClassWeights` is the result, which predicts and can be saved. `class_weights` is the public function.
+The public function `class_weights` returns a `ClassWeights`, which predicts classes and can be saved.
 """
 
 import os
@@ -43,26 +44,27 @@ Name = Literal["accuracy", "balanced_accuracy", "macro_f1"]
 NAMES = ("accuracy", "balanced_accuracy", "macro_f1")
 
 Score = tuple[float, float]
-"""Lexicographic score: minus the number of cases missing for the constraints, then the value; larger is better."""
+"""Pair that is compared lexicographically: minus the shortfall of the constraints, and the value to maximise.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """A value to maximise, subject to minimum recalls.
+    """Value to maximise, with constraints on recalls and on averages over classes.
 
     Attributes
     ----------
     name : str
         "accuracy", "balanced_accuracy", "macro_f1" or "cost".
     gain : k × k array or None
-        Contribution of a case of each class (row) if it is predicted as each class (column). None for macro-F1, which
-        is not a sum over cases.
+        Gain from a case of each actual class (row) if it is predicted as each class (column). It is None for macro-F1,
+        because macro-F1 is not a sum over cases.
     support : array of k counts
         Number of cases of each class.
     least_recall : array of k shares
         Minimum recall of each class.
     conditions : tuple of Condition
-        Bounds on accuracy or on metrics averaged over classes, such as ``macro_precision >= 0.8``.
+        Bounds on the accuracy, or on averages of a metric over classes, such as ``macro_precision >= 0.8``.
     """
 
     name: str
@@ -75,7 +77,8 @@ class Objective:
     def of(
         cls, target: "Name | CostMatrix", support: Array, classes: Any, min_recall: Any = None, subject_to: Any = ()
     ) -> "Objective":
-        """Return the objective for a sample with given class counts."""
+        """Return the objective for a sample, given its number of cases of each class (`support`).
+        """
         constraints = _least_recall(min_recall, classes), _conditions(subject_to)
         if isinstance(target, CostMatrix):
             return cls("cost", -target.cost, support, *constraints)
@@ -89,26 +92,30 @@ class Objective:
         return cls(target, np.diag(per_case), support, *constraints)
 
     def score(self, counts: Array) -> Score:
-        """Return the score of a confusion matrix."""
+        """Return the shortfall (negative) and the value of a confusion matrix.
+        """
         hits, predicted = np.diagonal(counts), counts.sum(axis=0)
         value = self.macro_f1(hits, predicted) if self.gain is None else (self.gain * counts).sum()
         return -self.shortfall(hits, predicted).item(), float(value)
 
     def value(self, score: Score) -> float:
-        """Return the value of a score in its usual unit: a share, or a cost per case."""
+        """Convert the value in a score to a share, or to a cost per case.
+        """
         value = -score[1] if self.name == "cost" else score[1]
         return value / float(self.support.sum()) if self.name in ("accuracy", "cost") else value
 
     @property
     def is_constrained(self) -> bool:
-        """True if there are minimum recalls or other conditions."""
+        """True if the objective has minimum recalls or other constraints.
+        """
         return bool(self.least_recall.any() or self.conditions)
 
     def shortfall(self, hits: Array, predicted: Array) -> Array:
-        """Return the number of additional cases needed to satisfy the constraints; the last axis has the classes.
+        """Return the number of additional correct cases needed to satisfy the constraints.
 
-        For a bound on an average, the number is the distance to the bound times the number of cases. If the average is
-        undefined, it is the number of all cases.
+        For a bound on an average, the number is the distance to the bound, multiplied by the number of all cases. If
+        the average is undefined, the number is the number of all cases. The last axis of `hits` and `predicted` is the
+        class axis.
         """
         # A share that equals its bound must not fail by rounding.
         lacking = np.maximum((self.least_recall - _ROUNDING) * self.support - hits, 0).sum(axis=-1)
@@ -122,7 +129,8 @@ class Objective:
         return lacking
 
     def macro_f1(self, hits: Array, predicted: Array) -> Array:
-        """Return the mean F1 of the classes with cases; the last axis has the classes."""
+        """Return the mean F1 of the classes that have cases; the last axis is the class axis.
+        """
         present = self.support > 0
         return (2 * hits[..., present] / (self.support + predicted)[..., present]).mean(axis=-1)
 
@@ -140,7 +148,7 @@ def _conditions(subject_to: Any) -> tuple[Condition, ...]:
     conditions = [part for text in texts for part in Condition.read(text, "subject_to", "macro_precision >= 0.8")]
     for condition in conditions:
         if averaged_metric(condition.quantity)[0] is None or condition.level or condition.model:
-            expected = "averages of a metric of the classes, such as 'macro_precision >= 0.8'"
+            expected = "a bound on an average over classes, such as 'macro_precision >= 0.8'"
             raise InputError("subject_to", expected=expected, got=repr(str(condition)))
     return tuple(conditions)
 
@@ -154,16 +162,20 @@ _NEXT = 1 + 1e-12  # ratio below which two weights are equal up to rounding
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows to be predicted by argmax of w·p, with an objective.
+    """Rows with class probabilities, and the objective of their predictions.
 
     Attributes
     ----------
     y : array of n class indices
+        True class of each row.
     proba : n × k array
-    weight : array of n case weights
+        Predicted probabilities of the classes.
+    weight : array of n weights
+        Weight of each row.
     objective : Objective
+        Value to maximise.
     unit : float
-        Weight of one row, for the prior of `fit_recalibration`.
+        Mean weight of a row; scales the prior of `fit_recalibration`.
     """
 
     y: Array
@@ -178,29 +190,34 @@ class Problem:
         return self.proba.shape[1]
 
     def counts(self, class_weight: Array) -> Array:
-        """Return the confusion matrix of these class weights."""
+        """Return the confusion matrix of the predictions with these class weights.
+        """
         return self.table((self.proba * class_weight).argmax(axis=1))
 
     def table(self, predicted: Array) -> Array:
-        """Return the confusion matrix of predicted class indices."""
+        """Return the confusion matrix of given predictions, as class indices.
+        """
         return np.bincount(self.y * self.k + predicted, self.weight, self.k**2).reshape(self.k, self.k)
 
     def score(self, class_weight: Array) -> Score:
-        """Return the score of these class weights."""
+        """Return the objective's score of the predictions with these class weights.
+        """
         return self.objective.score(self.counts(class_weight))
 
     def rows(self, kept: Array) -> "Problem":
-        """Return the problem for a subset of the rows, with the same objective."""
+        """Return the problem with a subset of the rows and the same objective.
+        """
         return replace(self, y=self.y[kept], proba=self.proba[kept], weight=self.weight[kept])
 
 
 def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
-    """Return the class weights with the optimal weight of one class, while all other weights are fixed.
+    """Optimise the weight of one class while the weights of all other classes are fixed.
 
     Notes
     -----
-    The weight is the best of all weights for which no row is tied. Among several equally good ranges, the middle of the
-    widest range is taken, on the logarithmic scale. The running time is O(n·k + n log n).
+    The score is constant between neighbouring weights at which the prediction of a row changes. If several of these
+    intervals have the best score, the widest interval on the log scale is chosen. The new weight is the middle of this
+    interval on the log scale. The running time is O(n·k + n log n).
     """
     # Weight at which each row changes from its best other class to this class. It is 0 if all other classes have
     # probability 0 (always this class), and infinite if this class has probability 0 (never this class).
@@ -240,9 +257,10 @@ def line_search(problem: Problem, class_weight: Array, cls: int) -> Array:
 
 
 def _scores_after(problem: Problem, cls: int, other: Array, changed: Array, steps: Array) -> tuple[Array, Array]:
-    """Return the scores after each number of rows in `steps` has changed to class `cls`.
+    """Return the shortfall and the value after the first rows of `changed` are predicted as class `cls`.
 
-    Rows change in the order of `changed`; before, each row is predicted as its class in `other`.
+    `steps` contains numbers of rows; for each number, that many rows are predicted as `cls`. All other rows are
+    predicted as their class in `other`.
     """
     objective, counts = problem.objective, problem.table(other)
     y, other, amount = problem.y[changed], other[changed], problem.weight[changed]
@@ -266,7 +284,8 @@ def _scores_after(problem: Problem, cls: int, other: Array, changed: Array, step
 # Searches over all weights
 
 MANY_ROWS = 20_000
-"""Above this number of rows, starts are first improved on a random sample."""
+"""Above this number of rows, coordinate ascent first uses a random sample of the rows.
+"""
 
 _MOST_SWEEPS = 50  # sweeps over all classes; the search ends earlier if no change of a single weight improves the score
 _SWEEPS_OF_MANY = 3  # sweeps on all rows, starting from the best weights on the sample
@@ -274,14 +293,14 @@ _RANDOM_STARTS = 4  # random starts in addition to equal and given weights: coor
 
 
 def greedy(problem: Problem) -> Array:
-    """Return class weights that are optimised for one class after another (Lachiche & Flach 2003).
+    """Optimise the weight of one class after another, without changing earlier weights (Lachiche & Flach 2003).
 
     Notes
     -----
-    Classes are added in order of decreasing frequency. The first class has weight 1. Each step adds one class, and
-    gives it the weight with the best score on the rows of the classes added so far. In this step, only these classes
-    are predicted. A weight is not changed later. The paper describes hill-climbing in a pre-defined order; the order by
-    frequency and the choice of rows in each step are our interpretation.
+    Classes are added in order of decreasing frequency. The first class has weight 1. Each step adds a class and
+    optimises the weight of this class. It uses only the rows of the classes added so far, and predicts only these
+    classes. The paper describes hill-climbing in a pre-defined order. The order by frequency and the choice of rows in
+    each step are our interpretation.
     """
     order = np.argsort(-problem.objective.support, kind="stable")
     weight = np.zeros(problem.k)  # classes without a weight yet are not predicted
@@ -294,9 +313,9 @@ def greedy(problem: Problem) -> Array:
 
 
 def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWEEPS) -> Array:
-    """Improve class weights from a given start, until a change of any single weight does not improve the score.
+    """Improve class weights until no change of a single weight increases the score.
 
-    Every step sets one weight to its exact optimum, and is taken only if the score increases.
+    Each step sets one weight to its exact optimum. The step is accepted only if the score increases.
     """
     weight, score, unchanged = start, problem.score(start), 0
     for step in range(sweeps * problem.k):
@@ -312,13 +331,13 @@ def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWE
 
 
 def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> Array:
-    """Return the best class weights of coordinate ascent from equal, given and random starts.
+    """Run coordinate ascent from equal, given and random class weights, and return the best class weights.
 
     Notes
     -----
-    On the given rows, the result is at least as good as every start. With more than 20,000 rows, coordinate ascent from
-    every start first uses a random sample of 20,000 rows. The best of these results and the starts is then improved on
-    all rows, with at most three sweeps.
+    On the rows of the problem, the result is at least as good as every start. With more than 20,000 rows, coordinate
+    ascent first runs on a random sample of 20,000 rows. The best weights of this run, or the best start if that is
+    better, are then improved on all rows by at most three sweeps over the classes.
     """
     starts = [np.ones(problem.k), *starts]
     random = np.exp(np.random.default_rng(seed).normal(size=(_RANDOM_STARTS, problem.k)))
@@ -331,7 +350,8 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
 
 
 def _part(problem: Problem, seed: Any) -> Problem:
-    """Return the problem for a random sample of the rows."""
+    """Return the problem with a random sample of at most 20,000 rows.
+    """
     if problem.y.size <= MANY_ROWS:
         return problem
     rows = np.random.default_rng(seed).choice(problem.y.size, MANY_ROWS, replace=False)
@@ -357,23 +377,25 @@ def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
 
 
 def _weights(log_weight: Array) -> Array:
-    """Return weights with geometric mean 1, within the range of float64."""
+    """Return the weights with geometric mean 1, given their logarithms; clip them to finite float64 values.
+    """
     return np.exp((log_weight - log_weight.mean()).clip(-_LARGEST_LOG, _LARGEST_LOG))
 
 
 def balanced_weights(class_weight: Array, temperature: float, support: Array) -> Array:
-    """Return the weights that correspond to recalibrated probabilities divided by the class shares."""
+    """Return the class weights that divide each recalibrated probability by the share of its class.
+    """
     share = np.where(support > 0, support, support.sum()) / support.sum()
     return _weights(np.log(class_weight) - temperature * np.log(share))
 
 
 def fit_recalibration(y: Array, proba: Array, weight: Array, unit: float = 1.0) -> tuple[Array, float]:
-    """Return the maximum-likelihood class weights and temperature, for `recalibrate`.
+    """Return the maximum-likelihood class weights and temperature for `recalibrate`.
 
     Notes
     -----
-    The model is softmax(log p/temperature + bias), and the loss is convex in (1/temperature, bias); the optimiser is
-    L-BFGS. A weak normal prior on the biases (standard deviation 10) keeps them finite for classes without cases.
+    The model is softmax(log p/temperature + bias). The loss is convex in (1/temperature, bias) and is minimised by
+    L-BFGS. A normal prior on the biases, with standard deviation 10, keeps the biases of classes without cases finite.
     Probabilities of 0 are replaced by 1e-12, or by the smallest positive probability if that is lower.
 
     References
@@ -411,29 +433,36 @@ _LEAST_TEMPERATURE = 1e-150
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassWeights(Result):
-    """Decision rule for several classes: argmax of w·p, or lowest expected cost with recalibrated p.
+    """Decision rule for several classes, with one weight per class.
 
-    Made by `rocscope.multiclass.class_weights`, or read from a file by `ClassWeights.load`.
+    The rule predicts the class with the largest w·p, where p are the class probabilities and w the weights. If `cost`
+    is set, the rule predicts the class with the lowest expected cost. Returned by `rocscope.multiclass.class_weights`
+    and `ClassWeights.load`.
 
     Attributes
     ----------
     classes : tuple of k names
+        Class names, in the order of the probability columns.
     weight : array of k weights
-        Weights w of the classes; their geometric mean is 1.
+        Weight w of each class; the geometric mean of the weights is 1.
     temperature : float
-        Recalibrated probabilities are proportional to (w·p)^(1/temperature). It is 1 if the method does not estimate a
-        temperature.
+        Recalibrated probabilities are proportional to (w·p)^(1/temperature). The temperature is 1 if the method does
+        not estimate it.
     cost : CostMatrix or None
-        If set, the class with the lowest expected cost is predicted; otherwise the class with the largest w·p.
-    objective, method : str
-        The objective that the weights optimise, and the method that found them.
-    value, value_at_one : float
-        Value of the objective with these weights, and with equal weights, on the rows on which the weights were chosen.
-        It is a cost per case for the objective "cost", otherwise a share.
+        Costs for decisions by lowest expected cost. If None, the class with the largest w·p is predicted.
+    objective : str
+        Objective that the weights optimise, such as "accuracy" or "cost".
+    method : str
+        Method that chose the weights: "smooth", "coordinate" or "greedy".
+    value : float
+        Value of the objective with these weights, on the rows on which the weights were chosen: a cost per case for the
+        objective "cost", otherwise a share.
+    value_at_one : float
+        Value of the objective with equal weights, on the same rows.
     confusion : ConfusionMatrix
-        Confusion matrix with these weights on the same rows.
+        Confusion matrix with these weights, on the same rows.
     model : str
-        Name of the model. The weights apply to the probabilities of this model.
+        Name of the model whose probabilities are weighted.
 
     Examples
     --------
@@ -464,24 +493,28 @@ class ClassWeights(Result):
         return recalibrate(checked, self.weight, self.temperature)
 
     def predict_index(self, proba: Any, *, reject_cost: float | None = None) -> Indices:
-        """Return the index of the predicted class of each row; −1 if rejected.
+        """Return the index of the predicted class of each row; −1 if the case is left undecided (rejected).
 
         Parameters
         ----------
         proba : n × k array or data frame
-            Probabilities in the order of `classes`; columns of a data frame are matched by name.
+            Class probabilities, with columns in the order of `classes`. Columns of a data frame are matched by name.
         reject_cost : float, optional
-            Cost of leaving a case undecided; only for decisions by lowest expected cost.
+            Cost of leaving a case undecided. It is allowed only if `cost` is set.
         """
         if self.cost is not None:
             return self.cost.decide(self.recalibrated(proba), reject_cost=reject_cost)
         if reject_cost is not None:
-            expected = "a decision by lowest expected cost (objective=CostMatrix, method='smooth')"
-            raise InputError("reject_cost", expected=expected, got=f"{self.objective!r} by {self.method!r}")
+            expected = "weights with objective=CostMatrix and method='smooth'"
+            raise InputError("reject_cost", expected=expected, got=f"{self.objective!r} and {self.method!r}")
         return (check_probabilities(proba, None, self.classes, "proba") * self.weight).argmax(axis=1)
 
     def predict(self, proba: Any, *, reject_cost: float | None = None) -> Array:
-        """Return the predicted class of each row; None if rejected.
+        """Return the predicted class of each row; None if the case is left undecided (rejected).
+
+        Parameters
+        ----------
+        proba, reject_cost : see `predict_index`
 
         Raises
         ------
@@ -501,19 +534,18 @@ class ClassWeights(Result):
         return names[index] if (index == REJECTED).any() else np.array(self.classes)[index]
 
     def verify(self, predictions: MulticlassPredictions) -> dict[str, tuple[float, float]]:
-        """Recompute the stored numbers from the rows on which the weights were chosen; return the numbers that differ.
+        """Recompute the stored numbers from the original rows, and return the numbers that differ.
 
         Parameters
         ----------
         predictions : MulticlassPredictions
-            Rows on which the weights were chosen. The order of their classes may differ.
+            Rows on which the weights were chosen. Their classes may be in a different order.
 
         Returns
         -------
         dict from name to pair of numbers
-            Stored and recomputed value of each number that differs; empty if the decision is verified. The numbers are
-            the cells of the confusion matrix and the value of the objective, compared with a relative tolerance of
-            1e-9.
+            Stored and recomputed value of each number that differs; empty if all numbers agree. The cells of the
+            confusion matrix and the value of the objective are compared, with a relative tolerance of 1e-9.
 
         Raises
         ------
@@ -540,39 +572,51 @@ class ClassWeights(Result):
         return {name: pair for name, pair in pairs.items() if not np.isclose(*pair, rtol=1e-9, atol=1e-12)}
 
     def rows_of(self, predictions: MulticlassPredictions) -> tuple[Indices, Array]:
-        """Return class indices and probabilities, with classes in the order of `self.classes`.
+        """Return the class indices and probabilities of the rows, with classes in the order of `self.classes`.
 
-        LabelError if `predictions` has other classes.
+        Raises
+        ------
+        LabelError
+            If the classes of `predictions` are not the classes of the weights.
         """
         order = class_names.class_order(predictions.classes, self.classes, "classes of the rows")
         model = self.model if self.model in predictions.proba else None
         return np.argsort(order)[predictions.y_true], predictions.probabilities(model)[:, order]
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Save the decision as JSON; replace an existing file only if `force` is True.
+        """Save the class weights as a JSON file.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        force : bool
+            If True, replace an existing file.
 
         Raises
         ------
         InputError
-            If the file cannot be written, or a class is neither text nor a number.
+            If the file cannot be written, the file exists and `force` is False, or a class is neither text nor a
+            number.
         """
         return write_file(path, self.to_json(), force=force)
 
     def to_json(self) -> str:
-        """Return the text of the file that `save` writes."""
+        """Return the content of the JSON file that `save` writes.
+        """
         odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
         if odd:
-            raise InputError("classes", expected="text or numbers, which JSON can hold", got=check.listing(odd))
+            raise InputError("classes", expected="text or numbers, because the file is JSON", got=check.listing(odd))
         return FORMAT.text(self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassWeights":
-        """Load a decision saved with `save`.
+        """Load class weights from a file written by `save`.
 
         Raises
         ------
         StoredError
-            If the file is missing, of a newer version, incomplete, or was changed after it was saved.
+            If the file is missing, incomplete, written by a newer version, or was changed after it was saved.
         """
         fields = FORMAT.read(path)
         made = cls.of_fields(fields)
@@ -581,7 +625,8 @@ class ClassWeights(Result):
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "ClassWeights":
-        """Return the decision from a JSON object, such as a part of another file."""
+        """Return the class weights stored in a JSON object, which may be part of another file.
+        """
         classes = fields.make("classes", class_names.check_classes, fields.take("classes", list, "a list of names"))
         cost = None
         if fields.content.get("cost", ...) is not None:
@@ -602,13 +647,15 @@ class ClassWeights(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision, ready for JSON."""
+        """Return the class weights as a dict that can be written as JSON.
+        """
         tables = {"cost": None if self.cost is None else self.cost.cost, "confusion": self.confusion.counts}
         return super().to_dict() | jsonable(tables)
 
     @property
     def verdict(self) -> str:
-        """Return the rule and its value as one sentence."""
+        """Decision rule and value of the objective, as one sentence.
+        """
         weights = ", ".join(f"{cls} {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))
         what = "lowest expected cost" if self.cost is not None else "largest weighted probability"
         value, at_one = alike(self.value, self.value_at_one)
@@ -645,47 +692,48 @@ def class_weights(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> ClassWeights:
-    """Choose class weights w that optimise an objective, if the class with the largest w·p is predicted.
+    """Choose class weights w so that predicting the class with the largest w·p optimises an objective.
+
+    Here p are the class probabilities of a model.
 
     Parameters
     ----------
     y_true : MulticlassPredictions, or array of n labels
-        Data that the model was not trained on: a different sample, or out-of-fold predictions.
+        Labels of rows that the model was not trained on, or predictions for such rows (held-out or out-of-fold).
     proba : n × k array
-        Predicted probabilities of the classes, if `y_true` are labels.
+        Predicted probabilities of the classes; omit if `y_true` is a MulticlassPredictions.
     model : str, optional
-        Name of the model whose probabilities are used, if `y_true` contains several models. By default the model with
-        the best value of the objective.
+        Name of the model whose probabilities are used. By default, the model with the best value of the objective.
     objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
-        Metric to maximise, or costs to minimise.
-    method : {"auto", "smooth", "coordinate", "greedy"}
-        "smooth" fits a temperature and a bias per class by maximum likelihood, and decides by Bayes' rule.
-        "coordinate" is coordinate ascent with exact line search from several starts. "greedy" is the method of Lachiche
-        & Flach. The last two methods optimise the objective on these rows directly. "auto" is "coordinate" for
-        macro-F1 and with constraints, otherwise "smooth"; these were best on held-out folds.
+        Metric to maximise, or cost matrix whose expected cost is minimised. method : {"auto", "smooth", "coordinate",
+        "greedy"} "smooth" fits a temperature and a bias per class by maximum likelihood, and decides by Bayes' rule.
+        "coordinate" optimises the objective on these rows by coordinate ascent with exact line search, from several
+        starts. "greedy" optimises the objective for one class after another, as described by Lachiche & Flach. "auto"
+        uses "coordinate" for macro-F1 and with constraints, otherwise "smooth"; these choices were best on held-out
+        folds.
     min_recall : float, or mapping from class to float, optional
-        Minimum recall of each class. "smooth" does not support it.
+        Minimum recall of every class (float) or of the named classes (mapping). Not supported by "smooth".
     subject_to : str or sequence of str
-        Bounds on accuracy or on metrics averaged over classes, such as
-        ``"macro_precision >= 0.8 and accuracy > 0.7"``. "smooth" does not support bounds.
+        Bounds on the accuracy, or on averages of a metric over classes, such as ``"macro_precision >= 0.8 and accuracy
+        > 0.7"``. Not supported by "smooth".
     classes, sample_weight : see `MulticlassPredictions`
     random_state : int, Generator, RandomState or None
-        Seed of the random starts.
+        Seed for the random starts of "coordinate".
 
     Returns
     -------
     ClassWeights
-        The class weights. `ClassWeights.predict` returns the predicted classes for given probabilities.
+        Class weights. `ClassWeights.predict` applies the weights to class probabilities of new rows.
 
     Raises
     ------
     InputError
-        If the method does not support the objective; also the errors of `MulticlassPredictions`.
+        If the method does not support the objective. All errors of `MulticlassPredictions` can also be raised.
 
     Warns
     -----
     RocscopeWarning
-        If no weights were found that satisfy `min_recall` and `subject_to`.
+        If no weights that satisfy `min_recall` and `subject_to` were found.
 
     See Also
     --------
@@ -693,13 +741,13 @@ def class_weights(
 
     Notes
     -----
-    An exact line search finds the best weight w_c of one class c, while the weights of all other classes j are fixed. A
-    row is predicted as class c if w_c exceeds max(w_j·p_j)/p_c, so the confusion matrix changes only at these n values.
-    After the values are sorted, one pass over them finds the global optimum of w_c.
+    The exact line search of "coordinate" finds the best weight w_c of one class c while the weights w_j of all other
+    classes j are fixed. A row is predicted as class c if w_c exceeds max(w_j·p_j)/p_c. Therefore, the confusion matrix
+    changes only at these n values of w_c. After sorting these values, one pass finds the best w_c.
 
-    On the rows of the sample, coordinate ascent is at least as good as equal or greedy weights; on new rows it may be
-    worse. docs/guide/class-weights.md reports a comparison over 25 data sets. With more than 20,000 rows, coordinate
-    ascent from each start uses a random sample of 20,000 rows. It then continues on all rows from the best result. The
+    On the rows of the sample, coordinate ascent is at least as good as equal or greedy weights. On new rows it may be
+    worse. docs/guide/class-weights.md reports a comparison on 25 data sets. With more than 20,000 rows, coordinate
+    ascent first runs on a random sample of 20,000 rows, and then continues on all rows from the best weights. The
     running time is O(sweeps·k·(n·k + n log n)).
 
     References
@@ -723,14 +771,15 @@ def class_weights(
     target = Objective.of(objective, preds.support, preds.classes, min_recall, subject_to)
     decisions = [_of_model(preds, name, objective, target, method, seed) for name in models]
     if not decisions:
-        raise ScoreError("models", expected="probabilities of at least one", got="predicted labels only")
+        raise ScoreError("predictions", expected="a model with probabilities", got="predicted labels only")
     return max(decisions, key=lambda decision: target.score(decision.confusion.counts))
 
 
 def _of_model(
     preds: MulticlassPredictions, model: str | None, objective: Any, target: Objective, method: Method, seed: int
 ) -> ClassWeights:
-    """Return the class weights of one model."""
+    """Choose the class weights for one model.
+    """
     design = preds.design(groups=False)
     y, proba = preds.y_true[design.rows], preds.probabilities(model)[design.rows]
     unit = 1.0 if preds.frequency is not None else float(design.amount.mean())
@@ -741,7 +790,7 @@ def _of_model(
     if method == "auto":
         method = "smooth" if by_rule else "coordinate"
     if method == "smooth" and not by_rule:
-        expected = f"one of {NAMES[:2]} or a cost matrix, and no constraint"
+        expected = "objective 'accuracy', 'balanced_accuracy' or a CostMatrix, without constraints"
         got = "a constraint" if target.is_constrained else "'macro_f1'"
         raise InputError("method='smooth'", expected=expected, got=got, hint="use method='coordinate'")
     cost, temperature = None, 1.0
@@ -767,7 +816,7 @@ def _of_model(
         counts = problem.table(cost.decide(recalibrate(problem.proba, weight, temperature)))
     score = target.score(counts)
     if score[0] < 0:
-        warn(f"no class weights were found that satisfy the constraints; {-score[0]:g} cases are missing")
+        warn(f"no class weights that satisfy the constraints were found; they are missed by {-score[0]:g} cases")
     value, at_one = target.value(score), target.value(problem.score(np.ones(problem.k)))
     matrix = ConfusionMatrix(counts.astype(preds.support.dtype), classes=preds.classes, rows="actual")
     name = model or preds.models[0]
