@@ -132,7 +132,11 @@ def test_orientation_must_be_said_unless_it_makes_no_difference():
     [
         (lambda: rs.multiclass.ConfusionMatrix([[1, 2, 3], [4, 5, 6]], rows="actual"), ShapeError, "square"),
         (lambda: rs.multiclass.ConfusionMatrix([[1, -2], [3, 4]], rows="actual"), WeightError, "at least 0"),
-        (lambda: rs.multiclass.ConfusionMatrix(TABLE, classes="AB", rows="actual"), ShapeError, "one column per class"),
+        (
+            lambda: rs.multiclass.ConfusionMatrix(TABLE, classes="AB", rows="actual"),
+            ShapeError,
+            "3 rows and columns, one per class",
+        ),
         (lambda: rs.multiclass.ConfusionMatrix(TABLE, rows="columns"), InputError, "'actual' or 'predicted'"),
         (lambda: rs.multiclass.ConfusionMatrix(TABLE, rows="actual").binary(3), LabelError, "one of 0, 1, 2"),
         (lambda: rs.multiclass.ConfusionMatrix(TABLE, rows="actual").macro("recal"), InputError, "recall"),

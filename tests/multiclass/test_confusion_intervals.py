@@ -168,9 +168,9 @@ def test_bad_input_is_named(options, error, message):
 
 
 def test_fractional_weights_have_no_interval():
-    with pytest.raises(InputError, match="sums of weights; make the matrix from rows"):
+    with pytest.raises(InputError, match="sums of weights; compute the matrix from rows"):
         rs.multiclass.ConfusionMatrix([[1.5, 0], [0, 2.5]]).interval("accuracy")
-    with pytest.raises(InputError, match="cases in its denominator"):
+    with pytest.raises(InputError, match="a denominator above 0"):
         rs.multiclass.ConfusionMatrix([[1, 0], [0, 0]]).interval("recall", of=1)
     with pytest.raises(InputError, match="undefined"):
         rs.multiclass.ConfusionMatrix([[4, 0], [0, 0]]).interval("mcc")

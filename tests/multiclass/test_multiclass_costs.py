@@ -154,14 +154,14 @@ def test_a_matrix_that_is_written_the_other_way_round_is_noticed():
         (
             lambda: rs.multiclass.CostMatrix([[0, 1], [1, 0]], classes="abc"),
             ShapeError,
-            r"one row and one column per class \(3\)",
+            r"3 rows and columns, one per class",
         ),
         (lambda: rs.multiclass.CostMatrix([[0, 1], [1, 0]], classes="aa"), LabelError, "a different name"),
         (lambda: rs.multiclass.CostMatrix([[0, np.inf], [1, 0]], classes="ab", rows="actual"), InputError, "finite"),
         (
             lambda: rs.multiclass.CostMatrix.errors("abc").decide([[0.5, 0.5]]),
             ShapeError,
-            r"one column per class, 1 × 3, got 1 × 2",
+            r"expected 1 × 3 numbers \(labels × classes\), got 1 × 2",
         ),
         (
             lambda: rs.multiclass.CostMatrix.errors("ab").decide([[0.5, 0.5]], reject_cost=np.nan),

@@ -120,7 +120,7 @@ def test_rounded_probabilities_pass_within_the_tolerance():
 def test_impossible_probabilities_are_refused(value, normalize):
     bad = PROBA.copy()
     bad[2, 1] = value
-    with pytest.raises(ScoreError, match="1 rows with an entry negative, missing or infinite, the first in row 2"):
+    with pytest.raises(ScoreError, match="1 rows with a negative, missing or infinite number, the first in row 2"):
         rs.multiclass.MulticlassPredictions(Y, bad, normalize=normalize)
 
 
@@ -155,7 +155,10 @@ def test_duplicated_class_names_are_refused(classes):
         ({"y_true": ["a", None, "b", "c"], "proba": PROBA}, "a value in every row"),
         ({"y_true": Y, "proba": {1: PROBA, "1": PROBA}}, "a different name for each model"),
         ({"y_true": Y, "proba": PROBA[:3]}, "4 × 3, got 3 × 3"),
-        ({"y_true": Y, "proba": {"m": Y}, "decisions": {"m": Y}}, "labels of each model once, got two of 'm'"),
+        (
+            {"y_true": Y, "proba": {"m": Y}, "decisions": {"m": Y}},
+            "one array of labels per model, got two arrays of 'm'",
+        ),
         ({"y_true": Y, "decisions": ["a", "b", "c", "x"], "classes": "abc"}, "got 'x'"),
         ({"y_true": Y, "proba": PROBA.astype(str)}, "values of type"),
         ({"y_true": ["a"] * 4, "decisions": ["a"] * 4}, "at least two classes"),

@@ -1,16 +1,16 @@
 """AUC of more than two classes: pairwise areas and their averages, the volume under the surface, and comparisons.
 
 A(i|j) is the probability that a case of class i has a higher predicted probability of i than a case of class j. The
-usual multi-class AUCs (Hand & Till, one-vs-rest, one-vs-one) are linear combinations of these areas, given the class
-sizes. The volume under the surface (VUS) is the share of correctly ordered trios, which consist of one case of each of
-three classes. All of them are U-statistics of k samples.
+usual multi-class AUCs (Hand & Till, one-vs-rest, one-vs-one) are weighted sums of these areas, given the class sizes. A
+trio consists of one case of each of three classes. The volume under the surface (VUS) is the share of trios that are
+ranked correctly. All these statistics are U-statistics of k samples, one sample per class.
 
-Their variance is estimated as in DeLong's method. Every row has a *component*: the mean of the statistic over all pairs
-or trios that contain the row. Classes are sampled independently, so the variance is the sum over classes of the
+Their variance is estimated by DeLong's method. The *component* of a row is the mean of the statistic over all pairs or
+trios that contain the row. Classes are sampled independently. Therefore, the variance is the sum over classes of the
 variance of the mean component (`ClassRows.covariance`). With groups of rows, the sums of components within groups are
-independent, which adds the covariance between the classes of a group (Obuchowski 1997, eq. 3–6).
+independent. This adds the covariance between the classes of a group (Obuchowski 1997, eq. 3–6).
 
-Order of the file: rows by class, pairwise areas, averages, volume, comparison.
+Sections of the file: rows by class, pairwise areas, averages, volume, comparison.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -43,16 +43,16 @@ from rocscope.multiclass.predictions import MulticlassPredictions, predictions_o
 
 @dataclass(frozen=True, eq=False)
 class ClassRows:
-    """Rows with positive weight sorted by class.
+    """Rows with positive weights, sorted by class.
 
     Attributes
     ----------
     order : array of n
-        Row numbers, class by class.
+        Row numbers, sorted by class.
     start : array of k + 1
         Rows of class i are ``order[start[i]:start[i + 1]]``.
     design : RowDesign
-        Weights and groups of the rows in this order.
+        Weights and groups of the rows, in the order of `order`.
     """
 
     order: Indices
@@ -61,7 +61,7 @@ class ClassRows:
 
     @classmethod
     def of(cls, y: Array, k: int, design: variance.RowDesign | None = None) -> "ClassRows":
-        """Sort rows by class, given checked class indices."""
+        """Sort rows by class, given the class index of each row."""
         design = design or variance.RowDesign.of(y.size)
         key = y.astype(np.min_scalar_type(k))[design.rows]
         order = np.argsort(key, kind="stable")
@@ -74,31 +74,32 @@ class ClassRows:
         return self.start.size - 1
 
     def rows(self, cls: int) -> slice:
-        """Return the positions of the rows of a class in `order`."""
+        """Return the slice of `order` that contains the rows of a class."""
         return slice(self.start[cls], self.start[cls + 1])
 
     def by_class(self, values: Array) -> list[Array]:
-        """Return the values of all rows, split by class."""
+        """Split the values of all rows by class."""
         return [values[self.order[self.rows(cls)]] for cls in range(self.k)]
 
     @cached_property
     def support(self) -> Array:
-        """Number of cases of each class (sums of weights)."""
+        """Number of cases of each class; with row weights, the sum of the weights."""
         if self.design.weight is None:
             return np.diff(self.start)
         return np.array([self.design.weight[self.rows(cls)].sum() for cls in range(self.k)])
 
     @cached_property
     def effective(self) -> list[float]:
-        """Effective number of rows, or of groups, of each class (Kish)."""
+        """Kish's effective sample size of each class, in rows or groups."""
         return [self.design.take(self.rows(cls)).effective for cls in range(self.k)]
 
     def covariance(self, components: Array) -> Array:
-        """Return the m × m covariance of statistics from row components (n × m); NaN for a class of one unit.
+        """Return the covariance matrix of m statistics (m × m) from the components of the rows (n × m).
 
-        The influence of a row on a class mean is the row's share of the weight times the residual of its component.
-        With sampling weights, the influences are those of the jackknife. Groups have covariances within classes, and
-        between the classes of a group.
+        The influence of a row on the mean component of its class is the row's share of the weight, multiplied by the
+        component minus the mean. With sampling weights, the jackknife's influences are used. With groups, the
+        covariance between rows of a group is included, also if the rows belong to different classes. The covariance is
+        NaN if a class has a single row or group.
         """
         group = self.design.group
         total = np.zeros((components.shape[1],) * 2)
@@ -128,18 +129,20 @@ _MERGED = 5_000  # rows per class above which merging pairs of classes is faster
 
 @dataclass(frozen=True, eq=False)
 class Placements:
-    """Positions of all rows, in class order, among the sorted probabilities of the rows of one class.
+    """Ranks of all rows among the sorted probabilities of the rows of one class.
 
     Attributes
     ----------
     own : slice
         Rows of the class.
     order : array
-        Rows of the class by increasing probability.
+        Order that sorts the rows of the class by increasing probability.
     cumulative : array
-        Weight of the first 0, 1, … rows in this order.
-    below, not_above : arrays of n
-        For each row: number of rows of the class with a lower probability, and with a lower or equal probability.
+        Cumulative weight of the sorted rows, starting with 0.
+    below : array of n
+        For each row, the number of rows of the class with a lower probability.
+    not_above : array of n
+        For each row, the number of rows of the class with a lower or equal probability.
     """
 
     own: slice
@@ -150,7 +153,7 @@ class Placements:
 
     @classmethod
     def of(cls, rows: ClassRows, proba: Array, index: int) -> "Placements":
-        """Return the positions of all rows among the rows of a class, by the probability of the class."""
+        """Rank all rows among the rows of the class with this index, by the predicted probability of this class."""
         own, column = rows.rows(index), proba[rows.order, index]
         order = np.argsort(column[own])
         weight = np.ones(order.size, np.int64) if rows.design.weight is None else rows.design.weight[own][order]
@@ -166,11 +169,11 @@ class Placements:
 
     @property
     def doubled_above(self) -> Array:
-        """Return twice the weight of the class above each row, plus the weight of the class tied with the row."""
+        """For each row, twice the weight of the class's rows with higher scores, plus the weight of tied rows."""
         return 2 * self.cumulative[-1] - self.cumulative[self.below] - self.cumulative[self.not_above]
 
     def halves_below(self, weight: Array) -> Array:
-        """Return the weight of all rows below each row of the class, plus half the weight tied with it."""
+        """For each row of the class, return the weight of all lower rows, plus half the weight of all tied rows."""
         # A row is below the i-th row of the class if at most i rows of the class are not above it.
         size = self.order.size
         sums = np.bincount(self.not_above, weight, size + 1) + np.bincount(self.below, weight, size + 1)
@@ -180,7 +183,7 @@ class Placements:
 
 
 def doubled_concordance(rows: ClassRows, proba: Array) -> Array:
-    """Return twice the concordant plus the tied pairs of every two classes (k × k); integers stay integers."""
+    """Return, for each pair of classes (k × k), twice the number of concordant pairs plus the number of tied pairs."""
     if rows.design.weight is None and rows.order.size > _MERGED * rows.k:
         return _merged_concordance(rows, proba)
     amount = np.ones(1, np.int64) if rows.design.weight is None else rows.design.weight
@@ -193,7 +196,7 @@ def doubled_concordance(rows: ClassRows, proba: Array) -> Array:
 
 
 def _merged_concordance(rows: ClassRows, proba: Array) -> Array:
-    """Return `doubled_concordance` for few large classes without weights, by merging sorted scores of two classes."""
+    """Return `doubled_concordance` of large classes without row weights, by merging sorted scores of two classes."""
     doubled = 2 * np.multiply.outer(rows.support, rows.support)
     for cls in range(rows.k):
         ranked = [np.sort(scores) for scores in rows.by_class(proba[:, cls])]
@@ -203,20 +206,22 @@ def _merged_concordance(rows: ClassRows, proba: Array) -> Array:
 
 
 def row_components(rows: ClassRows, proba: Array, weight_of: Array) -> Array:
-    """Return each row's contribution (in class order) to a weighted sum of A(i|j).
+    """Return the component of each row in a weighted sum of the areas A(i|j), in the order of `rows.order`.
 
     Parameters
     ----------
     rows : ClassRows
+        Rows sorted by class.
     proba : n × k array
+        Predicted probabilities of the classes.
     weight_of : k × k array
-        Coefficients of A(i|j); 0 for an undefined area.
+        Weight of each area A(i|j) in the sum; 0 for an undefined area.
 
     Notes
     -----
-    A contribution is the sum of the placements of DeLong, DeLong & Clarke-Pearson (1988) over the pairs of classes that
-    include the row's class. The weighted sum of areas is a k-sample U-statistic; its variance follows from the
-    variances of these contributions within the classes.
+    The component of a row is the weighted sum of its placements (DeLong, DeLong & Clarke-Pearson 1988) over all pairs
+    of classes that include the class of the row. The weighted sum of areas is a k-sample U-statistic. Its variance
+    follows from the variances of the components within the classes.
     """
     component = np.zeros(rows.order.size)
     sizes = np.diff(rows.start)
@@ -246,16 +251,17 @@ def _average(variant: Variant, doc: str) -> property:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MulticlassAuc(Result):
-    """Pairwise AUCs of classes, and their named averages.
+    """AUC of every pair of classes, and averages of these areas.
 
-    Made by `rocscope.multiclass.multiclass_auc`.
+    Returned by `rocscope.multiclass.multiclass_auc`.
 
     Attributes
     ----------
     classes : tuple of k names
+        Class names, in the order of the rows and columns of `matrix`.
     matrix : k × k array
-        A(i|j): probability that a case of class i (row) has a higher predicted probability of i than a case of class j
-        (column). Ties count half. NaN on the diagonal and for classes without cases.
+        Pairwise areas A(i|j): the probability that a case of class i (row) has a higher predicted probability of i than
+        a case of class j (column). Ties count half. The diagonal is NaN, and so are areas of classes without cases.
     support : array of k counts
         Number of cases of each class.
 
@@ -274,8 +280,9 @@ class MulticlassAuc(Result):
                     class of a row against those of other classes
     =============== ====================================================== =========================================
 
-    The weights sum to 1, so that a perfect model has the value 1. In `au1p`, Ferri et al. print an additional factor
-    1/k, which is omitted here. An average omits undefined areas and lists them in `undefined`.
+    The weights sum to 1, so that the average of a perfect model is 1. Ferri et al. print `au1p` with an additional
+    factor 1/k, which is omitted here. Undefined areas are omitted from an average; its `undefined` lists classes
+    without cases.
 
     References
     ----------
@@ -299,51 +306,51 @@ class MulticlassAuc(Result):
 
     @property
     def against_rest(self) -> Array:
-        """Return the AUC of each class against all others; NaN for a class without cases, or without other classes."""
+        """AUC of each class against all others; NaN if there are no cases of the class, or no other cases."""
         return confusion.weighted_mean(self.matrix, np.tile(self.support, (len(self.classes), 1)))
 
     def one_vs_one(self, class_weight: ClassWeight = "uniform") -> confusion.Average:
-        """Return the mean AUC over pairs of classes, weighted by the sum of their class weights.
+        """Return the mean of A(i|j) over pairs of classes, weighted by the sum of the weights of classes i and j.
 
         Parameters
         ----------
         class_weight : {"uniform", "prevalence"} or mapping from class to weight
-            "uniform" gives all classes equal weights; "prevalence" weights them by their number of cases.
+            Weight of each class: equal ("uniform"), its share of the cases ("prevalence"), or the given weight.
         """
         weight = class_weights(class_weight, self.classes, self.support)
         return self._mean(np.add.outer(weight, weight))
 
     def one_vs_rest(self, class_weight: ClassWeight = "uniform") -> confusion.Average:
-        """Return the mean AUC of each class against all others, with class weights as in `one_vs_one`."""
+        """Return the weighted mean of the AUCs of each class against all others; `class_weight` as in `one_vs_one`."""
         return self._mean(rest_weights(class_weights(class_weight, self.classes, self.support), self.support))
 
     def average(self, variant: Variant) -> confusion.Average:
-        """Return a named average."""
+        """Return an average of the pairwise AUCs by name, such as "hand_till"; see Notes of `MulticlassAuc`."""
         if variant == "micro":
             return confusion.Average(self._pooled().counts().pairs().auc("half"), self.classes)
         return self._mean(variant_weights(variant, self.support))
 
     def interval(self, variant: Variant = "hand_till", *, level: float = 0.95) -> inference.Estimate:
-        """Return an average with its confidence interval.
+        """Return an average of the pairwise AUCs with its confidence interval.
 
         Parameters
         ----------
         variant : str
-            Name of the average.
+            Name of the average; see Notes of `MulticlassAuc`.
         level : float
             Confidence level.
 
         Warns
         -----
         RocscopeWarning
-            If the variance is 0 or undefined. The interval is then Newcombe's, for the two smallest classes only.
+            If the variance is 0 or undefined. The interval is then Newcombe's interval for the two smallest classes.
 
         Notes
         -----
-        Given the class sizes, every average is a linear combination of A(i|j), and therefore a U-statistic of k
-        samples. Its variance comes from the placements of the rows within their classes. For two classes it equals
-        DeLong's variance. The interval is symmetric on the logit scale. It allows for the groups and weights that were
-        passed to `multiclass_auc`.
+        Given the class sizes, every average is a weighted sum of the areas A(i|j), and therefore a U-statistic of k
+        samples. Its variance is computed from the placements of the rows, as in DeLong's method; for two classes it is
+        equal to DeLong's variance. The interval is symmetric on the logit scale. It accounts for the groups and weights
+        that were passed to `multiclass_auc`.
 
         References
         ----------
@@ -360,7 +367,7 @@ class MulticlassAuc(Result):
             return auc_interval(self._pooled(), level=level)
         value = self.average(variant).value
         if np.isnan(value):
-            raise OneClassError(f"interval of {variant}", expected="cases of two classes", got="fewer")
+            raise OneClassError(f"interval of {variant}", expected="cases of two or more classes", got="only one class")
         used = coefficients(variant_weights(variant, self.support), self.support)
         components = row_components(self._rows, self._proba, used)
         error = float(self._rows.covariance(components[:, np.newaxis])[0, 0])
@@ -373,7 +380,7 @@ class MulticlassAuc(Result):
         return confusion.Average(value, over, tuple(cls for cls in self.classes if cls not in over))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the matrix and all averages, ready for JSON."""
+        """Return the pairwise AUCs and all averages as a dict that can be written as JSON."""
         facts = {name: getattr(self, name) for name in ("classes", "support", "matrix", "against_rest")}
         return jsonable(facts | {name: self.average(name) for name in VARIANTS})
 
@@ -398,23 +405,25 @@ def multiclass_auc(
     groups: Any = None,
     sample_weight: Any = None,
 ) -> MulticlassAuc:
-    """Compute the pairwise AUCs of more than two classes and their averages.
+    """Compute the AUC of every pair of classes, and averages such as Hand & Till's M.
 
     Parameters
     ----------
     y_true : MulticlassPredictions, or array of n labels
+        True classes, or labels and predictions together.
     proba : n × k array or data frame
-        Predicted probabilities of the classes, if `y_true` are labels.
+        Predicted probabilities of the classes; omit if `y_true` is a MulticlassPredictions.
     model : str, optional
-        Name of the model to evaluate; may be omitted if the predictions contain only one model.
+        Name of the model. By default, the only model of the predictions.
     classes, sample_weight : see `MulticlassPredictions`
     groups : array of n labels, optional
-        Group of each row, such as the patient. Intervals treat rows of one group as dependent. By default the groups
-        of the predictions; with False, all rows are independent.
+        Group of each row, such as the patient. Intervals treat rows of the same group as dependent. By default, the
+        groups of the predictions. If False, all rows are treated as independent.
 
     Returns
     -------
     MulticlassAuc
+        Pairwise AUCs and their averages.
 
     Raises
     ------
@@ -427,7 +436,7 @@ def multiclass_auc(
 
     Notes
     -----
-    Pairs are counted in integer arithmetic if the weights are integers. The running time is O(k·n log n + k·n).
+    If the weights are integers, pairs are counted in exact integer arithmetic. The running time is O(k·n log n + k·n).
 
     Examples
     --------
@@ -453,7 +462,7 @@ def multiclass_auc(
 def _estimate(
     value: float, variance: float, rows: ClassRows, level: float, name: str, *, of_trios: bool = False
 ) -> inference.Estimate:
-    """Return a mean over pairs or trios of rows with an interval that is symmetric on the logit scale."""
+    """Return an average AUC (or volume) with an interval that is symmetric on the logit scale."""
     if variance > 0 and 0 < value < 1:
         error, name = sqrt(variance), f"{rows.design.named(name)}, logit scale"
         low, high = logit(value, error, level)
@@ -461,36 +470,36 @@ def _estimate(
     # Without a variance, the interval uses only the smallest classes.
     first, second = sorted(size for size in rows.effective if size > 0)[:2]
     if of_trios:
-        name = f"Wilson's for {first:g} independent trios"
+        name = f"Wilson's interval for {first:g} independent trios"
         low, high = binomial_limits(value * first, first, "wilson", level)
     else:
         name = f"Newcombe's score interval, classes of {first:g} and {second:g}"
         low, high = newcombe(value, first, second, level)
-    warn(f"{value:g}: its variance is 0 or undefined, so the interval is {name}")
+    warn(f"the variance of {value:g} is 0 or undefined; the interval is {name}")
     return inference.Estimate(value, float(low), float(high), level, name, rows.design.n)
 
 
 def class_weights(given: ClassWeight, classes: tuple[Hashable, ...], support: Array) -> Array:
-    """Return the weight of each class; with "prevalence", its share of the cases."""
+    """Return the weight of each class: 1 for "uniform", the share of cases for "prevalence", or the given weight."""
     if isinstance(given, str):
         check.check_choice("class_weight", given, ("uniform", "prevalence"))
         return np.ones(support.size) if given == "uniform" else support / support.sum()
     weight = class_names.by_class(given, classes, "class_weight").astype(np.float64)
     if weight.shape != support.shape or not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-        expected = f"a weight of at least 0 for each of {check.listing(classes)}, not all 0"
+        expected = f"one weight of at least 0 per class ({check.listing(classes)}), and at least one above 0"
         raise InputError("class_weight", expected=expected, got=check.shown(given))
     return weight
 
 
 def rest_weights(weight: Array, support: Array) -> Array:
-    """Return the coefficients of A(i|j) in Σ weightᵢ·(AUC of i against all others)."""
+    """Return the weights of A(i|j) in the sum Σᵢ weightᵢ·(AUC of class i against all others)."""
     rest = support.sum() - support
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.nan_to_num(weight[:, np.newaxis] * support / rest[:, np.newaxis], posinf=0.0)
 
 
 def variant_weights(variant: Variant, support: Array) -> Array:
-    """Return the relative weights of A(i|j) in a named average."""
+    """Return the unnormalised weights of A(i|j) in the average with this name."""
     k = support.size
     share = support / support.sum()
     if variant in ("hand_till", "au1u"):
@@ -505,7 +514,7 @@ def variant_weights(variant: Variant, support: Array) -> Array:
 
 
 def coefficients(weight: Array, support: Array) -> Array:
-    """Return weights of A(i|j) that sum to 1, with 0 for undefined areas; all 0 if no area is defined."""
+    """Set the weights of undefined areas to 0, and normalise all weights to sum 1; all 0 if no area is defined."""
     used = np.array(weight, dtype=np.float64)
     absent = support == 0
     used[absent] = 0
@@ -521,21 +530,23 @@ _SAME_DISTANCE = 1e-12  # distances that differ by less are equal up to rounding
 _OTHER_WAYS = [way for way in permutations(range(3)) if way != (0, 1, 2)]
 
 MOST_TRIOS = 20_000_000
-"""Up to this number of trios of probability triples, all trios are evaluated."""
+"""Largest number of trios for which `vus` with probabilities evaluates all trios."""
 
 _TRIOS_PER_ROW = 200  # random trios per row; a choice: the interval includes the variance of the sampling
 
 
 @dataclass(frozen=True, eq=False)
 class Volume:
-    """A volume under the surface, and for each row the share of its trios that are correctly ordered.
+    """Volume under the surface, and for each row the share of its trios that are ranked correctly.
 
     Attributes
     ----------
     value : float
-    components : arrays of the rows of each class
-    spread : arrays of the rows of each class, or None
-        Variance of the components from the random choice of trios; None if all trios were counted.
+        Volume under the surface.
+    components : list of one array per class
+        For each row of the class, the share of its trios that are ranked correctly.
+    spread : list of one array per class, or None
+        Variance of each component due to the random choice of trios; None if all trios were evaluated.
     """
 
     value: float
@@ -543,9 +554,9 @@ class Volume:
     spread: list[Array] | None = None
 
     def variances(self, rows: ClassRows) -> tuple[float, float]:
-        """Return the variance of the volume over all trios, and the additional variance of random trios.
+        """Return the variance of the volume if all trios were evaluated, and the additional variance from random trios.
 
-        The random partners of a row increase the variance of the components, so this part is subtracted.
+        Random trios also increase the variance of the components. The first variance is corrected for this increase.
         """
         error = float(rows.covariance(np.concatenate(self.components)[:, np.newaxis])[0, 0])
         if self.spread is None:
@@ -559,9 +570,10 @@ class Volume:
 
 
 def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
-    """Return the volume for one score that should increase with the class, in O(n log n).
+    """Return the volume under the surface of a single score that should increase with the class.
 
-    A trio counts 1 if its scores increase strictly, 1/2 if two neighbours tie, and 1/6 if all three tie.
+    A trio counts 1 if its scores increase strictly with the class. It counts 1/2 if the scores never decrease and two
+    of them are tied, and 1/6 if all three are tied. The running time is O(n log n).
     """
     levels, place = np.unique(np.concatenate(groups), return_inverse=True)
     bounds = np.cumsum([0, *(group.size for group in groups)])
@@ -584,16 +596,18 @@ def ordinal_volume(groups: list[Array], weights: list[Array]) -> Volume:
 
 
 def corner_distances(proba: Array) -> Array:
-    """Return the distances of probability triples to the three corners of the simplex (n × 3)."""
+    """Return the distance of each row of three probabilities to each corner of the simplex (n × 3)."""
     corner = np.eye(3)
     return np.sqrt(((proba[:, np.newaxis, :] - corner) ** 2).sum(axis=2))
 
 
 def sorted_right(first: Array, second: Array, third: Array) -> Array:
-    """Return the credit of trios, given the distances of their cases (… × 3) to the corners.
+    """Return for each trio how much it counts in the volume, from 0 to 1.
 
-    There are six ways to assign the three cases to the three corners. The credit is 1 if the correct assignment has the
-    smallest sum of distances. If several assignments are equally close, the credit is shared.
+    Each argument contains the distances (… × 3) of one case of the trio to the three corners of the simplex. There are
+    six ways to assign the three cases to the three corners. A trio counts 1 if the correct assignment has the smallest
+    sum of distances, and otherwise 0. If m assignments including the correct one have the smallest sum, the trio counts
+    1/m.
     """
     own = first[..., 0] + second[..., 1] + third[..., 2]
     equally_good = np.ones(own.shape)
@@ -607,7 +621,7 @@ def sorted_right(first: Array, second: Array, third: Array) -> Array:
 
 
 def triple_volume(groups: list[Array], weights: list[Array]) -> Volume:
-    """Return the volume of probability triples over all trios."""
+    """Return the volume under the surface of class probabilities, computed from all trios."""
     distance = [corner_distances(group) for group in groups]
     total = [float(weight.sum()) for weight in weights]
     sums = [np.zeros(len(group)) for group in groups]
@@ -624,13 +638,13 @@ def triple_volume(groups: list[Array], weights: list[Array]) -> Volume:
 
 
 def sampled_volume(groups: list[Array], weights: list[Array], per_row: int, rng: np.random.Generator) -> Volume:
-    """Return the volume from `per_row` random trios per row; at least two, for a variance.
+    """Estimate the volume under the surface of class probabilities from `per_row` random trios per row (at least 2).
 
     Notes
     -----
-    The volume is the mean of three estimates, one per class. Each combines every row of the class with random rows of
-    the two other classes. It is an incomplete U-statistic (Blom 1976, Biometrika 63:573–580). The variance of the trios
-    of each row gives the additional variance due to random partners.
+    The volume is the mean of three estimates, one per class. Each estimate combines every row of the class with random
+    rows of the two other classes. It is an incomplete U-statistic (Blom 1976, Biometrika 63:573–580). The variance
+    between the trios of a row gives the additional variance due to the random choice.
     """
     distance = [corner_distances(group) for group in groups]
     value, means, spreads = 0.0, [], []
@@ -664,33 +678,39 @@ def vus(
     method: Literal["auto", "exact", "sampled"] = "auto",
     random_state: Any = 0,
 ) -> inference.Estimate:
-    """Estimate the volume under the ROC surface: the probability that three cases, one per class, are ranked correctly.
+    """Estimate the volume under the ROC surface of three classes.
+
+    The volume is the probability that three cases, one of each class, are ranked correctly.
 
     Parameters
     ----------
     y_true : array of n labels, or MulticlassPredictions
+        True classes, or labels and predictions together.
     score : array of n scores, or n × 3 array of probabilities
-        One score that should increase from the first class to the last; or the probabilities of the three classes.
+        A single score that should increase from the first to the last class, or the probabilities of the three classes.
+        Omit if `y_true` is a MulticlassPredictions.
     model : str, optional
-        Name of the model to evaluate, if `y_true` contains the predictions of several models.
+        Name of the model. By default, the only model of the predictions.
     classes : sequence of three labels, optional
-        Classes in the order of the score, or of the probability columns; sorted by default.
+        Classes in the order in which the score should increase, or in the order of the probability columns. By default,
+        the sorted labels.
     sample_weight : array of n weights, optional
         Weights of the rows.
     weights : {"auto", "frequency", "sampling"}
-        Meaning of the weights, by default as in the predictions.
+        Meaning of the weights; see `Predictions`. "auto" uses the meaning stored in the predictions.
     groups : see `multiclass_auc`
     level : float
         Confidence level.
     method : {"auto", "exact", "sampled"}
-        For probabilities: "exact" evaluates all trios, "sampled" 200 random trios per row; "auto" is "exact" up to 20
-        million trios. The volume of one score is always exact.
+        Method for probabilities. "exact" evaluates all trios, and "sampled" 200 random trios per row. "auto" is "exact"
+        for up to 20 million trios, otherwise "sampled". The volume of a single score is always exact.
     random_state : int, Generator, RandomState or None
-        Seed of the random trios.
+        Seed for drawing random trios.
 
     Returns
     -------
     Estimate
+        Volume under the surface with its confidence interval.
 
     Raises
     ------
@@ -705,16 +725,18 @@ def vus(
 
     Notes
     -----
-    For one score, a trio counts 1 if its scores increase strictly with the class, 1/2 if two neighbours tie, and 1/6 if
-    all three tie. Random scores have the volume 1/6. The running time is O(n log n).
+    A trio consists of one case of each class. With a single score, a trio counts 1 if its scores increase strictly with
+    the class. It counts 1/2 if the scores never decrease and two of them are tied, and 1/6 if all three are tied.
+    Random scores have the volume 1/6. The running time is O(n log n).
 
-    For probabilities, there are six ways to assign the three cases to the corners of the simplex. A trio counts 1 if
-    the correct assignment has the smallest sum of distances; ties share the credit. The running time is O(n₁·n₂·n₃).
+    With probabilities, there are six ways to assign the three cases to the corners of the simplex. A trio counts 1 if
+    the correct assignment has the smallest sum of distances. If m assignments including the correct one have the
+    smallest sum, the trio counts 1/m. For classes with n₁, n₂ and n₃ cases, the running time is O(n₁·n₂·n₃).
 
-    Both are U-statistics of three samples. Each case has a component, the share of its trios that are ranked correctly.
-    The variance is the sum over classes of the variance of the components, divided by the class size. Random trios add
-    a further variance. The interval is symmetric on the logit scale. If the variance is 0, the interval is Wilson's,
-    with the size of the smallest class as the number of trios.
+    Both volumes are U-statistics of three samples. The component of a case is the share of its trios that are ranked
+    correctly. The variance is the sum over classes of the variance of the components, divided by the class size. Random
+    trios add a further variance. The interval is symmetric on the logit scale. If the variance is 0, the interval is
+    Wilson's interval, with the size of the smallest class as the number of trios.
 
     References
     ----------
@@ -723,7 +745,7 @@ def vus(
 
     Examples
     --------
-    There are 2·2·2 trios; the scores increase strictly in 6, and tie at 5 in 2:
+    There are 2·2·2 = 8 trios. The scores increase strictly in 6 trios, and two scores of 5 are tied in 2 trios:
 
     >>> score = [1, 2, 3, 5, 5, 7]
     >>> vus(["low", "low", "mid", "mid", "high", "high"], score, classes=["low", "mid", "high"]).value
@@ -755,7 +777,7 @@ def vus(
     rows = ClassRows.of(preds.y_true, 3, design)
     absent = [name for name, size in zip(names, np.diff(rows.start), strict=True) if not size]
     if absent:
-        raise OneClassError("vus", expected="cases of all three classes", got=f"none of {check.listing(absent)}")
+        raise OneClassError("vus", expected="cases of all three classes", got=f"no case of {check.listing(absent)}")
     by_class = rows.by_class(values)
     amounts = [rows.design.take(rows.rows(cls)).amount for cls in range(3)]
     trios = np.prod([float(len(part)) for part in by_class])
@@ -787,21 +809,21 @@ def compare_multiclass_auc(
     level: float = 0.95,
     adjust: inference.Adjust = "holm",
 ) -> inference.Comparisons:
-    """Compare a multi-class AUC of models on the same rows, with intervals and tests.
+    """Compare a multi-class AUC of two or more models on the same rows.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
-        Predictions of two or more models; models that only predict labels are omitted.
+        Predictions of two or more models. Models without probabilities are omitted.
     variant : {"hand_till", "aunu", "aunp", "au1u", "au1p", "ovo_weighted", "micro"}
-        Average over pairs; see `MulticlassAuc`.
+        Average of the pairwise AUCs; see `MulticlassAuc`.
     groups : see `multiclass_auc`
     alternative, test, margin, level, adjust : see `rocscope.compare`
 
     Returns
     -------
     Comparisons
-        One Comparison for each pair of models.
+        Difference in AUC between the models of each pair, with interval and test.
 
     Raises
     ------
@@ -816,9 +838,10 @@ def compare_multiclass_auc(
 
     Notes
     -----
-    As in DeLong's test for two classes, the statistic is D/√(V₁ + V₂ − 2C). D is the difference of the AUCs; variances
-    and covariance come from the placements of the rows within their classes. Its distribution is Student's t with
-    u·(e/u)² − 1 degrees of freedom, for u rows (or groups) with an effective number of e.
+    As in DeLong's test for two classes, the test statistic is D/√(V₁ + V₂ − 2C). D is the difference between the two
+    AUCs, V₁ and V₂ are their variances, and C is their covariance. Variances and covariance are computed from the
+    placements of the rows. The test statistic is compared with Student's t distribution. Its degrees of freedom are
+    e²/u − 1, where u is the number of rows (or groups) and e the effective sample size.
 
     Examples
     --------
@@ -840,7 +863,7 @@ def compare_multiclass_auc(
     rows = ClassRows.of(predictions.y_true, len(predictions.classes), predictions.design(groups))
     used = coefficients(variant_weights(variant, rows.support), rows.support)
     if not used.any():
-        raise OneClassError("comparison", expected="cases of two classes", got="fewer")
+        raise OneClassError("comparison", expected="cases of two or more classes", got="only one class")
     components = [row_components(rows, predictions.proba[model], used) for model in models]
     covariance = rows.covariance(np.column_stack(components))
     estimates = {}

@@ -1,11 +1,12 @@
-"""Calibration of the probabilities of several classes: scores, calibration errors, curves and recalibration.
+"""Calibration of class probabilities: scores, calibration errors, calibration curves and recalibration.
 
-Scores and curves compare each class with all others ("classwise"), or evaluate the largest probability ("top label",
-also called confidence).
+Calibration errors and curves compare each class with all other classes ("classwise"), or evaluate the largest
+probability of each row ("top label", also called confidence).
 
-Recalibration maps log-probabilities linearly, p' = softmax(W·log p + b). W is a multiple of the identity (temperature
-scaling), diagonal (vector scaling) or full (Dirichlet calibration). The map is fitted by penalised maximum likelihood,
-with a penalty on changes of the probabilities. The optimiser is L-BFGS, preconditioned by the Hessian.
+Recalibration is a linear map of log-probabilities, p' = softmax(W·log p + b). The matrix W is a multiple of the
+identity (temperature scaling), diagonal (vector scaling) or full (Dirichlet calibration). The map is fitted by
+penalised maximum likelihood; the penalty shrinks it towards unchanged probabilities. The optimiser is L-BFGS,
+preconditioned by the Hessian.
 """
 
 import os
@@ -40,21 +41,24 @@ Kind = Literal["classwise", "top-label"]
 def multiclass_brier(
     y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
 ) -> float:
-    """Compute the multi-class Brier score: the mean over rows of Σ(pᵢ − 1[class i])² over the classes; 0 is best.
+    """Compute the multi-class Brier score.
+
+    The score of a row is Σᵢ(pᵢ − yᵢ)² over the classes i, where pᵢ is the probability of class i and yᵢ is 1 for the
+    true class, otherwise 0. The Brier score is the mean over rows.
 
     Parameters
     ----------
     y_true : array of n labels, or MulticlassPredictions
+        True classes, or labels and predictions together.
     proba : n × k array of probabilities
-        Predicted probabilities of the classes, if `y_true` are labels.
+        Predicted probabilities of the classes; omit if `y_true` is a MulticlassPredictions.
     model : str, optional
-        Name of a model of the MulticlassPredictions; may be omitted if there is only one.
+        Name of the model. By default, the only model of the predictions.
     classes, sample_weight : see `MulticlassPredictions`
 
     Returns
     -------
-    float
-        Score from 0 to 2; for two classes it is twice `rocscope.calibration.brier`.
+    float Score from 0 (best) to 2. For two classes it is twice the score of `rocscope.calibration.brier`.
 
     References
     ----------
@@ -73,7 +77,7 @@ def multiclass_brier(
 def multiclass_log_loss(
     y_true: Any, proba: Any = None, *, model: str | None = None, classes: Any = None, sample_weight: Any = None
 ) -> float:
-    """Compute the multi-class log loss: mean negative logarithm of the probability of the true class (0 is best).
+    """Compute the multi-class log loss: the mean of −log p, where p is the probability of the true class.
 
     Parameters
     ----------
@@ -82,7 +86,7 @@ def multiclass_log_loss(
     Returns
     -------
     float
-        Infinite if the true class of a row has probability 0.
+        Log loss; 0 is best. It is infinite if the true class of a row has probability 0.
 
     Examples
     --------
@@ -97,7 +101,7 @@ Score = Literal["brier", "log_loss", "rps"]
 
 
 def row_scores(y: Array, chance: Array, score: Score) -> Array:
-    """Return the score of each row; `multiclass_score` is its mean."""
+    """Return the score of each row; `multiclass_score` is the mean of these scores."""
     own = np.take_along_axis(chance, y[:, None], axis=1)[:, 0]
     if score == "log_loss":
         with np.errstate(divide="ignore"):
@@ -117,26 +121,26 @@ def _mean_score(preds: MulticlassPredictions, chance: Array, score: Score) -> fl
 def multiclass_score(
     y_true: Any, proba: Any = None, rule: Score = "brier", *, model: str | None = None, level: float = 0.95
 ) -> Estimate:
-    """Estimate a mean score of class probabilities with its confidence interval.
+    """Estimate the Brier score, log loss or ranked probability score with its confidence interval.
 
     Parameters
     ----------
     y_true, proba, model : see `multiclass_brier`
     rule : {"brier", "log_loss", "rps"}
-        "rps" is the ranked probability score, for classes whose columns are in order: the mean squared difference of
-        cumulative probabilities, from 0 to 1.
+        Score to estimate. "rps" is the ranked probability score for ordered classes, such as low, medium and high: the
+        mean squared difference between cumulative probabilities and cumulative outcomes, from 0 (best) to 1.
     level : float
         Confidence level.
 
     Returns
     -------
     Estimate
-        Mean over rows with a t interval, which allows for weights, groups and repeats.
+        Mean score over rows with a t interval. The interval accounts for weights, groups and repeats of the rows.
 
     Raises
     ------
     InputError
-        If `rule` is unknown, or a model has predicted labels only.
+        If `rule` is unknown, or the model has no probabilities.
 
     References
     ----------
@@ -164,27 +168,30 @@ def multiclass_decompose(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> Decomposition:
-    """Decompose a mean multi-class score into miscalibration − discrimination + uncertainty.
+    """Decompose a multi-class score into miscalibration − discrimination + uncertainty.
 
     Parameters
     ----------
     y_true, proba, model, classes, sample_weight : see `multiclass_brier`
     rule : {"brier", "log_loss"}
+        Score to decompose.
 
     Returns
     -------
     Decomposition
+        The score and its three terms.
 
     Raises
     ------
     InputError
-        If `rule` is unknown, or a model has predicted labels only.
+        If `rule` is unknown, or the model has no probabilities.
 
     Notes
     -----
-    The Brier score is the sum of the Brier scores of each class against all others. Its CORP terms are sums too, so
-    they are never negative. The log loss is not a sum over classes. Its recalibrated probabilities are the PAV values
-    of each class, divided by their sum, and its terms may be slightly negative.
+    The multi-class Brier score is the sum over classes of the Brier score of each class against all others. Each term
+    is therefore the sum of the CORP terms of the classes, and is never negative. The log loss is not a sum over
+    classes. To recalibrate the probabilities, each class is calibrated by PAV, and the values of a row are divided by
+    their sum. The terms of the log loss may therefore be slightly negative.
 
     References
     ----------
@@ -226,25 +233,25 @@ def multiclass_calibration_error(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Compute the expected calibration error of the predicted class, or of each class against the rest.
+    """Compute the expected calibration error (ECE) for several classes.
 
     Parameters
     ----------
     y_true, proba, model, classes, sample_weight : see `multiclass_brier`
     kind : {"top-label", "classwise"}
-        "top-label" compares the largest probability (the confidence) with the frequency at which its class occurs.
-        "classwise" is the mean over classes of the error of each class against all others.
+        "top-label" compares the probability of the most probable class with the frequency at which this class is
+        correct. "classwise" is the mean over classes of the calibration error of each class against all others.
     bins : int
         Number of bins of equal width.
 
     Returns
     -------
-    float
+    float Expected calibration error, from 0 (best) to 1.
 
     Raises
     ------
     InputError
-        If `kind` is unknown, or a model has predicted labels only.
+        If `kind` is unknown, or the model has no probabilities.
 
     References
     ----------
@@ -264,7 +271,7 @@ def multiclass_calibration_error(
 
 
 def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
-    """Return two-class data: positive if the most probable class occurred, with its probability as score."""
+    """Return two-class predictions: is the most probable class correct? The score is the probability of this class."""
     chance = preds.probabilities(model)
     first = chance.argmax(axis=1)
     score = np.take_along_axis(chance, first[:, None], axis=1)[:, 0]
@@ -286,18 +293,19 @@ def multiclass_calibration_curves(
     sample_weight: Any = None,
     **options: Any,
 ) -> dict[Any, CalibrationCurve]:
-    """Compute calibration curves of each class against all others, and of the predicted class ("top label").
+    """Compute the calibration curve of each class against all others, and of the most probable class.
 
     Parameters
     ----------
     y_true, proba, model, classes, sample_weight : see `multiclass_brier`
     **options
-        Options of `rocscope.calibration_curve`, such as ``method`` and ``bins``.
+        Arguments of `rocscope.calibration_curve`, such as ``method`` and ``bins``.
 
     Returns
     -------
     dict from class to CalibrationCurve
-        Curve of each class, and of "top label", with bands as in `rocscope.calibration_curve`.
+        Calibration curve of each class, and under the key "top label" the curve of the most probable class. Bands are
+        as in `rocscope.calibration_curve`.
 
     Examples
     --------
@@ -343,18 +351,20 @@ _FOLDS = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassRecalibrator(Result):
-    """Recalibration map for k classes: softmax of a linear map of log-probabilities.
+    """Fitted recalibration of class probabilities: softmax(W·log p + b).
 
-    Made by `rocscope.multiclass.recalibrate_classes`, or read from a file by `ClassRecalibrator.load`.
+    Returned by `rocscope.multiclass.recalibrate_classes` and `ClassRecalibrator.load`.
 
     Attributes
     ----------
     classes : tuple of k names
+        Class names, in the order of the probability columns.
     method : {"temperature", "vector", "dirichlet"}
+        Method by which the map was fitted.
     weight : k × k array
-        Matrix of the map: a multiple of the identity, diagonal, or full.
+        Matrix W: a multiple of the identity ("temperature"), diagonal ("vector") or full ("dirichlet").
     intercept : array of k
-        Intercepts of the map.
+        Intercepts b.
 
     Examples
     --------
@@ -371,25 +381,32 @@ class ClassRecalibrator(Result):
     intercept: Array
 
     def predict(self, proba: Any) -> Array:
-        """Return recalibrated probabilities (n × k); columns of a data frame are matched by name."""
+        """Recalibrate class probabilities (n × k); columns of a data frame are matched by name."""
         checked = check_probabilities(proba, None, self.classes, "proba").astype(np.float64)
         if not self.intercept.any() and (self.weight == np.eye(len(self.classes))).all():
             return checked
         return special.softmax(_logarithms(checked) @ self.weight.T + self.intercept, axis=1)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Save the recalibrator as JSON.
+        """Save the recalibrator as a JSON file.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        force : bool
+            If True, replace an existing file.
 
         Raises
         ------
         InputError
-            If the file exists and `force` is False, or cannot be written.
+            If the file cannot be written, or the file exists and `force` is False.
         """
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassRecalibrator":
-        """Load a recalibrator saved with `save`; the file is JSON, and no code in it is executed.
+        """Load a recalibrator from a file written by `save`; the file is JSON and cannot execute code.
 
         Raises
         ------
@@ -420,14 +437,14 @@ class RecalibratedClasses(Result):
     Attributes
     ----------
     predictions : MulticlassPredictions
-        Same rows with recalibrated probabilities; with folds, each row's probabilities come from a fit to the other
-        folds.
-    recalibrators : dict of ClassRecalibrator
+        The given rows with recalibrated probabilities. With cross-fitting, the probabilities of a row are computed by a
+        recalibrator that was fitted to the other folds.
+    recalibrators : dict from model name to ClassRecalibrator
         Recalibrator of each model, fitted to all rows.
     method : str
         Recalibration method.
     out_of_sample : bool
-        True if the probabilities come from fits to other folds.
+        True if the probabilities are cross-fitted.
     """
 
     _content = ("method", "out_of_sample", "recalibrators")
@@ -454,23 +471,25 @@ def recalibrate_classes(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> RecalibratedClasses:
-    """Recalibrate each model's probabilities out of fold.
+    """Recalibrate the class probabilities of each model by cross-fitting.
 
     Parameters
     ----------
     y_true, proba, classes, sample_weight : see `multiclass_brier`
     method : {"dirichlet", "vector", "temperature"}
-        "dirichlet" multiplies the log-probabilities by a matrix, "vector" by one number per class; both add intercepts.
-        "temperature" divides them by one number.
+        "dirichlet" multiplies the vector of log-probabilities by a full matrix and adds an intercept per class.
+        "vector" multiplies each log-probability by the factor of its class and adds an intercept per class.
+        "temperature" divides all log-probabilities by one number.
     strength : float, optional
-        Strength λ of the penalty on changes: λ/2 times the sum of squared coefficient changes is added to the log loss
-        of all rows. By default λ is chosen by cross-validation on the rows of the fit, and the probabilities stay
-        unchanged if the gain is below its standard error. Above 20,000 rows, and for "temperature", which does not
-        overfit, the default is 1.
+        Strength λ of the penalty. The penalised loss is the sum of the log losses of all rows plus λ/2·‖β‖². Here β
+        contains the differences of all coefficients from the map that leaves the probabilities unchanged. By default, λ
+        is chosen by cross-validation on the training rows. If the cross-validated gain is smaller than its standard
+        error, the probabilities are not changed. With more than 20,000 rows, and for "temperature", the default is 1.
     cv : int, "fold", splits, or None
-        As in `rocscope.calibration.recalibrate`. None fits and applies the map to the same rows.
+        Folds for cross-fitting, as in `rocscope.calibration.recalibrate`. None fits and applies the map to the same
+        rows.
     random_state : int, Generator, RandomState or None
-        Seed of the folds.
+        Seed of the random folds.
 
     Returns
     -------
@@ -480,7 +499,7 @@ def recalibrate_classes(
     Raises
     ------
     InputError
-        If a model has predicted labels only, the method is unknown, or a class is missing in a fold.
+        If no model has probabilities, the method is unknown, or a class is missing in a fold.
 
     See Also
     --------
@@ -488,8 +507,8 @@ def recalibrate_classes(
 
     Notes
     -----
-    The fit maximises a penalised likelihood with L-BFGS. Probabilities below 10⁻⁹ are raised to 10⁻⁹. Models that only
-    predict labels are omitted.
+    The penalised loss is minimised by L-BFGS. Probabilities below 10⁻⁹ are replaced by 10⁻⁹. Models without
+    probabilities are omitted.
 
     References
     ----------
@@ -512,7 +531,7 @@ def recalibrate_classes(
     if strength is not None:
         check.check_number(strength, "strength", "a finite number of at least 0", least=0)
     if not preds.proba:
-        raise InputError("predictions", expected="a model with probabilities", got="predicted labels only")
+        raise InputError("predictions", expected="a model with probabilities", got="models with predicted labels only")
     # The penalty is scaled with the mean weight, so multiplying all weights by a factor changes nothing.
     relative = preds.relative_weight
     weight = np.ones(len(preds)) if relative is None else relative.astype(np.float64)
@@ -537,7 +556,7 @@ def _logarithms(chance: Array) -> Array:
 
 
 def _fit(classes: tuple[Hashable, ...], rows: "LabelledLogs", method: str, strength: float | None) -> ClassRecalibrator:
-    """Return the fitted recalibrator; with many rows, fit a subsample first, so that few steps use all rows."""
+    """Fit a recalibrator; with many rows, first fit it to a subsample, because the next fit then needs few steps."""
     size, n = rows.logs.shape
     # Coefficients: the logarithm of the factor; or the difference from the identity, with intercepts in the last
     # column.
@@ -562,10 +581,10 @@ def _fit(classes: tuple[Hashable, ...], rows: "LabelledLogs", method: str, stren
 
 
 def _strength(beta: Array, rows: "LabelledLogs") -> tuple[float, Array]:
-    """Return the penalty of lowest held-out loss with its coefficients; infinite if its gain is within its error.
+    """Return the penalty strength with the lowest held-out loss, and its mean coefficients over folds.
 
-    In each fold, the fit for one strength starts from the fit for the next stronger penalty, and all fits share one
-    Hessian. Few steps remain, which saves most of the time.
+    The strength is infinite if the gain over unchanged probabilities is at most one standard error. To save time, the
+    fit for a strength starts from the fit for the next stronger penalty, and all fits share one Hessian.
     """
     n, k = rows.label.size, len(rows.logs)
     if n < 2 * _FOLDS:
@@ -590,9 +609,10 @@ def _strength(beta: Array, rows: "LabelledLogs") -> tuple[float, Array]:
 
 @dataclass(frozen=True)
 class LabelledLogs:
-    """Log-probabilities (k classes × n cases), class index and weight of each case.
+    """Log-probabilities (k classes × n cases), and the class index and weight of each case.
 
-    The linear predictors are matrix·log p + intercept; a one-dimensional matrix is a diagonal.
+    The linear predictors are matrix·log p + intercept. A one-dimensional `matrix` contains the diagonal of a diagonal
+    matrix.
     """
 
     logs: Array
@@ -600,22 +620,22 @@ class LabelledLogs:
     weight: Array
 
     def take(self, rows: Any) -> "LabelledLogs":
-        """Return some of the rows."""
+        """Return the cases with the given row numbers, mask or slice."""
         return LabelledLogs(self.logs[:, rows], self.label[rows], self.weight[rows])
 
     def linear(self, matrix: Array, intercept: Array) -> Array:
-        """Return the linear predictors (k × n), minus the largest one of each case."""
+        """Return the linear predictors (k × n), minus the largest linear predictor of each case."""
         linear = (matrix @ self.logs if matrix.ndim == 2 else matrix[:, None] * self.logs) + intercept[:, None]
         linear -= linear.max(axis=0)
         return linear
 
     def log_likelihoods(self, matrix: Array, intercept: Array) -> Array:
-        """Return the logarithm of the probability of each case's class, clipped at the smallest probability."""
+        """Return the log-probability of the true class of each case; probabilities below 10⁻⁹ are replaced by 10⁻⁹."""
         logs = special.log_softmax(self.linear(matrix, intercept), axis=0)
         return np.maximum(logs[self.label, np.arange(self.label.size)], np.log(_LEAST_PROBABILITY))
 
     def loss(self, matrix: Array, intercept: Array) -> tuple[float, Array, Array]:
-        """Return the sum of log losses, and its gradients by matrix (or diagonal) and intercepts."""
+        """Return the weighted sum of log losses, and its gradients by the matrix (or diagonal) and the intercepts."""
         value = 0.0
         by_matrix, by_intercept = np.zeros_like(matrix), np.zeros_like(intercept)
         for start in range(0, self.label.size, _BLOCK):
@@ -637,7 +657,11 @@ Axes = tuple[Array, Array]
 
 
 def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
-    """Return the matrix (or its diagonal) and intercepts from a log factor, or from differences from the identity."""
+    """Return the matrix (or its diagonal) and the intercepts that the coefficients `beta` stand for.
+
+    `beta` is the logarithm of a common factor, or an array of differences from the identity matrix with the intercepts
+    in the last column.
+    """
     if beta.ndim == 1:
         return np.full(size, np.exp(beta[0])), np.zeros(size)
     matrix, intercept = beta[:, :-1], beta[:, -1]
@@ -647,12 +671,12 @@ def _unpacked(beta: Array, size: int) -> tuple[Array, Array]:
 def _minimised(
     start: Array, rows: LabelledLogs, strength: float, *, axes: Axes | None = None, most_steps: int = _MOST_STEPS
 ) -> Array:
-    """Return the coefficients of lowest penalised loss, Σ w·loss + strength/2·‖β‖².
+    """Return the coefficients β that minimise the penalised loss Σ w·loss + strength/2·‖β‖².
 
     β = 0 leaves the probabilities unchanged. The penalty shrinks all coefficients towards 0, including intercepts and
-    the logarithm of a common factor. The search variable is z in β = start + P·z, where P is the root of the inverse
-    Hessian, which needs few steps. A search that ends after `most_steps` is not an error, because the loss is still
-    below the loss at `start`.
+    the logarithm of a common factor. The optimiser searches for z in β = start + P·z, where P is the square root of the
+    inverse Hessian; it then needs few steps. A search that ends after `most_steps` is not an error, because it still
+    decreases the loss.
     """
     size, total = len(rows.logs), rows.weight.sum()
     axes = _axes(start, rows) if axes is None else axes
@@ -678,7 +702,7 @@ def _minimised(
 
 
 def _axes(beta: Array, rows: LabelledLogs) -> Axes | None:
-    """Return the eigenvectors and eigenvalues of the Hessian of the mean loss on these rows."""
+    """Return the eigenvectors and eigenvalues of the Hessian of the mean loss; None if it would take too long."""
     if beta.ndim == 1 or beta.size > _MOST_COEFFICIENTS:
         return None
     part = rows.take(slice(None, None, max(rows.label.size * beta.size // _HESSIAN_CELLS, 1)))

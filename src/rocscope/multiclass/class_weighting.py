@@ -77,8 +77,7 @@ class Objective:
     def of(
         cls, target: "Name | CostMatrix", support: Array, classes: Any, min_recall: Any = None, subject_to: Any = ()
     ) -> "Objective":
-        """Return the objective for a sample, given its number of cases of each class (`support`).
-        """
+        """Return the objective for a sample, given its number of cases of each class (`support`)."""
         constraints = _least_recall(min_recall, classes), _conditions(subject_to)
         if isinstance(target, CostMatrix):
             return cls("cost", -target.cost, support, *constraints)
@@ -92,22 +91,19 @@ class Objective:
         return cls(target, np.diag(per_case), support, *constraints)
 
     def score(self, counts: Array) -> Score:
-        """Return the shortfall (negative) and the value of a confusion matrix.
-        """
+        """Return the shortfall (negative) and the value of a confusion matrix."""
         hits, predicted = np.diagonal(counts), counts.sum(axis=0)
         value = self.macro_f1(hits, predicted) if self.gain is None else (self.gain * counts).sum()
         return -self.shortfall(hits, predicted).item(), float(value)
 
     def value(self, score: Score) -> float:
-        """Convert the value in a score to a share, or to a cost per case.
-        """
+        """Convert the value in a score to a share, or to a cost per case."""
         value = -score[1] if self.name == "cost" else score[1]
         return value / float(self.support.sum()) if self.name in ("accuracy", "cost") else value
 
     @property
     def is_constrained(self) -> bool:
-        """True if the objective has minimum recalls or other constraints.
-        """
+        """True if the objective has minimum recalls or other constraints."""
         return bool(self.least_recall.any() or self.conditions)
 
     def shortfall(self, hits: Array, predicted: Array) -> Array:
@@ -129,8 +125,7 @@ class Objective:
         return lacking
 
     def macro_f1(self, hits: Array, predicted: Array) -> Array:
-        """Return the mean F1 of the classes that have cases; the last axis is the class axis.
-        """
+        """Return the mean F1 of the classes that have cases; the last axis is the class axis."""
         present = self.support > 0
         return (2 * hits[..., present] / (self.support + predicted)[..., present]).mean(axis=-1)
 
@@ -190,23 +185,19 @@ class Problem:
         return self.proba.shape[1]
 
     def counts(self, class_weight: Array) -> Array:
-        """Return the confusion matrix of the predictions with these class weights.
-        """
+        """Return the confusion matrix of the predictions with these class weights."""
         return self.table((self.proba * class_weight).argmax(axis=1))
 
     def table(self, predicted: Array) -> Array:
-        """Return the confusion matrix of given predictions, as class indices.
-        """
+        """Return the confusion matrix of given predictions, as class indices."""
         return np.bincount(self.y * self.k + predicted, self.weight, self.k**2).reshape(self.k, self.k)
 
     def score(self, class_weight: Array) -> Score:
-        """Return the objective's score of the predictions with these class weights.
-        """
+        """Return the objective's score of the predictions with these class weights."""
         return self.objective.score(self.counts(class_weight))
 
     def rows(self, kept: Array) -> "Problem":
-        """Return the problem with a subset of the rows and the same objective.
-        """
+        """Return the problem with a subset of the rows and the same objective."""
         return replace(self, y=self.y[kept], proba=self.proba[kept], weight=self.weight[kept])
 
 
@@ -350,8 +341,7 @@ def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> 
 
 
 def _part(problem: Problem, seed: Any) -> Problem:
-    """Return the problem with a random sample of at most 20,000 rows.
-    """
+    """Return the problem with a random sample of at most 20,000 rows."""
     if problem.y.size <= MANY_ROWS:
         return problem
     rows = np.random.default_rng(seed).choice(problem.y.size, MANY_ROWS, replace=False)
@@ -377,14 +367,12 @@ def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
 
 
 def _weights(log_weight: Array) -> Array:
-    """Return the weights with geometric mean 1, given their logarithms; clip them to finite float64 values.
-    """
+    """Return the weights with geometric mean 1, given their logarithms; clip them to finite float64 values."""
     return np.exp((log_weight - log_weight.mean()).clip(-_LARGEST_LOG, _LARGEST_LOG))
 
 
 def balanced_weights(class_weight: Array, temperature: float, support: Array) -> Array:
-    """Return the class weights that divide each recalibrated probability by the share of its class.
-    """
+    """Return the class weights that divide each recalibrated probability by the share of its class."""
     share = np.where(support > 0, support, support.sum()) / support.sum()
     return _weights(np.log(class_weight) - temperature * np.log(share))
 
@@ -602,8 +590,7 @@ class ClassWeights(Result):
         return write_file(path, self.to_json(), force=force)
 
     def to_json(self) -> str:
-        """Return the content of the JSON file that `save` writes.
-        """
+        """Return the content of the JSON file that `save` writes."""
         odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
         if odd:
             raise InputError("classes", expected="text or numbers, because the file is JSON", got=check.listing(odd))
@@ -625,8 +612,7 @@ class ClassWeights(Result):
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "ClassWeights":
-        """Return the class weights stored in a JSON object, which may be part of another file.
-        """
+        """Return the class weights stored in a JSON object, which may be part of another file."""
         classes = fields.make("classes", class_names.check_classes, fields.take("classes", list, "a list of names"))
         cost = None
         if fields.content.get("cost", ...) is not None:
@@ -647,15 +633,13 @@ class ClassWeights(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the class weights as a dict that can be written as JSON.
-        """
+        """Return the class weights as a dict that can be written as JSON."""
         tables = {"cost": None if self.cost is None else self.cost.cost, "confusion": self.confusion.counts}
         return super().to_dict() | jsonable(tables)
 
     @property
     def verdict(self) -> str:
-        """Decision rule and value of the objective, as one sentence.
-        """
+        """Decision rule and value of the objective, as one sentence."""
         weights = ", ".join(f"{cls} {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))
         what = "lowest expected cost" if self.cost is not None else "largest weighted probability"
         value, at_one = alike(self.value, self.value_at_one)
@@ -778,8 +762,7 @@ def class_weights(
 def _of_model(
     preds: MulticlassPredictions, model: str | None, objective: Any, target: Objective, method: Method, seed: int
 ) -> ClassWeights:
-    """Choose the class weights for one model.
-    """
+    """Choose the class weights for one model."""
     design = preds.design(groups=False)
     y, proba = preds.y_true[design.rows], preds.probabilities(model)[design.rows]
     unit = 1.0 if preds.frequency is not None else float(design.amount.mean())

@@ -1,11 +1,11 @@
-"""Confusion matrices of several classes, with statistics, averages over classes and intervals.
+"""Confusion matrices of several classes, with metrics, averages over classes and confidence intervals.
 
-Counts have the actual class in rows and the predicted class in columns. A metric of one class compares it with all
-others (one-vs-rest). Averages over classes are macro (equal weights), weighted (by their number of cases) or micro
-(from the sum of all one-vs-rest tables). Statistics of the complete matrix are accuracy, kappa and the Matthews
-correlation.
+The rows of a matrix are the actual classes, and the columns the predicted classes. A metric of one class compares this
+class with all other classes (one-vs-rest). There are three averages of a metric over classes: macro (equal weights),
+weighted (by the number of cases of each class) and micro (computed from the sum of all one-vs-rest tables). Statistics
+of the complete matrix are accuracy, kappa and the Matthews correlation.
 
-The first part of the file checks probability columns for all modules of `rocscope.multiclass`.
+The first part of the file checks class probabilities for all modules of `rocscope.multiclass`.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -32,7 +32,7 @@ from rocscope.inference.variance import RowDesign
 # Probabilities
 
 SUM_TOLERANCE = 1e-5
-"""Largest accepted difference between 1 and the sum of a row's probabilities."""
+"""Largest accepted difference between 1 and the sum of the probabilities of a row."""
 
 SOFTMAX = "convert logits by scipy.special.softmax(logits, axis=1) first"
 
@@ -40,16 +40,17 @@ SOFTMAX = "convert logits by scipy.special.softmax(logits, axis=1) first"
 def check_probabilities(
     values: Any, n: int | None, classes: Sequence[Hashable], name: str, *, normalize: bool = False
 ) -> Array:
-    """Return n rows of k probabilities that sum to 1, in their own floating-point type.
+    """Return an n × k array of class probabilities, after checking that each row sums to 1.
 
-    Columns of a data frame are matched by name. With `normalize`, non-negative rows are divided by their sums.
+    Floating-point types are kept. Columns of a data frame are matched to the classes by name. If `normalize` is True,
+    each row is divided by its sum.
     """
     proba = class_names.by_class(values, classes, name)
     n = (len(proba) if proba.ndim else 1) if n is None else n
     if proba.shape != (n, len(classes)):
         got = " × ".join(map(str, proba.shape)) or "a single number"
-        hint = "name the classes of the columns with classes=" if proba.shape[:1] == (n,) else ""
-        expected = f"one row per label and one column per class, {n} × {len(classes)}"
+        hint = "pass the classes of the columns as classes=" if proba.shape[:1] == (n,) else ""
+        expected = f"{n} × {len(classes)} numbers (labels × classes)"
         raise ShapeError(name, expected=expected, got=got, hint=hint)
     if proba.dtype.kind == "O":
         proba = np.column_stack([check.check_scores(column, name=name) for column in proba.T])
@@ -63,13 +64,13 @@ def check_probabilities(
     # All entries of a row are finite and non-negative exactly if its sum is finite and its smallest entry non-negative.
     bad = ~(np.isfinite(total) & (proba.min(axis=1) >= 0))
     if bad.any():
-        what = check.count_and_first(bad, "rows with an entry negative, missing or infinite")
+        what = check.count_and_first(bad, "rows with a negative, missing or infinite number")
         hint = "" if not np.isfinite(total).all() else SOFTMAX
         raise ScoreError(name, expected="finite probabilities of at least 0", got=what, hint=hint)
     if normalize:
         if not total.all():
             without = check.count_and_first(total == 0, "rows without")
-            raise ScoreError(name, expected="a positive entry in every row", got=without)
+            raise ScoreError(name, expected="a positive probability in every row", got=without)
         return proba / total.astype(proba.dtype)[:, np.newaxis]
     off = np.abs(total - 1) > SUM_TOLERANCE
     if off.any():
@@ -81,7 +82,7 @@ def check_probabilities(
 
 
 def class_table(values: Array, classes: Sequence[Hashable], corner: str, digits: str = "g") -> str:
-    """Return an HTML table of one value for each pair of classes."""
+    """Return an HTML table of a k × k array, with the class names as headings of rows and columns."""
     rows = [(name, *(format(value, digits) for value in row)) for name, row in zip(classes, values, strict=True)]
     return html_table(rows, (corner, *classes))
 
@@ -94,36 +95,38 @@ RowsAre = Literal["actual", "predicted"]
 def rows_actual(
     matrix: Any, classes: Any, name: str, rows: RowsAre | None
 ) -> tuple[Array, tuple[Hashable, ...] | None]:
-    """Return a finite square matrix with actual classes in rows and predicted classes in columns, and the names."""
+    """Return a checked square matrix with actual classes in rows and predicted classes in columns, and the names."""
     table, names = class_names.square_by_class(matrix, classes, name)
     array = np.asarray(table)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         got = " × ".join(map(str, array.shape)) or "a single number"
-        raise ShapeError(name, expected="a square matrix, one row and one column per class", got=got)
+        raise ShapeError(name, expected="a square matrix (classes × classes)", got=got)
     if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         raise InputError(name, expected="finite numbers", got=repr(array.tolist()))
     if rows not in ("actual", "predicted", None):
         raise InputError("rows", expected="'actual' or 'predicted'", got=repr(rows))
     if rows is None and not np.array_equal(array, array.T):
-        expected = "'actual' or 'predicted', because the matrix is not symmetric"
-        hint = "pass rows='actual' (as in scikit-learn) or rows='predicted'"
-        raise InputError(name, expected=expected, got="no rows=", hint=hint)
+        expected = "rows='actual' or rows='predicted' with a matrix that is not symmetric"
+        hint = "scikit-learn's matrices have rows='actual'"
+        raise InputError(name, expected=expected, got="neither", hint=hint)
     if names is not None and len(names) != len(array):
-        raise ShapeError(name, expected=f"one row and one column per class ({len(names)})", got=str(len(array)))
+        raise ShapeError(name, expected=f"{len(names)} rows and columns, one per class", got=str(len(array)))
     oriented = array.T if rows == "predicted" else array
     return np.array(oriented, dtype=np.float64 if array.dtype.kind == "f" else np.int64), names
 
 
 @dataclass(frozen=True, repr=False)
 class Average(Result):
-    """A weighted mean over defined entries, with the names of undefined ones.
+    """Weighted mean over classes (or pairs of classes), with the names of classes that have no value.
 
     Parameters
     ----------
     value : float
-        The mean; NaN if no entry is defined.
-    over, undefined : tuples of class names, or of pairs of them
-        Classes in the mean, and classes without a value, which have no cases or are never predicted.
+        The mean; NaN if no class has a value.
+    over : tuple of class names, or of pairs of class names
+        Classes that are in the mean.
+    undefined : tuple of class names, or of pairs of class names
+        Classes without a value, because they have no cases or are never predicted.
 
     Examples
     --------
@@ -149,7 +152,7 @@ class Average(Result):
 
 
 def average(values: Any, *, names: Sequence[Hashable], weight: Any = None) -> Average:
-    """Return the weighted mean of the entries that are not NaN, with the names of the undefined entries."""
+    """Return the weighted mean of the values that are not NaN, with the names of the values that are NaN."""
     values = np.asarray(values, dtype=np.float64)
     weight = np.ones(values.size) if weight is None else np.asarray(weight, dtype=np.float64)
     defined = ~np.isnan(values)
@@ -161,7 +164,7 @@ def average(values: Any, *, names: Sequence[Hashable], weight: Any = None) -> Av
 
 
 def weighted_mean(values: Array, weight: Array) -> Any:
-    """Return the mean of non-NaN values over the last axis; NaN without weight."""
+    """Return the weighted mean over the last axis of the values that are not NaN; NaN if their weights are 0."""
     defined = ~np.isnan(values)
     total = np.where(defined, weight, 0.0).sum(axis=-1)
     with np.errstate(invalid="ignore"):
@@ -180,12 +183,12 @@ def _ratio(numerator: Any, denominator: Any) -> Any:
 
 
 def hits(counts: Array) -> Array:
-    """Return the number of correctly predicted cases of each class, the diagonal."""
+    """Return the number of correctly predicted cases of each class (the diagonal)."""
     return np.diagonal(counts, axis1=-2, axis2=-1)
 
 
 def one_vs_rest(counts: Array) -> tuple[Array, Array, Array, Array]:
-    """Return true and false positives, false and true negatives of each class against all others."""
+    """Return the counts (tp, fp, fn, tn) of each class against all others."""
     tp = hits(counts)
     fp = counts.sum(axis=-2) - tp
     fn = counts.sum(axis=-1) - tp
@@ -193,7 +196,7 @@ def one_vs_rest(counts: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def per_class(counts: Array, metric: str, **options: Any) -> Array:
-    """Return a metric of `rocscope.metrics` for each class against all others."""
+    """Return a metric for each class against all others; `metric` is a name in `rocscope.metrics`."""
     return _metric(metric)(*one_vs_rest(counts), **options)
 
 
@@ -207,13 +210,13 @@ def _metric(name: str) -> metrics.Metric:
 
 
 def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -> Any:
-    """Return the mean of a metric over the classes for which it is defined.
+    """Return the average of a metric over the classes for which the metric is defined.
 
     Parameters
     ----------
     averaging : {"macro", "micro", "weighted"}
-        "macro" weights all classes equally; "micro" adds up all one-vs-rest tables; "weighted" weights each class by
-        its number of cases.
+        "macro" weights all classes equally, and "weighted" weights each class by its number of cases. "micro" computes
+        the metric from the sum of all one-vs-rest tables.
     """
     return averaged_cells(one_vs_rest(counts), counts.sum(axis=-1), metric, averaging, **options)
 
@@ -221,7 +224,7 @@ def averaged(counts: Array, metric: str, averaging: Averaging, **options: Any) -
 def averaged_cells(
     cells: tuple[Array, Array, Array, Array], support: Array, metric: str, averaging: Averaging, **options: Any
 ) -> Any:
-    """Return the mean of `averaged`, given the four counts of each class against all others, and the class sizes."""
+    """Return the result of `averaged`, given (tp, fp, fn, tn) of each class against all others, and the class sizes."""
     if averaging == "micro":
         return _metric(metric)(*(cell.sum(axis=-1) for cell in cells), **options)
     check.check_choice("averaging", averaging, AVERAGINGS)
@@ -230,18 +233,18 @@ def averaged_cells(
 
 
 def accuracy(counts: Array) -> Any:
-    """Share of cases on the diagonal."""
+    """Return the share of correctly predicted cases."""
     return _ratio(hits(counts).sum(axis=-1), counts.sum(axis=(-2, -1)))
 
 
 def kappa(counts: Array, weights: Scheme | None = None) -> Any:
-    """Return Cohen's kappa: 1 − (observed disagreement)/(disagreement expected from the margins).
+    """Return Cohen's kappa: 1 − (observed disagreement)/(disagreement expected by chance).
 
     Parameters
     ----------
     weights : {"linear", "quadratic"}, optional
-        Weight of a disagreement: the distance between the two classes in their order, or its square. By default all
-        disagreements have weight 1.
+        Weight of an error: the distance between the positions of the actual and the predicted class ("linear"), or the
+        squared distance ("quadratic"). By default, all errors have weight 1.
     """
     if weights not in (None, "linear", "quadratic"):
         raise InputError("weighting", expected="None, 'linear' or 'quadratic'", got=repr(weights))
@@ -260,7 +263,9 @@ def _disagreement(k: int, statistic: str) -> Array:
 
 
 def mcc(counts: Array) -> Any:
-    """Return the Matthews correlation of labels and predictions (Gorodkin's R_K); NaN if all cases share one class.
+    """Return the Matthews correlation of labels and predictions (Gorodkin's R_K).
+
+    The correlation is NaN if all labels, or all predictions, are the same class.
 
     References
     ----------
@@ -286,7 +291,7 @@ STATISTICS: dict[str, Callable[[Array], Any]] = {
     "quadratic_kappa": partial(kappa, weights="quadratic"),
     "mcc": mcc,
 }
-"""Statistics of a complete table, by name; means over classes skip undefined values."""
+"""Statistics of a complete confusion matrix by name; averages over classes omit classes without a value."""
 
 AVERAGINGS = ("macro", "micro", "weighted")
 # Statistics of a complete table that are averages of a metric over classes.
@@ -294,7 +299,7 @@ _AVERAGES = {"accuracy": ("weighted", "recall"), "error": ("weighted", "fnr"), "
 
 
 def averaged_metric(name: str) -> tuple[Any, str]:
-    """Return the averaging and the metric in a name such as "macro_f1"; None as averaging for other names.
+    """Split a name such as "macro_f1" into the averaging and the metric; the averaging is None for other names.
 
     Examples
     --------
@@ -315,7 +320,7 @@ def averaged_metric(name: str) -> tuple[Any, str]:
 
 
 def statistic(counts: Array, name: str) -> Any:
-    """Return a statistic of a table by its name: one of `STATISTICS`, or an average such as "weighted_precision"."""
+    """Return a statistic of a confusion matrix; `name` is in `STATISTICS`, or an average such as "macro_f1"."""
     if name in STATISTICS:
         return STATISTICS[name](counts)
     averaging, metric = averaged_metric(name)
@@ -325,13 +330,13 @@ def statistic(counts: Array, name: str) -> Any:
 _STEP = 1e-3  # relative step of a count for numerical derivatives: their error is its square, far above rounding errors
 
 _PROPORTIONS = ("tpr", "fnr", "tnr", "fpr", "precision", "npv")
-"""Metrics of one class that are shares of independent cases."""
+"""Metrics of one class that are shares of independent cases, with Wilson's interval."""
 
 
 def with_half_rows(counts: Array) -> Array:
-    """Return counts with half a row of each class added on the diagonal, and half a row spread over the other classes.
+    """Return the counts with 1/2 added to each diagonal cell, and 1/2 in total to the other cells of each row.
 
-    The statistic of these counts is the centre of an interval. Their variance is positive even for a perfect table
+    These counts are used for intervals, because their variance is positive even if all predictions are correct
     (Anscombe 1956, for one share). Nothing is added to classes without cases.
     """
     k = len(counts)
@@ -341,14 +346,18 @@ def with_half_rows(counts: Array) -> Array:
 
 
 def influence(counts: Array, statistic: str, averaging: Averaging | None, weight: Array | None) -> Array:
-    """Return the influence of a case in each cell on a statistic: its derivative by the share of the cell.
+    """Return the influence on a statistic of a case in each cell: the derivative of the statistic by the cell's share.
 
     Parameters
     ----------
+    counts : k × k array
+        Confusion matrix.
     statistic : str
-        Statistic of the complete table, or a metric of each class to be averaged.
-    weight : array of k, or None
-        Weights of the classes in the average; they sum to 1.
+        Statistic of the complete matrix, or the metric of each class that is averaged.
+    averaging : {"macro", "micro", "weighted"}, optional
+        Average of the metric over classes.
+    weight : array of k weights, or None
+        Weight of each class in the average; None for a statistic of the complete matrix.
     """
     k, n, actual, predicted = len(counts), counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
     if weight is None and statistic == "mcc":
@@ -384,7 +393,7 @@ def influence(counts: Array, statistic: str, averaging: Averaging | None, weight
 def _half_row_interval(
     matrix: "ConfusionMatrix", statistic: str, averaging: Averaging | None, weight: Array | None, level: float
 ) -> Estimate:
-    """Return the interval around the statistic of the counts with half a row added, by the delta method."""
+    """Return the delta-method interval of a statistic, computed from the counts of `with_half_rows`."""
     counts, total = matrix.counts, float(matrix.n)
     if weight is not None and averaging != "micro":
         weight = _ratio(weight, weight.sum())
@@ -399,7 +408,7 @@ def _half_row_interval(
     value = value_of(counts)
     if not isfinite(value):
         raise InputError(
-            f"interval of {statistic}", expected="a finite value", got="the statistic is undefined for these cases"
+            f"interval of {statistic}", expected="a finite value", got="a value that is undefined for these cases"
         )
     n, amount, df, note, reason = total, total, inf, "", ""
     if matrix._rows is not None:
@@ -424,7 +433,7 @@ _SHOWN = ("precision", "recall", "specificity", "f_score", "jaccard")  # metrics
 
 
 def _of_counts(statistic: Callable[[Array], Any], doc: str) -> property:
-    """Return a property of a confusion matrix that is computed from its counts."""
+    """Return a property that computes a statistic of the counts of a confusion matrix."""
     return property(lambda matrix: statistic(matrix.counts), doc=doc)
 
 
@@ -433,17 +442,19 @@ def _of_counts(statistic: Callable[[Array], Any], doc: str) -> property:
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class ConfusionMatrix(Result):
-    """Counts of cases by actual class (rows) and predicted class (columns).
+    """Confusion matrix: number of cases of each actual class (row) and predicted class (column).
 
     Parameters
     ----------
     counts : k × k array or data frame
-        Counts, or sums of weights. A data frame, such as from `pandas.crosstab`, contains the class names.
+        Numbers of cases, or sums of row weights. A data frame, such as the result of `pandas.crosstab`, contains the
+        class names.
     classes : sequence of k class names, optional
-        Class names; by default 0, 1, …, or the names in a data frame. Rows and columns of a frame are matched by name.
+        Class names in the order of the rows; by default 0, 1, …, or the names in a data frame. Rows and columns of a
+        data frame are matched by name.
     rows : {"actual", "predicted"}
-        Meaning of the rows of `counts`; may be omitted only for a symmetric matrix. The stored matrix has actual
-        classes in rows.
+        Meaning of the rows of `counts`: actual or predicted classes. It may be omitted only for a symmetric matrix. The
+        stored matrix always has the actual classes in rows.
 
     Raises
     ------
@@ -452,7 +463,7 @@ class ConfusionMatrix(Result):
 
     Notes
     -----
-    A share with denominator 0 is NaN. Averages over classes list the classes without a value.
+    A metric with denominator 0 is NaN. An `Average` over classes lists the classes without a value.
 
     References
     ----------
@@ -486,14 +497,16 @@ class ConfusionMatrix(Result):
     def from_labels(
         cls, y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None
     ) -> "ConfusionMatrix":
-        """Count labels against predicted labels.
+        """Compute the confusion matrix of true and predicted labels.
 
         Parameters
         ----------
         y_true, y_pred : arrays of n labels
+            True and predicted class of each row.
         classes : sequence, optional
             All possible labels, in the order of the matrix; by default the labels that occur, sorted.
         sample_weight : array of n weights, optional
+            Weight of each row.
 
         Examples
         --------
@@ -517,7 +530,7 @@ class ConfusionMatrix(Result):
     def from_index(
         cls, actual: Array, predicted: Array, classes: tuple[Hashable, ...], design: RowDesign
     ) -> "ConfusionMatrix":
-        """Count checked class indices with the weights of the rows; intervals allow for weights and groups."""
+        """Compute the confusion matrix of class indices; intervals account for the weights and groups in `design`."""
         k, weight = len(classes), design.weight
         cell = (actual * k + predicted)[design.rows]
         counts = np.bincount(cell, weight, k * k).reshape(k, k)
@@ -531,12 +544,12 @@ class ConfusionMatrix(Result):
 
     @property
     def n(self) -> float:
-        """Number of cases (sum of weights)."""
+        """Number of cases; with row weights, the sum of the weights."""
         return self.counts.sum().item()
 
     @property
     def support(self) -> Array:
-        """Number of cases of each class."""
+        """Number of cases of each actual class."""
         return self.counts.sum(axis=1)
 
     @property
@@ -546,12 +559,12 @@ class ConfusionMatrix(Result):
 
     @property
     def row_shares(self) -> Array:
-        """Share of each actual class that is predicted as each class; rows sum to 1, and the diagonal is recall."""
+        """Confusion matrix divided by its row sums: shares of each actual class; the diagonal is recall."""
         return _ratio(self.counts, self.support[:, np.newaxis])
 
     @property
     def column_shares(self) -> Array:
-        """Share of each predicted class that belongs to each actual class; columns sum to 1; diagonal: precision."""
+        """Confusion matrix divided by its column sums: shares of each predicted class; the diagonal is precision."""
         return _ratio(self.counts, self.predicted)
 
     tp = _of_counts(hits, "True positives of each class against all others.")
@@ -559,19 +572,19 @@ class ConfusionMatrix(Result):
     fn = _of_counts(lambda counts: one_vs_rest(counts)[2], "False negatives of each class against all others.")
     tn = _of_counts(lambda counts: one_vs_rest(counts)[3], "True negatives of each class against all others.")
     precision = _of_counts(
-        partial(per_class, metric="precision"), "Share of the cases predicted as each class that belong to it."
+        partial(per_class, metric="precision"), "Precision of each class: share of its predictions that are correct."
     )
-    recall = _of_counts(partial(per_class, metric="recall"), "Share of each class that is predicted correctly.")
+    recall = _of_counts(partial(per_class, metric="recall"), "Recall: share of each class that is predicted correctly.")
     specificity = _of_counts(
-        partial(per_class, metric="specificity"), "Share of all other cases that are not predicted as the class."
+        partial(per_class, metric="specificity"), "Specificity: share of all other cases not predicted as the class."
     )
     jaccard = _of_counts(partial(per_class, metric="jaccard"), "Harmonic mean of precision and recall of each class.")
-    accuracy = _of_counts(lambda counts: float(accuracy(counts)), "Share of cases on the diagonal.")
-    error = _of_counts(lambda counts: 1 - float(accuracy(counts)), "Share of cases off the diagonal.")
+    accuracy = _of_counts(lambda counts: float(accuracy(counts)), "Share of correctly predicted cases.")
+    error = _of_counts(lambda counts: 1 - float(accuracy(counts)), "Share of wrongly predicted cases.")
     mcc = _of_counts(lambda counts: float(mcc(counts)), "Matthews correlation for k classes (Gorodkin's R_K).")
 
     def binary(self, cls: Any) -> OperatingPoint:
-        """Return the 2 × 2 table of one class against all others, with every metric of two classes.
+        """Return the confusion matrix of one class against all others, as an `OperatingPoint` with two-class metrics.
 
         Examples
         --------
@@ -589,7 +602,7 @@ class ConfusionMatrix(Result):
         return replace(point, weights=weights, dependent=design.group is not None)
 
     def as_point(self, pos_label: Any = None) -> OperatingPoint:
-        """Return a 2 × 2 matrix as an operating point, for functions that take a classifier without scores.
+        """Convert a matrix of two classes to an `OperatingPoint`.
 
         Raises
         ------
@@ -608,27 +621,26 @@ class ConfusionMatrix(Result):
         return self.binary(self.classes[int(positive.argmax())])
 
     def per_class(self, metric: str, **options: Any) -> Array:
-        """Return a metric of `rocscope.metrics`, such as "jaccard", for each class against all others.
+        """Return a metric, such as "jaccard", for each class against all others.
 
         Parameters
         ----------
         metric : str
-            A name from `rocscope.metrics.METRICS`, or "recall", "sensitivity", "specificity".
-        **options
-            Options of the metric, such as ``beta=2`` for "f_score".
+            Name of a metric in `rocscope.metrics.METRICS`, or "recall", "sensitivity" or "specificity". **options
+            Arguments of the metric, such as ``beta=2`` for "f_score".
         """
         return per_class(self.counts, metric, **options)
 
     def f_score(self, beta: float = 1) -> Array:
-        """Return the F_β score of each class."""
+        """Return the F_β score of each class against all others."""
         return self.per_class("f_score", beta=beta)
 
     def macro(self, metric: str, **options: Any) -> Average:
-        """Return the unweighted mean of a metric over classes, with the classes for which it is undefined."""
+        """Return the unweighted mean of a metric over classes, with the names of classes without a value."""
         return average(self.per_class(metric, **options), names=self.classes)
 
     def weighted(self, metric: str, **options: Any) -> Average:
-        """Return the mean of a metric over classes, weighted by their number of cases."""
+        """Return the mean of a metric over classes; each class is weighted by its number of cases."""
         return average(self.per_class(metric, **options), names=self.classes, weight=self.support)
 
     def micro(self, metric: str, **options: Any) -> float:
@@ -637,11 +649,11 @@ class ConfusionMatrix(Result):
 
     @property
     def balanced_accuracy(self) -> Average:
-        """Mean recall of the classes; lists the classes without cases."""
+        """Mean recall over classes, with the names of classes without cases."""
         return self.macro("recall")
 
     def kappa(self, weighting: Scheme | None = None) -> float:
-        """Return Cohen's kappa, unweighted or with "linear" or "quadratic" weights."""
+        """Return Cohen's kappa; `weighting` is None (all errors count equally), "linear" or "quadratic"."""
         return float(kappa(self.counts, weighting))
 
     def interval(
@@ -652,31 +664,32 @@ class ConfusionMatrix(Result):
         averaging: Averaging | None = None,
         level: float = 0.95,
     ) -> Estimate:
-        """Return a statistic with its confidence interval.
+        """Estimate a metric with its confidence interval.
 
         Parameters
         ----------
         statistic : str
-            "accuracy", "error", "balanced_accuracy", "kappa", "linear_kappa", "quadratic_kappa" or "mcc"; an average
-            such as "macro_f1"; or a metric of `per_class`, together with `of` or `averaging`.
+            A statistic of the complete matrix: "accuracy", "error", "balanced_accuracy", "kappa", "linear_kappa",
+            "quadratic_kappa" or "mcc". An average over classes, such as "macro_f1". Or a metric of `per_class`,
+            together with `of` or `averaging`.
         of : class, optional
-            Class of the metric.
+            Class for which the metric of `per_class` is computed.
         averaging : {"macro", "micro", "weighted"}, optional
-            Average of the metric over classes; see `macro`, `micro` and `weighted`.
+            Average of the metric of `per_class` over classes; see `macro`, `micro` and `weighted`.
         level : float
             Confidence level.
 
         Raises
         ------
         InputError
-            If the counts are sums of weights without rows, or the statistic is unknown or undefined.
+            If the statistic is unknown or undefined, or the matrix was made from sums of weights instead of rows.
 
         Notes
         -----
-        Shares of independent cases (accuracy, recall, precision, specificity …) have Wilson's interval. All other
-        statistics have a delta-method interval. It is computed from counts with half a correctly predicted row added to
-        each class, and half a row spread over the other classes. It is symmetric on the logit scale of the range, and
-        always includes the value. If the matrix was counted from rows with groups, repeats or sampling weights, the
+        Metrics that are shares of independent cases (accuracy, recall, precision, specificity) have Wilson's interval.
+        All other metrics have a delta-method interval. It is computed from counts with additions for each class: 1/2 on
+        the diagonal, and 1/2 spread over the other cells of the row. The interval is symmetric on the logit scale, and
+        always includes the estimate. If the matrix was computed from rows with groups, repeats or sampling weights, the
         number of cases is replaced by the number of independent cases with the same variance.
 
         References
@@ -694,9 +707,9 @@ class ConfusionMatrix(Result):
         counts, classes, rows = self.counts, self.classes, self._rows
         level = check.check_level(level)
         if of is not None and averaging is not None:
-            raise InputError("interval", expected="a class (of=) or an average (averaging=)", got="both")
+            raise InputError("interval", expected="either a class (of=) or an average (averaging=)", got="both")
         if rows is None and (counts % 1 != 0).any():
-            hint = "make the matrix from rows: MulticlassPredictions.confusion, or ConfusionMatrix.from_labels"
+            hint = "compute the matrix from rows with MulticlassPredictions.confusion or ConfusionMatrix.from_labels"
             raise InputError(f"interval of {statistic}", expected="numbers of cases", got="sums of weights", hint=hint)
         weight = None
         if of is not None:
@@ -705,14 +718,14 @@ class ConfusionMatrix(Result):
             if rows is None and rate in _PROPORTIONS:
                 right, n = share_of(rate, *(int(cell[index]) for cell in one_vs_rest(counts)))
                 if not n:
-                    raise InputError(f"interval of {statistic}", expected="cases in its denominator", got="none")
+                    raise InputError(f"interval of {statistic}", expected="a denominator above 0", got="0 cases")
                 return proportion(right, n, level=level)
             weight = np.arange(len(classes)) == index
         elif averaging is None:
             averaging, metric = averaged_metric(statistic)
             if statistic not in STATISTICS and (averaging is None or metric == "average_precision"):
                 expected = check.one_of(statistic, list(STATISTICS))
-                hint = f"a metric of classes needs of= (one of {check.listing(classes)}) or averaging="
+                hint = f"for a metric of one class pass of= (one of {check.listing(classes)}), or pass averaging="
                 raise InputError("statistic", expected=expected, got=repr(statistic), hint=hint)
             if rows is None and statistic in ("accuracy", "error"):
                 right, n = int(np.trace(counts)), int(counts.sum())
@@ -725,17 +738,18 @@ class ConfusionMatrix(Result):
         return _half_row_interval(self, statistic, averaging, weight, level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame like scikit-learn's classification report: one row per class, and rows of averages.
+        """Return a data frame like scikit-learn's classification report.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
 
         Returns
         -------
-        data frame
-            Columns "class", "precision", "recall", "f1-score" and "support". The last rows are "accuracy" (in the
-            column "f1-score"), "macro avg" and "weighted avg". A share without cases is NaN, and averages omit it.
+        data frame One row per class, with the columns "class", "precision", "recall", "f1-score" and "support". The
+        last three rows are "accuracy" (in the column "f1-score"), "macro avg" and "weighted avg". A metric with
+        denominator 0 is NaN, and the averages omit it.
 
         Examples
         --------
@@ -765,7 +779,7 @@ class ConfusionMatrix(Result):
     __hash__ = None  # type: ignore[assignment]  # an array inside
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts (actual classes in rows) and the metrics per class and overall, ready for JSON.
+        """Return the confusion matrix and its metrics as a dict that can be written as JSON.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 """Costs of decisions among several classes: cost matrices, the reject option, and comparison of models by cost.
 
-A cost matrix contains the cost of predicting each class for a case of each class. With calibrated class probabilities
-p, the decision of lowest expected cost is argmin over j of Σᵢ pᵢ·costᵢⱼ. A case is rejected (left undecided) if this
-expected cost exceeds the cost of rejecting it (Chow's rule).
+A cost matrix contains costᵢⱼ, the cost of predicting class j for a case of class i. With calibrated class probabilities
+pᵢ, the expected cost of predicting class j is Σᵢ pᵢ·costᵢⱼ. The decision is the class with the lowest expected cost. A
+case is rejected (left undecided) if the lowest expected cost exceeds the cost of rejecting a case (Chow's rule).
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -35,7 +35,7 @@ REJECTED = -1
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class CostMatrix(Result):
-    """Cost of predicting each class for a case of each class; gains are negative costs.
+    """Cost matrix: cost of each prediction for cases of each actual class; gains are negative costs.
 
     Parameters
     ----------
@@ -44,23 +44,24 @@ class CostMatrix(Result):
     classes : sequence of k class names
         Class names, in the order of the rows; may be omitted for a data frame.
     rows : {"actual", "predicted"}
-        Meaning of the rows of `cost`; may be omitted only for a symmetric matrix. The stored matrix has actual classes
-        in rows.
+        Meaning of the rows of `cost`: actual or predicted classes. It may be omitted only for a symmetric matrix. The
+        stored matrix always has the actual classes in rows.
     allow_rewarded_errors : bool
         If True, accept a matrix in which an error costs less than the correct prediction.
 
     Raises
     ------
     InputError
-        If `rows` is missing; or if an error costs less than the correct prediction. Such a matrix is usually
-        transposed, or contains benefits.
+        If `rows` is missing for a matrix that is not symmetric, or an error costs less than the correct prediction.
+        Such a matrix is usually transposed, or contains benefits.
     ShapeError, LabelError
         If the matrix is not square, or the class names do not match.
 
     Notes
     -----
-    Decisions depend only on cost differences between predictions for the same actual class. Adding a constant to the
-    costs of a class, or multiplying all costs by a positive number, does not change any decision.
+    Only differences between costs for the same actual class influence a decision. Adding a constant to all costs of an
+    actual class does not change any decision. Multiplying all costs by a positive number does not change any decision
+    either.
 
     References
     ----------
@@ -69,7 +70,7 @@ class CostMatrix(Result):
 
     Examples
     --------
-    The example of Hernández-Orallo, in which costs and counts have the predicted class in rows:
+    Example of Hernández-Orallo. The rows of both matrices are predicted classes:
 
     >>> names = ["low", "medium", "high"]
     >>> cost = CostMatrix([[0, 5, 2], [200, -2000, 10], [10, 1, -15]], classes=names, rows="predicted")
@@ -94,7 +95,7 @@ class CostMatrix(Result):
 
     @classmethod
     def from_benefits(cls, benefit: Any, *, classes: Any, rows: RowsAre | None = None) -> "CostMatrix":
-        """Return the cost matrix for benefits, with reversed signs.
+        """Return the cost matrix for a matrix of benefits; costs are negative benefits.
 
         Examples
         --------
@@ -105,7 +106,7 @@ class CostMatrix(Result):
 
     @classmethod
     def errors(cls, classes: Any) -> "CostMatrix":
-        """Return the matrix in which every error costs 1; its expected cost is the error rate.
+        """Return the cost matrix in which every error costs 1, so that the cost per case is the error rate.
 
         Examples
         --------
@@ -116,19 +117,20 @@ class CostMatrix(Result):
         return cls(1 - np.eye(len(names), dtype=np.int64), classes=names)
 
     def total(self, matrix: ConfusionMatrix) -> float:
-        """Return the total cost over a confusion matrix, in exact arithmetic with costs read as decimals."""
+        """Return the total cost of all cases in a confusion matrix, computed in exact decimal arithmetic."""
         exact = _exact_total(self.in_order(matrix.classes).cost, matrix.counts)
         return exact.numerator if exact.denominator == 1 else float(exact)
 
     def expected(self, matrix: ConfusionMatrix, *, target_prior: Mapping[Any, float] | None = None) -> float:
-        """Return the cost per case.
+        """Return the mean cost per case of a confusion matrix.
 
         Parameters
         ----------
         matrix : ConfusionMatrix
+            Confusion matrix with the same classes as the costs.
         target_prior : mapping from class to share, optional
-            Class shares in the population where the classifier will be used; by default the shares in the counts. The
-            result is NaN if a class with a positive share has no cases.
+            Class shares in the population in which the classifier will be used; by default the class shares in
+            `matrix`. The result is NaN if a class with a positive share has no cases in `matrix`.
         """
         cost = self.in_order(matrix.classes).cost
         if target_prior is None:
@@ -138,26 +140,27 @@ class CostMatrix(Result):
         return float(prior[prior > 0] @ by_class[prior > 0])
 
     def risks(self, proba: Any) -> Array:
-        """Return the expected cost of each prediction (n × k) for cases with these class probabilities.
+        """Return the expected cost of predicting each class for each row (n × k), given class probabilities.
 
-        The columns of a data frame are matched by name; the columns of an array are in the order of `classes`.
+        Columns of a data frame are matched by name. Columns of an array must be in the order of `classes`.
         """
         return check_probabilities(proba, None, self.classes, "proba") @ self.cost
 
     def decide(self, proba: Any, *, reject_cost: float | None = None) -> Indices:
-        """Return the index of the class of lowest expected cost; −1 if rejecting the case is cheaper.
+        """Return the class index with the lowest expected cost for each row; −1 if rejecting the case is cheaper.
 
         Parameters
         ----------
         proba : n × k array or data frame
-            Calibrated probabilities, in the order of `classes` or with class names as columns. If the class shares
-            differ from those of the training data, convert the probabilities with `shift_prior` first.
+            Calibrated class probabilities, with columns in the order of `classes` or with class names as columns. If
+            the class shares in use differ from the class shares in the training data, apply `shift_prior` first.
         reject_cost : float, optional
             Cost of leaving one case undecided.
 
         Notes
         -----
-        If expected costs are equal, the first class is taken, and a decision is preferred to rejection (Chow's rule).
+        If classes have equal expected costs, the first of them is predicted. If predicting and rejecting cost the same,
+        the case is not rejected (Chow's rule).
 
         References
         ----------
@@ -176,16 +179,16 @@ class CostMatrix(Result):
         return np.where(risks.min(axis=1) > limit, REJECTED, chosen)
 
     def of_rows(self, actual: Array, decided: Array, *, reject_cost: float | None = None) -> Array:
-        """Return the cost of each row, given indices of its actual and decided class (−1: rejected)."""
+        """Return the cost of each row, given the indices of its actual and its predicted class (−1 if rejected)."""
         return np.where(decided == REJECTED, reject_cost or 0.0, self.cost[actual, decided])
 
     def in_order(self, classes: Sequence[Hashable]) -> "CostMatrix":
-        """Return the cost matrix with the classes in a different order.
+        """Return the cost matrix with its classes in the given order.
 
         Raises
         ------
         LabelError
-            If the classes are not those of the matrix.
+            If the given classes are not the classes of the matrix.
 
         Examples
         --------
@@ -197,7 +200,7 @@ class CostMatrix(Result):
         return CostMatrix(cost, classes=classes, rows="actual", allow_rewarded_errors=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return classes and costs (actual classes in rows), ready for JSON."""
+        """Return the classes and costs (actual classes in rows) as a dict that can be written as JSON."""
         return jsonable({"classes": self.classes, "rows": "actual", "cost": self.cost})
 
     def __repr__(self) -> str:
@@ -209,10 +212,10 @@ class CostMatrix(Result):
 
 
 def check_prior(prior: Any, classes: Sequence[Hashable], name: str) -> Array:
-    """Return the share of each class, from a mapping by class or an array in the order of `classes`."""
+    """Return checked class shares in the order of `classes`, from a mapping by class or an array."""
     shares = np.asarray(class_names.by_class(prior, classes, name), dtype=np.float64)
     if shares.shape != (len(classes),):
-        raise ShapeError(name, expected=f"a share for each of {check.listing(classes)}", got=check.shown(prior))
+        raise ShapeError(name, expected=f"one share per class ({check.listing(classes)})", got=check.shown(prior))
     if not (shares >= 0).all() or abs(shares.sum() - 1) > confusion.SUM_TOLERANCE:
         raise InputError(name, expected="shares of at least 0 that sum to 1", got=check.shown(prior))
     return shares
@@ -220,26 +223,29 @@ def check_prior(prior: Any, classes: Sequence[Hashable], name: str) -> Array:
 
 @contract
 def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any = None) -> Array:
-    """Return class probabilities (n × k) for class priors that differ from the training priors.
+    """Convert class probabilities from the class shares in training to other class shares.
 
     Parameters
     ----------
     proba : n × k array or data frame
-        Class probabilities at the training priors.
-    train_prior, target_prior : arrays of k shares, or mappings from class to share
-        Class shares in the training sample, and in the population where the classifier will be used.
+        Class probabilities of a model trained with the class shares `train_prior`.
+    train_prior : array of k shares, or mapping from class to share
+        Class shares in the training sample.
+    target_prior : array of k shares, or mapping from class to share
+        Class shares in the population in which the model will be used.
     classes : sequence of k class names, optional
-        Class of each column, if priors are mappings; by default the column names of a data frame.
+        Class of each column of `proba`, needed if the shares are mappings. By default, the column names of a data
+        frame.
 
     Returns
     -------
-    float array of shape (n, k)
-        Probabilities at the target shares; each row sums to 1.
+    float array of shape (n, k) Converted class probabilities; each row sums to 1.
 
     Raises
     ------
     ShapeError, ScoreError, LabelError, InputError
-        If rows are not probabilities, or priors are not shares of the classes.
+        If the rows of `proba` are not probabilities, or `train_prior` or `target_prior` does not contain one share per
+        class.
 
     See Also
     --------
@@ -247,8 +253,9 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
 
     Notes
     -----
-    p'ₖ ∝ pₖ·targetₖ/trainₖ. This is valid if only the class shares differ, and the distribution within each class is
-    the same.
+    The probability pₖ of class k is multiplied by target_priorₖ/train_priorₖ. Then the products are divided by their
+    sum. This is valid if only the class shares differ, and the distribution of the features within each class is
+    unchanged.
 
     References
     ----------
@@ -265,7 +272,7 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
         classes = list(check.frame_columns(proba))
     if classes is None:
         if isinstance(train_prior, Mapping) or isinstance(target_prior, Mapping):
-            raise InputError("classes", expected="the class of each column of proba, for priors by class", got="none")
+            raise InputError("classes", expected="the class of each column, if shares are mappings", got="None")
         classes = range(len(train_prior))
     classes = class_names.check_classes(classes)
     train = check_prior(train_prior, classes, "train_prior")
@@ -276,9 +283,7 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
     total = shifted.sum(axis=1, keepdims=True)
     if not total.all():
         without = check.count_and_first(total[:, 0] == 0, "rows without")
-        raise ScoreError(
-            "proba", expected="a positive probability of some class with a positive target share", got=without
-        )
+        raise ScoreError("proba", expected="rows with a positive probability of a class in target_prior", got=without)
     return shifted / total
 
 
@@ -289,8 +294,8 @@ def _refuse_rewarded_errors(matrix: Array, classes: tuple[Hashable, ...]) -> Non
         if (matrix >= right).all():
             hint = "the transposed matrix is valid: check rows="
         got = f"{matrix[actual, predicted]:g} for a case of {classes[actual]!r} predicted as {classes[predicted]!r}"
-        got += f", but {right[actual]:g} predicted correctly"
-        raise InputError("cost", expected="no error with a lower cost than the correct prediction", got=got, hint=hint)
+        got += f", and {right[actual]:g} for a correct prediction"
+        raise InputError("cost", expected="errors that cost no less than correct predictions", got=got, hint=hint)
 
 
 def _exact_total(cost: Array, counts: Array) -> Fraction:
@@ -303,17 +308,17 @@ def _exact_total(cost: Array, counts: Array) -> Fraction:
 
 
 class RejectCurve(Curve):
-    """Cost per case (y) by the cost of rejecting a case (x), with the share rejected.
+    """Curve of the cost per case (y) against the cost of rejecting one case (x).
 
-    Made by `rocscope.multiclass.reject_curve`. The curve is linear between points. It jumps where a case changes from
-    undecided to decided, with two points at the same x.
+    Returned by `rocscope.multiclass.reject_curve`. The curve is linear between neighbouring points. It jumps where a
+    case changes from rejected to decided, and then has two points with the same x.
 
     Attributes
     ----------
     rejected : array
-        Share of cases left undecided, at each point.
+        Share of rejected (undecided) cases at each point.
     decided_cost : array
-        Mean cost of the decided cases; NaN if no case is decided.
+        Mean cost of the decided cases at each point; NaN if no case is decided.
     """
 
     title = "cost of decisions with a reject option"
@@ -325,7 +330,7 @@ class RejectCurve(Curve):
         self.rejected, self.decided_cost = check.read_only(rejected), check.read_only(decided_cost)
 
     def at(self, x: Any) -> Any:
-        """Return the cost per case at a reject cost; above the largest expected cost, every case is decided.
+        """Return the cost per case if rejecting one case costs `x`.
 
         Examples
         --------
@@ -339,12 +344,12 @@ class RejectCurve(Curve):
         return value.item() if value.ndim == 0 else value
 
     def rejected_at(self, reject_cost: float) -> float:
-        """Return the share of cases rejected at a reject cost."""
+        """Return the share of rejected cases if rejecting one case costs `reject_cost`."""
         after = int(np.searchsorted(self.x, reject_cost, side="right"))
         return 1.0 if after == 0 else float(self.rejected[after - 1])
 
     def columns(self) -> dict[str, Array]:
-        """Return the columns of a table with one row per point."""
+        """Return the columns of a table with one row per point of the curve."""
         return {self.x_name: self.x, self.y_name: self.y, "rejected": self.rejected, "decided_cost": self.decided_cost}
 
     def area(self) -> float:
@@ -353,17 +358,21 @@ class RejectCurve(Curve):
 
 @contract
 def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model: str | None = None) -> RejectCurve:
-    """Compute cost per case and share of rejected cases by the cost of rejecting a case.
+    """Compute the cost per case and the share of rejected cases for every cost of rejecting a case.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
+        Labels and calibrated class probabilities.
     cost : CostMatrix
+        Cost of each prediction for each actual class.
     model : str, optional
+        Name of the model. By default, the only model of the predictions.
 
     Returns
     -------
     RejectCurve
+        Cost per case (y) against the cost of rejecting one case (x).
 
     See Also
     --------
@@ -371,8 +380,9 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
 
     Notes
     -----
-    Each case gets the class of lowest expected cost, or is rejected if this cost exceeds the reject cost (Chow). The
-    curve is exact, with a point for every case at which the decisions change. The running time is O(n log n).
+    For each case, the class with the lowest expected cost is predicted. The case is rejected if this expected cost
+    exceeds the cost of rejecting a case (Chow's rule). The curve is exact: it has a point at every reject cost at which
+    a decision changes. The running time is O(n log n).
 
     References
     ----------
@@ -423,27 +433,29 @@ def compare_multiclass_costs(
     level: float = 0.95,
     adjust: inference.PValueAdjust = "holm",
 ) -> inference.Comparisons:
-    """Compare the cost per case of models on the same rows, with paired intervals.
+    """Compare the cost per case of two or more models on the same rows.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
+        Labels, and predictions of two or more models.
     cost : CostMatrix
+        Cost of each prediction for each actual class.
     decide : bool
-        If True, predict the class of lowest expected cost for each row; if False, the most probable class. Models that
-        only predict labels keep these labels.
+        If True, each model predicts the class with the lowest expected cost; if False, the most probable class. For
+        models without probabilities, the predicted labels are evaluated.
     reject_cost : float, optional
-        Cost of leaving a case undecided; only with `decide`.
+        Cost of leaving a case undecided. It is used only if `decide` is True.
     groups : array of n labels, optional
-        Group of each row, such as the patient; groups are then the independent units. By default the groups of the
-        predictions; with False, all rows are independent.
+        Group of each row, such as the patient. Rows of different groups are independent. By default, the groups of the
+        predictions. If False, all rows are treated as independent.
     alternative, level, adjust : see `rocscope.compare`
         ``alternative="less"`` tests whether the second model is cheaper.
 
     Returns
     -------
     Comparisons
-        One Comparison for each pair of models.
+        Difference in cost per case between the models of each pair, with interval and test.
 
     Raises
     ------
@@ -453,7 +465,8 @@ def compare_multiclass_costs(
     Warns
     -----
     RocscopeWarning
-        If all rows have the same cost; the interval then allows for unseen rows with the largest possible cost.
+        If all rows have the same cost. The interval is then Wilson's interval for the share of rows with the largest
+        possible cost.
 
     See Also
     --------
@@ -461,8 +474,8 @@ def compare_multiclass_costs(
 
     Notes
     -----
-    The intervals are paired t intervals of the mean difference in cost between rows, with the corresponding t test. The
-    units are rows, or groups of rows.
+    Each comparison uses the paired t interval and the paired t test of the cost difference per row. With groups, the
+    independent units are groups instead of rows.
 
     Examples
     --------
@@ -488,11 +501,11 @@ def compare_multiclass_costs(
     paid = paid[design.rows]
 
     def mean(values: Array, possible_cost: float) -> tuple[inference.Estimate, float]:
-        """Return the mean of a column and its df; a constant column allows for unseen rows with the largest cost."""
+        """Return the mean with an interval, and its df; if all values are equal, use Wilson's interval."""
         estimate, df = design.mean_and_df(values, level)
         if np.ptp(values) > 0:
             return estimate, df
-        warn("all rows have the same cost; the interval is Wilson's for unseen rows")
+        warn("all rows have the same cost; the interval is Wilson's interval for unseen rows with other costs")
         unseen = 1 - float(binomial_limits(design.effective, design.effective, "wilson", level)[0])
         error, method = possible_cost * unseen / normal_quantile(level), "Wilson for unseen rows"
         return replace(hypothesis.wald(estimate.value, error, design.n, method), reason=design.reason), inf

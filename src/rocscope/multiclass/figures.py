@@ -1,13 +1,14 @@
-"""Metrics of several classes by name, with confidence intervals, and conditions on them.
+"""Metrics of several classes by name, with confidence intervals, and conditions on these metrics.
 
-`multiclass_figure`, `multiclass_conditions` and `rocscope.evaluation` accept the same names of metrics. A name is one
-of
+`multiclass_figure`, `multiclass_conditions` and `rocscope.evaluation` accept the same names of metrics:
 
-- a statistic of the confusion matrix, such as "accuracy" or "quadratic_kappa"; or the macro, micro or weighted average
-  of a metric over classes, such as "macro_recall" (or "recall_macro", as in scikit-learn);
-- an average AUC: a variant of `multiclass_auc`, or "micro" for the micro-average;
-- "macro_average_precision", "micro_average_precision" and "weighted_average_precision";
-- a mean score of the probabilities: "brier", "log_loss" or "rps"; or "top_2_accuracy" with any number.
+- Statistics of the confusion matrix, such as "accuracy" or "quadratic_kappa".
+- Macro, micro or weighted averages of a metric over classes, such as "macro_recall" (or "recall_macro", as in
+  scikit-learn).
+- Averages of pairwise AUCs: the names in `MulticlassAuc`, or "micro" for the micro-average.
+- "macro_average_precision", "micro_average_precision" and "weighted_average_precision".
+- Mean scores of the probabilities: "brier", "log_loss" and "rps".
+- "top_2_accuracy", "top_3_accuracy" and so on.
 """
 
 import re
@@ -46,16 +47,19 @@ _TOP = re.compile(r"top_?(\d+)(?:_accuracy)?")
 
 @dataclass(frozen=True)
 class ClassFigure:
-    """A metric of the predictions of one model.
+    """Metric of the predictions of one model.
 
     Attributes
     ----------
     name : str
+        Name of the metric.
     kind : {"table", "area", "precision", "score", "top"}
-    of : str
-        Variant of an area, averaging of average precision, or k of a top-k accuracy.
+        Kind of the metric: of the confusion matrix, an average AUC, average precision, a score of probabilities, or a
+        top-k accuracy.
+    of : str or int
+        Name of the average AUC, averaging of average precision, or k of a top-k accuracy.
     sign : int
-        −1 if a small value is good.
+        1 if larger values are better, −1 if smaller values are better.
     """
 
     name: str
@@ -65,11 +69,11 @@ class ClassFigure:
 
     @property
     def mean_of_rows(self) -> bool:
-        """True if the metric is a mean over rows."""
+        """True if the metric is a mean of one value per row."""
         return self.kind == "score" or self.name in ("accuracy", "error")
 
     def value(self, preds: MulticlassPredictions, model: str | None = None) -> float:
-        """Return the value of the metric."""
+        """Compute the metric for a model."""
         if self.kind == "table":
             return float(confusion.statistic(preds.confusion(model).counts, self.name))
         if self.kind == "area":
@@ -77,7 +81,7 @@ class ClassFigure:
         return self.interval(preds, model).value
 
     def interval(self, preds: MulticlassPredictions, model: str | None = None, level: float = 0.95) -> Estimate:
-        """Return the value of the metric with its interval."""
+        """Estimate the metric for a model, with its confidence interval."""
         if self.kind == "table":
             return preds.confusion(model).interval(self.name, level=level)
         if self.kind == "area":
@@ -95,7 +99,7 @@ class ClassFigure:
 
 
 def class_figure(name: Any, subject: str = "figure", hint: str = "") -> ClassFigure:
-    """Return the metric with this name, in upper or lower case; raise InputError for an unknown name.
+    """Find a metric by its name, in upper or lower case; raise InputError for an unknown name.
 
     Examples
     --------
@@ -129,14 +133,15 @@ def class_figure(name: Any, subject: str = "figure", hint: str = "") -> ClassFig
 def _mean_average_precision(preds: MulticlassPredictions, model: str | None, averaging: str, level: float) -> Estimate:
     """Return the mean over classes of the average precision of each class against all others.
 
-    The influence of a row on the mean is the sum of its influences on all classes. If classes are weighted by their
-    shares, the difference between its own class and the mean is added.
+    The influence of a row on the mean is the weighted sum of its influences on the average precisions of all classes.
+    If classes are weighted by their shares, the weights depend on the rows too. Therefore, the average precision of the
+    row's class minus the mean is added to its influence.
     """
     design = preds.design()
     y, proba = preds.y_true[design.rows], preds.probabilities(model)[design.rows]
     present = np.flatnonzero(preds.support)
     if present.size < 2:
-        raise OneClassError("average precision", expected="cases of two classes", got="fewer")
+        raise OneClassError("average precision", expected="cases of two or more classes", got="only one class")
     weight = np.ones(len(preds.classes)) if averaging == "macro" else preds.support
     weight = weight / weight[present].sum()
     of_class, influence, bias = np.zeros(weight.size), np.zeros(y.size), 0.0
@@ -161,27 +166,31 @@ def _mean_average_precision(preds: MulticlassPredictions, model: str | None, ave
 def multiclass_figure(
     y_true: Any, proba: Any = None, measure: str = "accuracy", *, model: str | None = None, level: float = 0.95
 ) -> Estimate:
-    """Estimate a metric of several classes by name, with its confidence interval.
+    """Estimate a metric of several classes by its name, with a confidence interval.
 
     Parameters
     ----------
     y_true : MulticlassPredictions, or array of n labels
+        True classes, or labels and predictions together.
     proba : n × k array or data frame
-        Predicted probabilities of the classes, if `y_true` are labels.
+        Predicted probabilities of the classes; omit if `y_true` is a MulticlassPredictions.
     measure : str
-        A statistic of the confusion matrix: "accuracy", "balanced_accuracy", "kappa", "quadratic_kappa", "mcc" and
-        others. A macro, micro or weighted average of a metric, such as "macro_f1", "weighted_precision" or
-        "micro_average_precision". An average AUC: "hand_till", "aunu", "aunp", "au1p", "ovo_weighted" or "micro". A
-        score of the probabilities: "brier", "log_loss" or "rps". "top_2_accuracy", with any number.
+        Name of the metric:
+
+        - a statistic of the confusion matrix: "accuracy", "balanced_accuracy", "kappa", "quadratic_kappa", "mcc";
+        - a macro, micro or weighted average of a metric: "macro_f1", "weighted_precision", "micro_average_precision";
+        - an average AUC: "hand_till", "aunu", "aunp", "au1p", "ovo_weighted", "micro";
+        - a mean score of the probabilities: "brier", "log_loss", "rps";
+        - a top-k accuracy: "top_2_accuracy", "top_3_accuracy".
     model : str, optional
-        Name of the model to evaluate; may be omitted if the predictions contain only one model.
+        Name of the model. By default, the only model of the predictions.
     level : float
         Confidence level.
 
     Returns
     -------
     Estimate
-        The metric; its interval allows for weights, groups and repeats of the rows.
+        The metric with its confidence interval. The interval accounts for weights, groups and repeats of the rows.
 
     Raises
     ------
@@ -194,9 +203,9 @@ def multiclass_figure(
 
     Notes
     -----
-    "macro_average_precision" and "weighted_average_precision" average over classes, each against all others.
-    Micro-averages of the AUC and of average precision are computed from all n·k pairs of a row and a class; the k pairs
-    of a row are one group.
+    "macro_average_precision" and "weighted_average_precision" are means over classes of the average precision of each
+    class against all others. Micro-averages of the AUC and of average precision are computed from all n·k pairs of a
+    row and a class. The k pairs of a row are treated as dependent.
 
     Examples
     --------
@@ -210,7 +219,7 @@ def multiclass_figure(
 
 
 class JudgedCondition(NamedTuple):
-    """A condition on a metric, the estimate of the metric, and the result."""
+    """Result of a condition: the condition, the estimate of its metric, and whether the condition holds."""
 
     condition: Condition
     estimate: Estimate
@@ -221,22 +230,23 @@ class JudgedCondition(NamedTuple):
 def multiclass_conditions(
     predictions: MulticlassPredictions, conditions: str, *, model: str | None = None
 ) -> list[JudgedCondition]:
-    """Check conditions on metrics of several classes, such as a release gate.
+    """Check conditions on metrics of several classes, such as the conditions of a release gate.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
+        Labels and predictions of the rows.
     conditions : str
-        Conditions such as ``"macro_f1 >= 0.8 at 95% and brier < 0.3"``, with any metric of `multiclass_figure`. With a
-        level, both limits of the confidence interval must satisfy the bound; without a level, the estimate must.
+        Conditions such as ``"macro_f1 >= 0.8 at 95% and brier < 0.3"``, with any metric of `multiclass_figure`. Without
+        a confidence level, the estimate must satisfy the bound. With a level ("at 95%"), both limits of the confidence
+        interval must satisfy the bound.
     model : str, optional
-        Model for conditions that do not name a model. A condition can name one, as in ``"accuracy(b) > 0.9"``.
+        Name of the model for conditions that do not name a model. The condition ``"accuracy(b) > 0.9"`` names model b.
 
     Returns
     -------
-    list of JudgedCondition
-        One entry per condition, with ``condition``, ``estimate`` and ``holds``. A condition on an undefined metric does
-        not hold.
+    list of JudgedCondition One entry per condition, with the attributes ``condition``, ``estimate`` and ``holds``. A
+    condition does not hold if its metric is undefined.
 
     Raises
     ------

@@ -1,9 +1,8 @@
-"""Monitor class weights in use: confusion matrices of batches of rows, with limits that are tested at every update.
+"""Monitor class weights in use: test limits on error, cost and metrics of single classes after each batch of rows.
 
-Tests and intervals are those of a decision between two classes (`rocscope.inference.confidence_sequence`). There, they
-apply to a mean over the four cells tp, fp, fn and tn; here, to a mean over the k² cells of the confusion matrix. The
-cost per case is the mean of the cost matrix over all cells. A share of one class counts the cells of this class against
-all others: its recall is a mean over the cells of its row.
+Tests and intervals are computed as for two classes (`rocscope.inference.confidence_sequence`). With two classes, a
+metric is a mean over the four cells tp, fp, fn and tn; here, it is a mean over the k² cells of the confusion matrix.
+The cost per case is the mean of the costs over all cells. The recall of a class is a mean over the cells in its row.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -27,18 +26,19 @@ from rocscope.multiclass.predictions import predictions_of
 
 _EXAMPLE = "recall(cat) < .8"
 _OVER_CLASSES = ("cost", "error", "accuracy")
-"""Metrics of all classes together; other metrics need a class."""
+"""Metrics of the complete confusion matrix; other metrics need the name of a class."""
 
 
 @held_to_contract
 class ClassMonitor(CellMonitor):
-    """State of monitored class weights; otherwise as `Monitor`.
+    """Monitor of class weights in use; for methods and attributes see `Monitor`.
 
-    Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
+    Returned by `rocscope.monitor` and `Monitor.load`.
 
     Attributes
     ----------
     plan : ClassWeights
+        The monitored class weights.
 
     Examples
     --------
@@ -57,9 +57,9 @@ class ClassMonitor(CellMonitor):
             raise InputError("what", expected="a Decision, ClassWeights, 'auc' or 'calibration'", got=check.shown(plan))
         if target_prevalence is not None:
             hint = "limits on recalls do not depend on the class shares"
-            raise InputError("target_prevalence", expected="none with several classes", got="one", hint=hint)
+            raise InputError("target_prevalence", expected="None with several classes", got="a value", hint=hint)
         if plan.cost is not None and np.abs(plan.cost.cost).max() > LARGEST_COST:
-            raise InputError("costs", expected=f"numbers up to {LARGEST_COST:g}", got="a larger one")
+            raise InputError("costs", expected=f"numbers up to {LARGEST_COST:g}", got="a larger number")
         self.plan, self.rule, self.level, self.target_prevalence = plan, plan.to_dict(), check.check_level(level), None
         self.limits = tuple(_limit(text, plan) for text in limits)
         shown = ["cost"] if plan.cost is not None else []
@@ -78,13 +78,13 @@ class ClassMonitor(CellMonitor):
 
     @property
     def promised(self) -> dict[str, float]:
-        """Value of each quantity on the rows that the weights were chosen on."""
+        """Value of each monitored metric on the rows on which the weights were chosen."""
         cells = self.plan.confusion.counts.ravel()
         return {name: mean.of(cells)[0] for name, mean in self._means.items()}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on the validity of alarms, such as class shares that vary more than by chance."""
+        """Notes on the validity of alarms, such as a note that the class shares vary more than by chance."""
         k = len(self.plan.classes)
         by_class = np.array([block.cells for block in self._blocks]).reshape(-1, k, k).sum(axis=2)
         note = sequence.varying_prevalence(by_class, "recalls")
@@ -92,7 +92,7 @@ class ClassMonitor(CellMonitor):
 
     def _rows(self, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         if pos_label is not None:
-            raise InputError("pos_label", expected="none with several classes", got=repr(pos_label))
+            raise InputError("pos_label", expected="None with several classes", got=repr(pos_label))
         classes = None if y_score is None else self.plan.classes
         preds = predictions_of(y_true, y_score, name="y_true", classes=classes, sample_weight=sample_weight)
         return *self.plan.rows_of(preds), preds.sample_weight
@@ -102,7 +102,7 @@ class ClassMonitor(CellMonitor):
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "ClassMonitor":
-        """Return the monitor of a stored state."""
+        """Return the monitor stored in a JSON object."""
         plan = ClassWeights.of_fields(fields.inner("rule", "class weights"))
         monitor = fields.make("limits", cls, plan, fields.texts("limits"), fields.number("level"))
         monitor._restore(fields)
@@ -110,7 +110,7 @@ class ClassMonitor(CellMonitor):
 
 
 def class_means(plan: ClassWeights, names: Iterable[str]) -> dict[str, sequence.CellMean]:
-    """Return means over the cells of the confusion matrix by name: cost, error, or a share such as recall(cat).
+    """Return metrics such as "cost", "error" or "recall(cat)" by name, as means over cells of the confusion matrix.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def class_means(plan: ClassWeights, names: Iterable[str]) -> dict[str, sequence.
 
 
 def _limit(text: str, plan: ClassWeights) -> Condition:
-    """Parse a limit such as ``recall(cat) < .8``; its quantity contains the class."""
+    """Parse a limit such as ``recall(cat) < .8``; the quantity of the result includes the class."""
     limit, *more = Condition.read(text, "fail_if", _EXAMPLE)
     if more or limit.level is not None or limit.minus is not None:
         expected = f"one condition without a level, such as 'error > .1' or '{_EXAMPLE}'"
@@ -152,7 +152,7 @@ def _limit(text: str, plan: ClassWeights) -> Condition:
         return figure.unit == "share" and figure.parts is not None and set(figure.parts[0]) == {0, 1}
 
     expected = "a mean over cases"
-    hint = f"the error, the cost (for weights from a cost matrix), or a share of a class, such as '{_EXAMPLE}'"
+    hint = f"use error, cost (with a cost matrix) or a metric of one class, such as '{_EXAMPLE}'"
     figure = figure_named(limit.quantity, "fail_if", expected=expected, suits=suits, hint=hint)
     if limit.model is None:
         return Condition(figure.name, limit.relation, limit.bound)

@@ -1,7 +1,7 @@
-"""Labels of several classes and the predictions of one or more models, row by row.
+"""Labels of several classes, and the predictions of one or more models for the same rows.
 
-All functions of `rocscope.multiclass` take `MulticlassPredictions`. Classes are stored as indices, and probabilities as
-n × k arrays with columns in the order of `classes`. `predictions_of` makes such a container from labels and
+All functions of `rocscope.multiclass` take `MulticlassPredictions`, which stores classes as indices and probabilities
+as n × k arrays with columns in the order of `classes`. `predictions_of` makes a `MulticlassPredictions` from labels and
 probabilities.
 """
 
@@ -24,37 +24,38 @@ from rocscope.sample import is_segmented, kind_of
 
 
 class MulticlassPredictions(Rows):
-    """Labels and the class probabilities, or predicted labels, of one or more models.
+    """True labels of several classes, with the class probabilities or predicted labels of one or more models.
 
     Parameters
     ----------
     y_true : array of n labels
         True classes.
     proba : n × k array, array of n labels, data frame with one column per class, or mapping from model name to these
-        Probabilities of the classes, or predicted labels. A single array or frame is one model named "score".
+        Class probabilities (two-dimensional) or predicted labels (one-dimensional). A single array or data frame is
+        stored as one model named "score".
     decisions : array of n labels, or mapping from model name to array, optional
-        Labels that the models predict, with or without probabilities. A single array belongs to the only model with
-        probabilities, or otherwise to a model named "label".
+        Labels predicted by the models. A model may have both probabilities and predicted labels. A single array belongs
+        to the only model with probabilities; without such a model, to a model named "label".
     classes : sequence of k labels, optional
-        Class of each column; columns of data frames are matched by name. By default the column names of a frame. For
-        arrays, by default the order of categorical labels (pandas, Polars Enum), or otherwise the sorted labels, as in
+        Class of each probability column. Columns of data frames are matched by name. By default, the column names of a
+        data frame, the categories of categorical labels (pandas, Polars Enum), or otherwise the sorted labels, as in
         scikit-learn.
     sample_weight : array of n weights, optional
         Weights of the rows.
     weights : {"auto", "frequency", "sampling"}
-        Meaning of a weight, see `Predictions`; "auto" means "sampling".
-    fold, segment, repeat, row : array of n labels, optional
-        Columns of the rows; see `Predictions`.
+        Meaning of the weights; see `Predictions`. "auto" is the same as "sampling".
+    fold, segment, groups, repeat, row : array of n labels, optional
+        Fold, segment, group, repeat and identifier of each row; see `Predictions`.
     normalize : bool
-        If True, divide each row of non-negative numbers by its sum.
+        If True, divide the probabilities of each row by their sum.
     source : Provenance, optional
         Source of the rows; set by `rocscope.read`.
 
     Raises
     ------
     ShapeError, LabelError, ScoreError, WeightError
-        If a class has no column, columns of a data frame are not the classes, names repeat, or rows do not sum to 1
-        within 1e-5.
+        If a class has no probability column, the columns of a data frame are not the classes, two models have the same
+        name, or the probabilities of a row do not sum to 1 within 1e-5.
 
     Examples
     --------
@@ -111,21 +112,26 @@ class MulticlassPredictions(Rows):
 
     @property
     def support(self) -> Array:
-        """Number of cases of each class (sums of weights)."""
+        """Number of cases of each class; with row weights, the sum of the weights."""
         total = np.bincount(self.y_true, self.sample_weight, len(self.classes))
         whole = self.sample_weight is None or self.sample_weight.dtype.kind == "i"
         return total.astype(np.int64) if whole else total
 
     @property
     def n(self) -> float:
-        """Number of rows (sum of their weights)."""
+        """Number of rows; with row weights, the sum of the weights."""
         return self.support.sum().item()
 
     def __len__(self) -> int:
         return self.y_true.size
 
     def probabilities(self, model: str | None = None) -> Array:
-        """Return the n × k probabilities of a model.
+        """Return the class probabilities of a model (n × k).
+
+        Parameters
+        ----------
+        model : str, optional
+            Name of the model; may be omitted if there is only one.
 
         Raises
         ------
@@ -138,8 +144,9 @@ class MulticlassPredictions(Rows):
         return self.proba[name]
 
     def predicted(self, model: str | None = None) -> Array:
-        """Return the index of the class that a model predicts for each row: its decision, or the most probable
-        class.
+        """Return the index of the class that a model predicts for each row.
+
+        The class is the predicted label if `decisions` contains the model, otherwise the most probable class.
 
         Examples
         --------
@@ -151,7 +158,9 @@ class MulticlassPredictions(Rows):
         return self.decisions[name] if name in self.decisions else self.proba[name].argmax(axis=1)
 
     def confusion(self, model: str | None = None) -> ConfusionMatrix:
-        """Return the confusion matrix of a model; its intervals allow for weights, groups and repeats of the rows.
+        """Return the confusion matrix of a model.
+
+        Intervals of the confusion matrix account for the weights, groups and repeats of the rows.
 
         Examples
         --------
@@ -164,11 +173,13 @@ class MulticlassPredictions(Rows):
         return ConfusionMatrix.from_index(self.y_true, self.predicted(model), self.classes, self.design())
 
     def design(self, groups: Any = None) -> RowDesign:
-        """Return the weights and groups of the rows."""
+        """Return the weights and groups of the rows, for estimating variances."""
         return RowDesign.of(len(self), self.sample_weight, independent_units(self, groups), self.weights)
 
     def top_k_accuracy(self, k: int, model: str | None = None) -> float:
-        """Return the share of rows whose class is among the k most probable; ties are broken by class order.
+        """Return the share of rows whose true class is among the k most probable classes.
+
+        Equally probable classes are ranked in the order of `classes`.
 
         Examples
         --------
@@ -178,7 +189,7 @@ class MulticlassPredictions(Rows):
         return float(np.average(self.in_top(k, model), weights=self.sample_weight))
 
     def in_top(self, k: int, model: str | None = None) -> Array:
-        """Return a mask of the rows whose class is among the k most probable; ties are broken by class order."""
+        """Return a Boolean per row: True if the true class is among the k most probable classes."""
         if not isinstance(k, int | np.integer) or not 1 <= k <= len(self.classes):
             raise InputError("k", expected=f"a whole number from 1 to {len(self.classes)}", got=repr(k))
         proba = self.probabilities(model)
@@ -187,7 +198,10 @@ class MulticlassPredictions(Rows):
         return ((proba > own) | ((proba == own) & earlier)).sum(axis=1) < k
 
     def binary(self, cls: Any) -> Predictions:
-        """Return predictions of one class against all others, with its probability (or 1/0 labels) as score.
+        """Return two-class predictions: one class is positive, and all other classes are negative.
+
+        The score of a model is its probability of the class. For a model that only predicts labels, the score is 1 if
+        it predicts the class, otherwise 0.
 
         Examples
         --------
@@ -203,9 +217,11 @@ class MulticlassPredictions(Rows):
         return Predictions(self.y_true == index, scores, decisions=decisions, **self.row_columns())
 
     def pooled(self, groups: Any = None) -> Predictions:
-        """Return one sample of n·k rows, each a class against all others; metrics of this sample are micro-averages.
+        """Return two-class predictions with n·k rows, one for each pair of a case and a class.
 
-        The k rows of a case, and all rows of a group of cases, form one group.
+        A row is positive if the class is the true class of the case, and its score is the probability of the class.
+        Metrics of this sample are micro-averages. All rows of a case are in one group, and so are all rows of a group
+        of cases.
 
         Examples
         --------
@@ -221,9 +237,10 @@ class MulticlassPredictions(Rows):
         return Predictions(label, scores, sample_weight=weight, weights=self.weights, groups=np.tile(unit, k))
 
     def pair(self, a: Any, b: Any) -> Predictions:
-        """Return the rows of two classes, with `a` positive and its probability as score.
+        """Return two-class predictions for the rows of classes `a` and `b`, with `a` as the positive class.
 
-        The AUC of these rows is Hand & Till's A(a|b), which may differ from that of `pair(b, a)`.
+        The score is the probability of `a`. The AUC is Hand & Till's A(a|b), which may differ from the AUC of `pair(b,
+        a)`.
         """
         first, second = class_names.position(a, self.classes), class_names.position(b, self.classes)
         rows = (self.y_true == first) | (self.y_true == second)
@@ -244,7 +261,7 @@ class MulticlassPredictions(Rows):
         return picked
 
     def with_probabilities(self, proba: Mapping[str, Array]) -> "MulticlassPredictions":
-        """Return these rows with the n × k probabilities of different models."""
+        """Return the same rows with the probabilities (n × k) of other models."""
         new = self.select(models=[])
         new.models = list(proba)
         for name, values in proba.items():
@@ -264,13 +281,19 @@ class MulticlassPredictions(Rows):
 def predictions_of(
     y_true: Any, proba: Any = None, *, name: str = "predictions", classes: Any = None, sample_weight: Any = None
 ) -> MulticlassPredictions:
-    """Return predictions unchanged, or make them from labels and probabilities; raise an error for other input."""
+    """Return a MulticlassPredictions unchanged, or make one from labels and probabilities.
+
+    Raises
+    ------
+    InputError
+        If labels are passed without probabilities, or a MulticlassPredictions with further columns.
+    """
     columns = {"proba": proba, "classes": classes, "sample_weight": sample_weight}
     if isinstance(y_true, MulticlassPredictions):
         for argument, column in columns.items():
             if column is not None:
-                hint = "omit it; the predictions contain it"
-                raise InputError(argument, expected="none together with MulticlassPredictions", got="one", hint=hint)
+                hint = f"omit {argument}; the predictions contain it"
+                raise InputError(argument, expected="None with MulticlassPredictions", got=kind_of(column), hint=hint)
         return y_true
     if proba is None:
         hint = "pass rocscope.multiclass.MulticlassPredictions(y_true, proba)"
@@ -280,7 +303,7 @@ def predictions_of(
 
 
 def _models(proba: Any, decisions: Any, actual: Array) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return probabilities by model, as arrays or data frames, and predicted labels."""
+    """Return the probabilities of each model (as arrays or data frames), and the predicted labels of each model."""
     probabilities: dict[str, Any] = {}
     labels: dict[str, Any] = {}
     for name, given in _by_text("proba", proba, ("score",)).items():
@@ -289,19 +312,17 @@ def _models(proba: Any, decisions: Any, actual: Array) -> tuple[dict[str, Any], 
             probabilities[name] = values
             continue
         if values.dtype.kind == "f" and not np.isin(values, actual).all() and (values % 1 != 0).any():
-            hint = (
-                "for one score of two classes use rocscope.Predictions; for several classes pass one column per class"
-            )
+            hint = "for two classes use rocscope.Predictions; for several classes pass one column per class"
             raise ShapeError(
-                f"proba[{name!r}]", expected="a column per class, or labels", got="one score per row", hint=hint
+                f"proba[{name!r}]", expected="one column per class, or labels", got="one score per row", hint=hint
             )
         labels[name] = given
     decided = _by_text("decisions", decisions, list(probabilities) if len(probabilities) == 1 else ("label",))
     if not (probabilities or labels or decided):
-        raise ShapeError("proba", expected="probabilities or predicted labels of at least one model", got="none")
+        raise ShapeError("proba", expected="probabilities or predicted labels of at least one model", got="no model")
     twice = labels.keys() & decided.keys()
     if twice:
-        raise InputError("decisions", expected="labels of each model once", got=f"two of {min(twice)!r}")
+        raise InputError("decisions", expected="one array of labels per model", got=f"two arrays of {min(twice)!r}")
     return probabilities, labels | decided
 
 
@@ -309,14 +330,14 @@ def _by_text(what: str, values: Any, alone: Sequence[str]) -> dict[str, Any]:
     given = check.by_name(values, () if values is None else alone)
     named = {str(name): value for name, value in given.items()}
     if len(named) < len(given):
-        raise InputError(what, expected="a different name for each model", got="names that are equal")
+        raise InputError(what, expected="a different name for each model", got="two models with the same name")
     return named
 
 
 def _classes(
     classes: Any, given: dict[str, Any], labels: dict[str, Any], y_true: Any, columns: list[Array]
 ) -> tuple[Hashable, ...]:
-    """Return the given classes, or the classes in the columns and labels."""
+    """Return the given classes, or by default the classes in the column names and labels."""
     frame = next((values for values in given.values() if check.is_frame(values)), None)
     as_given = (y_true, *labels.values())
     if frame is None or classes is not None or class_names.ordered_categories(*as_given):
