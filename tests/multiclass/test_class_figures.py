@@ -124,7 +124,7 @@ def test_unknown_figures_are_named():
     with pytest.raises(InputError, match="a whole number from 1 to 4"):
         MC.multiclass_figure(sample(20), measure="top_9_accuracy")
     one = MC.MulticlassPredictions(["a", "a"], [[0.7, 0.3], [0.6, 0.4]], classes=["a", "b"])
-    with pytest.raises(OneClassError, match="cases of two classes"):
+    with pytest.raises(OneClassError, match="cases of two or more classes"):
         MC.multiclass_figure(one, measure="macro_average_precision")
 
 

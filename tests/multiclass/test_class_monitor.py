@@ -187,11 +187,11 @@ def test_what_cannot_be_monitored_is_refused_with_the_way_on(plan, tmp_path):
     for what, limit, words in [
         (plan, "recall(dog) < .5", "'ant', 'bee', 'cat'"),
         (plan, "macro_f1 < .5", "recall\\(cat\\) < .8"),
-        (plan, "recall < .5", "a share of a class"),
-        (plan, "cost(ant) > .5", "a share of a class"),
+        (plan, "recall < .5", "a metric of one class"),
+        (plan, "cost(ant) > .5", "a metric of one class"),
         (plan, "cost > 7", "a bound between 0 and 5"),
         (plan, "error > .5 at 95%", "without a level"),
-        (accuracy, "cost > .5", "for weights from a cost matrix"),
+        (accuracy, "cost > .5", "with a cost matrix"),
     ]:
         with pytest.raises((InputError, LabelError), match=words):
             rs.monitor(what, fail_if=limit)

@@ -156,7 +156,7 @@ def test_many_classes_take_little_memory_and_time():
     ("options", "error", "message"),
     [
         ({"statistic": "kapa"}, InputError, "did you mean 'kappa'"),
-        ({"statistic": "recall"}, InputError, r"needs of= \(one of 'a', 'b', 'c'\)"),
+        ({"statistic": "recall"}, InputError, r"pass of= \(one of 'a', 'b', 'c'\)"),
         ({"statistic": "recall", "of": "d"}, LabelError, "one of 'a'"),
         ({"statistic": "recall", "of": "a", "averaging": "macro"}, InputError, "got both"),
         ({"statistic": "accuracy", "level": 95}, InputError, "0.95"),

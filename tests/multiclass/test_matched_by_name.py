@@ -303,7 +303,7 @@ def test_ordered_categories_keep_their_order(library):
     proba = np.eye(3)[[0, 2, 2, 1, 0]]
     assert MC.MulticlassPredictions(y, proba).confusion() == matrix
     assert MC.MulticlassPredictions(y, pd.DataFrame(proba, columns=order)[["mid", "low", "high"]]).classes == (*order,)
-    with pytest.warns(rs.errors.RocscopeWarning, match="its variance is 0"):
+    with pytest.warns(rs.errors.RocscopeWarning, match="the variance of 1 is 0"):
         assert MC.vus(y, [1, 2, 3, 2, 1]).value == 1
 
 

@@ -138,7 +138,7 @@ def test_class_weights_of_the_averages():
     assert auc.one_vs_one(chosen).value == pytest.approx(expected)
     with pytest.raises(InputError, match="class_weight: expected the classes 0, 1, 2, 3, got 0"):
         auc.one_vs_one({0: 1})
-    with pytest.raises(InputError, match="not all 0"):
+    with pytest.raises(InputError, match="at least one above 0"):
         auc.one_vs_rest(dict.fromkeys(range(4), 0))
     with pytest.raises(InputError, match="'prevalence'"):
         auc.one_vs_rest("shares")

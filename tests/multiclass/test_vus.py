@@ -162,7 +162,7 @@ def test_predictions_of_three_classes_are_taken():
         (([0, 1], [1, 2]), InputError, "three classes, got 2"),
         (([0, 1, 2], [[1, 0], [0, 1], [1, 0]]), ShapeError, "3 × 3"),
         (([0, 1, 2], [1, 2, np.nan]), ScoreError, "finite"),
-        (([0, 1, 1], [1, 2, 3], [0, 1, 2]), OneClassError, "none of 2"),
+        (([0, 1, 1], [1, 2, 3], [0, 1, 2]), OneClassError, "no case of 2"),
     ],
 )
 def test_bad_input_is_named(arguments, error, message):

@@ -593,7 +593,8 @@ class ClassWeights(Result):
         """Return the content of the JSON file that `save` writes."""
         odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
         if odd:
-            raise InputError("classes", expected="text or numbers, because the file is JSON", got=check.listing(odd))
+            hint = "JSON files cannot contain other names"
+            raise InputError("classes", expected="text or numbers", got=check.listing(odd), hint=hint)
         return FORMAT.text(self.to_dict())
 
     @classmethod

@@ -1,13 +1,14 @@
-"""Weights for censoring by the Kaplan–Meier estimate, Cox's model or given probabilities, and a test of dependence.
+"""Inverse-probability-of-censoring weights, and a test whether censoring depends on the score.
 
-In these models the "event" is censoring. Only censorings by the horizon t are used; the weights do not depend on later
-ones. A row with an event at u ≤ t has weight 1/G(u−); a row still at risk after t has weight 1/G(t). Without
-covariates, G is the Kaplan–Meier estimate of remaining uncensored. With covariates x, G(u|x) = exp(−Λ(u)·exp(βx)),
-where β maximises the partial likelihood, and Λ is Breslow's estimate.
+G(u) is the probability of remaining uncensored until time u. A row with an event at u ≤ t, where t is the horizon, has
+the weight 1/G(u−). A row that is still at risk after t has the weight 1/G(t). Without covariates, G is the Kaplan–Meier
+estimate, with censoring as the event. With covariates x, G(u|x) = exp(−Λ(u)·exp(βx)) is Cox's model of censoring: β
+maximises the partial likelihood, and Λ is Breslow's estimate. Only censorings by the horizon are used, because the
+weights do not depend on later censorings.
 
-G is estimated from the rows, so each row also influences a metric through the weights of other rows; the formula is in
-`CensoringWeights.through_weights`. `AtRisk` contains the rows at risk of being censored, the partial likelihood and its
-residuals. `ScoreTest` applies the residuals to the scores.
+G is estimated from the rows. Each row therefore also influences a metric through the weights of other rows;
+`CensoringWeights` gives the formula. `AtRisk` contains the rows at risk of being censored, the partial likelihood and
+its residuals. `ScoreTest` tests with these residuals whether censoring depends on the score.
 
 References
 ----------
@@ -38,7 +39,7 @@ _DEPENDENT = 0.05  # p-value below which censoring counts as dependent on a scor
 
 
 def _count_below(ascending: Array, values: Array) -> Indices:
-    """Return the number of entries of `ascending` (distinct, sorted) below each value."""
+    """Return for each value the number of smaller entries of `ascending`, which is sorted and has no duplicates."""
     if values.size < SMALL or ascending.size < 2:
         return np.searchsorted(ascending, values)
     # A table of equally wide cells gives the position in `ascending`, which is faster than bisection.
@@ -58,19 +59,25 @@ def _count_below(ascending: Array, values: Array) -> Indices:
 
 
 class PartialLikelihood(NamedTuple):
-    """Cox's partial likelihood at given coefficients, with k censoring times and p covariates (p may be 0).
+    """Cox's partial likelihood of censoring at given coefficients β, with k censoring times and p covariates.
 
     Attributes
     ----------
     coefficients : array of p
+        Coefficients β; p may be 0.
     value : float
+        Logarithm of the partial likelihood.
     score : array of p
-    information : array of p × p
+        Gradient of `value` with respect to β.
+    information : p × p array
+        Negative Hessian of `value`.
     risk : array of N
         exp(βx) of each row.
-    hazard, at_risk : arrays of k
-        Breslow's steps of Λ, and the weighted sums S₀ of `risk` over the rows at risk.
-    mean : array of k × p
+    hazard : array of k
+        Increments of Breslow's estimate Λ.
+    at_risk : array of k
+        Weighted sum S₀ of `risk` over the rows at risk at each censoring time.
+    mean : k × p array
         Mean covariates of the rows at risk, weighted by `risk`.
     """
 
@@ -86,17 +93,19 @@ class PartialLikelihood(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AtRisk:
-    """Rows at risk of being censored at each of the k distinct censoring times by a horizon.
+    """Rows at risk of being censored at each of the k distinct censoring times up to a horizon.
 
-    At tied times, events come before censorings: a row with an event at u is not at risk of being censored at u.
+    If an event and a censoring have the same time, the event comes first. A row with an event at time u is therefore
+    not at risk of being censored at u.
 
     Attributes
     ----------
     reached : array of N
-        Number of censoring times at which each row is at risk; a row is at risk from the first time on.
+        Number of censoring times at which each row is at risk. Every row is at risk from the first time on.
     censored : array of N
-        True for a row that is censored by the horizon, at the last time at which it is at risk.
+        True for a row that is censored up to the horizon. It is censored at the last time at which it is at risk.
     time : array of k
+        Distinct censoring times in increasing order.
     """
 
     reached: Indices
@@ -105,7 +114,7 @@ class AtRisk:
 
     @classmethod
     def of(cls, time: Array, event: Array, horizon: float) -> "AtRisk":
-        """Return the rows at risk, given times and kinds of events (0: censored)."""
+        """Return the rows at risk, given the time and the kind of event of each row (0: censored)."""
         censored = (event == 0) & (time <= horizon)
         distinct = np.unique(time[censored])
         reached = np.full(time.size, distinct.size)
@@ -114,14 +123,14 @@ class AtRisk:
         return cls(reached, censored, distinct)
 
     def until(self, horizon: float) -> "AtRisk":
-        """Return the rows at risk until an earlier horizon."""
+        """Return the rows at risk with a shorter horizon."""
         last = int(np.searchsorted(self.time, horizon, side="right"))
         if last == self.time.size:
             return self
         return AtRisk(np.minimum(self.reached, last), self.censored & (self.reached <= last), self.time[:last])
 
     def hazard(self, weight: Array | None) -> Array:
-        """Return the hazard of being censored at each time, without covariates; by default every row has weight 1."""
+        """Return the hazard of being censored at each censoring time, without covariates."""
         at_risk = np.bincount(self.reached, weight, 1 + self.time.size)[::-1].cumsum()[-2::-1]
         n_censored = np.bincount(
             self.reached[self.censored], None if weight is None else weight[self.censored], 1 + self.time.size
@@ -129,7 +138,7 @@ class AtRisk:
         return np.divide(n_censored, at_risk, out=np.zeros(self.time.size), where=at_risk > 0)
 
     def likelihood(self, covariates: Array, coefficients: Array, weight: Array) -> PartialLikelihood:
-        """Return the partial likelihood with Breslow's treatment of tied censorings."""
+        """Compute the partial likelihood at given coefficients; tied censorings are treated as by Breslow."""
         linear = covariates @ coefficients
         risk = np.exp(linear)
         with_ones = np.column_stack([np.ones(risk.size), covariates])
@@ -155,7 +164,7 @@ class AtRisk:
         )
 
     def fit(self, covariates: Array, weight: Array) -> PartialLikelihood:
-        """Return the largest partial likelihood, by Newton's method from coefficients of 0."""
+        """Maximise the partial likelihood by Newton's method, starting from coefficients of 0."""
         current = self.likelihood(covariates, np.zeros(covariates.shape[1]), weight)
         for _ in range(_MOST_STEPS if covariates.size else 0):
             # Use a pseudo-inverse, because covariates may be collinear in a bootstrap sample.
@@ -171,52 +180,53 @@ class AtRisk:
         return current
 
     def sum_at_risk(self, values: Array) -> Array:
-        """Return the sums of values (N × m) over the rows at risk at each time (k × m)."""
+        """Sum `values` (N × m) over the rows at risk at each censoring time; return a k × m array."""
         by_last_time = sum_by(self.reached, values, 1 + self.time.size)
         return by_last_time[::-1].cumsum(axis=0)[::-1][1:]
 
     def cumulative(self, steps: Array) -> Array:
-        """Return, for each row, the sum of steps (k, or k × m) over the times at which it is at risk."""
+        """Sum `steps` (k, or k × m), for each row, over the censoring times at which the row is at risk."""
         return np.concatenate([np.zeros((1, *steps.shape[1:])), np.cumsum(steps, axis=0)])[self.reached]
 
     def residuals(self, fitted: PartialLikelihood, values: Array) -> Array:
-        """Return Σ_k values_k·dM(k) of each row, for `values` of k × m.
+        """Return the sum over censoring times k of values_k·dM(k) for each row; `values` is a k × m array.
 
-        The martingale of a row has the increments dM(k) = 1{censored at k} − 1{at risk at k}·exp(βx)·hazard_k.
+        Here dM(k) = 1{censored at k} − 1{at risk at k}·exp(βx)·hazard_k is the martingale increment of the row.
         """
         result = -fitted.risk[:, None] * self.cumulative(values * fitted.hazard[:, None])
         result[self.censored] += values[self.reached[self.censored] - 1]
         return result
 
     def score_residuals(self, fitted: PartialLikelihood, covariates: Array) -> Array:
-        """Return s = Σ_k (x − x̄_k)·dM(k) of each row (N × p); their weighted sum is the score of the likelihood."""
+        """Return the score residual Σ_k (x − x̄_k)·dM(k) of each row (N × p)."""
         martingale = self.residuals(fitted, np.ones((self.time.size, 1)))
         return covariates * martingale - self.residuals(fitted, fitted.mean)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CensoringWeights(EstimatedWeights):
-    """Weights 1/G at a horizon, with the Kaplan–Meier estimate G of remaining uncensored, or with Cox's model.
+    """Weights 1/G, where the probability G of remaining uncensored is estimated by Kaplan–Meier or Cox's model.
 
     Attributes
     ----------
     horizon : float
+        Horizon t, in the unit of the times.
     parts : tuple of pairs
-        For each stratum: its rows, and the rows at risk.
-    covariates : array of N × p
-        p is 0 for the Kaplan–Meier estimate.
+        For each stratum, the indices of its rows and an `AtRisk`.
+    covariates : N × p array
+        Covariates of Cox's model; p is 0 for the Kaplan–Meier estimate.
     known : array of N
-        True for rows with a known outcome that counts; other rows have weight 0.
+        True for rows whose outcome at the horizon is known and used; all other rows have weight 0.
     max_weight : float
-        Larger weights are reduced to this value.
+        Upper limit of the weights; larger weights are set to this limit.
 
     Notes
     -----
-    Let mᵢ be the influence of row i with fixed weights, rᵢ = exp(βxᵢ), h(k) the hazard, and S₀(k) = Σ r over the rows
-    at risk at censoring time k. Let B(k) = Σ mᵢ·rᵢ over the rows that outlived k, D = Σᵢ mᵢ·∂log wᵢ/∂β, and I the
-    information. Because log wᵢ = Λ(uᵢ)·rᵢ, the influence of row j through the weights is Σ_k B(k)/S₀(k)·dMⱼ(k) +
-    D′I⁻¹sⱼ. For the Kaplan–Meier estimate log wᵢ = −Σ log(1 − h(k)); then B(k) is also divided by 1 − h(k), and the
-    second term is absent.
+    Let mᵢ be the influence of row i if the weights are fixed, and rᵢ = exp(βxᵢ). For the censoring time k, let h(k) be
+    the hazard, S₀(k) the sum of rᵢ over the rows at risk, and B(k) the sum of mᵢ·rᵢ over the rows at risk. Let D = Σᵢ
+    mᵢ·∂log wᵢ/∂β, I the information matrix, and sⱼ the score residual of row j. Because log wᵢ = Λ(uᵢ)·rᵢ, the
+    influence of row j through the weights is Σ_k B(k)/S₀(k)·dMⱼ(k) + D′I⁻¹sⱼ. For the Kaplan–Meier estimate, log wᵢ =
+    −Σ log(1 − h(k)). In this case, B(k) is divided by 1 − h(k), and the second term is 0.
     """
 
     horizon: float
@@ -226,7 +236,7 @@ class CensoringWeights(EstimatedWeights):
     max_weight: float = np.inf
 
     def estimate(self, frequency: Array | None) -> Array:
-        """Return 1/G for rows with a known outcome (0 for other rows), for given row multiplicities."""
+        """Return the weight of each row if the rows have the given frequencies: 1/G if its outcome is known, else 0."""
         weight = np.empty(self.size)
         for rows, at_risk in self.parts:
             if self.covariates.shape[1]:
@@ -240,7 +250,7 @@ class CensoringWeights(EstimatedWeights):
         return weight * self.known
 
     def through_weights(self, moves: Array) -> Array:
-        """Return the influence of each row through the weights of others."""
+        """Return the influence of each row on a metric through the weights of the other rows."""
         through = np.empty(moves.shape)
         weight = self.estimate(self.base)
         depends = (weight > 0) & (weight < self.max_weight)  # reduced weights are constant, so no row influences them
@@ -263,7 +273,7 @@ class CensoringWeights(EstimatedWeights):
 
 
 def inverse_probability(hazard: Array) -> Array:
-    """Return 1/G after 0, 1, … censoring times; 0 if nobody is at risk any more."""
+    """Return 1/G after 0, 1, 2, … censoring times, given the hazard at each time; 0 if G is 0."""
     with np.errstate(divide="ignore"):
         inverse = 1 / np.concatenate([[1.0], np.cumprod(1 - hazard)])
     inverse[~np.isfinite(inverse)] = 0
@@ -272,15 +282,16 @@ def inverse_probability(hazard: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GivenWeights(EstimatedWeights):
-    """Weights from given probabilities of remaining uncensored; they do not depend on the sample.
+    """Weights from known probabilities of remaining uncensored, which are not estimated from the rows.
 
     Attributes
     ----------
     horizon : float
+        Horizon, in the unit of the times.
     given : array of N
         Weight of each row: 1/probability if its outcome is known, otherwise 0.
     max_weight : float
-        Larger weights are reduced to this value.
+        Upper limit of the weights; larger weights are set to this limit.
     """
 
     horizon: float
@@ -288,26 +299,28 @@ class GivenWeights(EstimatedWeights):
     max_weight: float = np.inf
 
     def estimate(self, frequency: Array | None) -> Array:  # noqa: ARG002
-        """Return the weights; they do not depend on the row multiplicities."""
+        """Return the weights; they do not depend on the frequencies of the rows."""
         return np.minimum(self.given, self.max_weight)
 
     def through_weights(self, moves: Array) -> Array:
-        """Return zeros."""
+        """Return zeros, because no row influences the weights of other rows."""
         return np.zeros(moves.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreTest:
-    """Test whether censoring by a horizon depends on a score, within strata or given covariates.
+    """Test whether censoring up to a horizon depends on the score, within strata or given covariates.
 
-    This is the score test of Cox's model of censoring for the coefficient of the score's rank. The coefficient is 0 if
-    censoring does not depend on the score. The variance is computed from sums over independent units. With several
-    models, the smallest p-value is multiplied by the number of models (Bonferroni).
+    The rank of the score is added as a covariate to Cox's model of censoring. The score test of its coefficient rejects
+    if censoring depends on the score. The variance is computed from sums over independent units. With several models,
+    the smallest p-value is multiplied by the number of models (Bonferroni).
 
     Attributes
     ----------
     rows : Predictions
+        Rows with the scores of one or more models.
     weights : CensoringWeights
+        Weights with the strata or covariates of the model of censoring.
     """
 
     rows: Predictions
@@ -315,7 +328,7 @@ class ScoreTest:
 
     @cached_property
     def p_value(self) -> float:
-        """P-value of the test of no dependence; computed once."""
+        """P-value of the hypothesis that censoring does not depend on the score."""
         n, m = len(self.rows), len(self.rows.models)
         p = self.weights.covariates.shape[1]
         ranks = [levels_of_rows(score)[1] / n for score in self.rows.scores.values()]
@@ -341,8 +354,8 @@ class ScoreTest:
 
     @property
     def reason(self) -> str:
-        """Reason for unreliable intervals if censoring depends on the score; empty if the test does not reject."""
+        """Reason why intervals are unreliable, if censoring depends on the score; otherwise an empty string."""
         if self.p_value >= _DEPENDENT:
             return ""
         cause = f"censoring depends on the score (p = {self.p_value:.2g})"
-        return f"{cause}: pass the variables that it depends on as censoring= or strata="
+        return f"{cause}: pass the variables that censoring depends on as censoring= or strata="

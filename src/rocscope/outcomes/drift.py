@@ -1,15 +1,17 @@
-"""Drift: compare the distribution of scores with a reference, and estimate the effect of a change on performance.
+"""Drift: compare the scores of a current sample with a reference, and estimate the effect of a change on metrics.
 
-Distances do not need labels. Let F and G be the shares of reference and current rows at or below a score. The
-Kolmogorov–Smirnov distance is the largest absolute difference of F and G, the Wasserstein distance the integral of the
-absolute difference. The population stability index (PSI) sums (q − p)·ln(q/p) over bins that end at quantiles of the
-reference, where p and q are the shares of the bin in the reference and in the current sample.
+The distances between the two samples do not need labels. Let F(s) be the share of reference rows with scores of at most
+s, and G(s) the share of current rows. The Kolmogorov–Smirnov distance is the largest absolute difference between F and
+G. The Wasserstein distance is the integral of the absolute difference. The population stability index (PSI) uses bins
+that end at quantiles of the reference scores. It is the sum over bins of (q − p)·ln(q/p), where p is the share of
+reference rows in the bin and q the share of current rows.
 
-Without drift, all ways to divide the pooled rows into the two samples are equally likely, so every p-value comes from a
-permutation test. It is exact for the Kolmogorov–Smirnov distance of up to 10,000 rows; otherwise divisions are
-simulated.
+Every p-value comes from a permutation test: without drift, all ways to divide the pooled rows into two samples of the
+same sizes are equally likely. The test is exact for the Kolmogorov–Smirnov distance with up to 10,000 rows in both
+samples together. Otherwise random divisions are drawn.
 
-`rocscope.expected` estimates the effect of a change on metrics. With labels, its two assumptions are tested.
+`rocscope.expected` estimates the effect of a change on metrics. If the current rows have labels, its two assumptions
+are tested.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -52,18 +54,19 @@ _AT_THRESHOLD = ("tpr", "fpr", "precision", "accuracy")
 
 @dataclass(frozen=True)
 class FigureDrift(Result):
-    """A metric in the reference, its expected value for the current rows, and its observed value with labels.
+    """Reference value, expected value and observed value of a metric.
 
-    Made by `rocscope.drift`.
+    Returned by `rocscope.drift` in `Drift.figures`.
 
     Attributes
     ----------
     reference : Estimate
-        Value in the reference.
+        Metric of the reference.
     expected : Estimate
-        Value for the current rows if the risk at each score has not changed; see `rocscope.expected`.
+        Expected metric of the current rows, if the share of positives at each score has not changed; see
+        `rocscope.expected`.
     observed : Estimate or None
-        Value from the labels of the current rows; None without labels.
+        Metric computed from the labels of the current rows; None without labels.
 
     Examples
     --------
@@ -81,35 +84,44 @@ class FigureDrift(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drift(Result):
-    """Distances of a current sample from a reference.
+    """Distances between the scores of a current sample and a reference, with p-values and metrics.
 
-    Made by `rocscope.drift`.
+    Returned by `rocscope.drift`. A `Bounds` contains a lower and an upper bound, which are equal for exact counts.
 
     Attributes
     ----------
     ks : Bounds
-        Kolmogorov–Smirnov distance of the scores: the largest difference between the samples in the share of cases at
-        or above a threshold.
-    ks_p, psi_p : float
-        P-values of no drift. NaN if binned counts do not determine them, or if `replicates` is 0.
-    psi, wasserstein : float
-        Population stability index, and Wasserstein distance in units of the scores. NaN if binned counts do not
-        determine them.
+        Kolmogorov–Smirnov distance: the largest difference between the samples in the share of cases with scores of at
+        least a threshold.
+    ks_p : float
+        P-value of the Kolmogorov–Smirnov distance; NaN if it cannot be computed from binned counts, or if `replicates`
+        is 0.
+    psi : float
+        Population stability index; NaN if it cannot be computed from binned counts.
+    psi_p : float
+        P-value of the population stability index; NaN as for `ks_p`.
+    wasserstein : float
+        Wasserstein distance in units of the scores; NaN if it cannot be computed from binned counts.
     bin_ends : array of at most b − 1 scores
-        Highest score in each bin of the PSI, except the last bin.
-    reference_share, current_share : arrays of b shares
-        Share of the rows in each bin. None, like `bin_ends`, if binned counts do not contain the single scores.
-    ks_pos, ks_neg : Bounds or None
-        Kolmogorov–Smirnov distance among positives and among negatives. None if a sample lacks the class or the labels.
+        Highest score in each bin of the PSI, except the last bin. None if binned counts do not contain single scores.
+    reference_share : array of b shares
+        Share of the reference rows in each bin of the PSI; None as for `bin_ends`.
+    current_share : array of b shares
+        Share of the current rows in each bin of the PSI; None as for `bin_ends`.
+    ks_pos : Bounds or None
+        Kolmogorov–Smirnov distance between the scores of the positives; None without labels or positives.
+    ks_neg : Bounds or None
+        Kolmogorov–Smirnov distance between the scores of the negatives; None without labels or negatives.
     auc_difference : Bounds or None
-        AUC of the current sample minus AUC of the reference; None if a sample lacks a class.
+        AUC of the current sample minus AUC of the reference; None without labels, or if a sample has only one class.
     prevalence_difference : float
         Prevalence of the current sample minus prevalence of the reference; NaN without labels.
     risk_p : float
-        P-value of "same risk at each score"; NaN without labels.
+        P-value of the hypothesis that the share of positives at each score is the same in both samples; NaN without
+        labels.
     classes_p : float
-        P-value of "same scores within each class": twice the smaller p-value of the KS distances of the two classes.
-        NaN without labels.
+        P-value of the hypothesis that the scores of each class have the same distribution in both samples. It is twice
+        the smaller of the p-values of `ks_pos` and `ks_neg`. NaN without labels.
     figures : dict from name to FigureDrift
         Reference, expected and observed value of each metric.
 
@@ -137,7 +149,7 @@ class Drift(Result):
     figures: dict[str, FigureDrift] = field(default_factory=dict)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the shares of both samples in the bins of the PSI; see `rocscope.plotting.plot_drift`."""
+        """Plot the share of both samples in each bin of the PSI; see `rocscope.plotting.plot_drift`."""
         return reach("plotting").plot_drift(self, ax)
 
     def __repr__(self) -> str:
@@ -147,7 +159,7 @@ class Drift(Result):
         return html_table(self.facts().items())
 
     def facts(self) -> dict[str, str]:
-        """Return the results as text, by name."""
+        """Return the results as formatted text, by name."""
         facts = {"ks": _in_words(self.ks) + _p_in_words(self.ks_p)}
         if not isnan(self.psi):
             facts["psi"] = f"{self.psi:.4g}" + _p_in_words(self.psi_p)
@@ -168,18 +180,24 @@ class Drift(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentDrift(Result):
-    """Drift in each of the k segments that occur in both samples.
+    """Drift in each segment that occurs in both samples.
 
-    Made by `rocscope.drift`.
+    Returned by `rocscope.drift`.
 
     Attributes
     ----------
     names : array of k segments
+        Names of the segments that occur in both samples.
     parts : tuple of k Drift
-    adjusted_ks_p, adjusted_psi_p : arrays of k p-values
-        Adjusted for the number of segments.
-    only_reference, only_current : arrays of segments
-        Segments that occur in one sample only.
+        Result for each segment.
+    adjusted_ks_p : array of k p-values
+        P-values of the Kolmogorov–Smirnov distances, adjusted for the number of segments.
+    adjusted_psi_p : array of k p-values
+        P-values of the population stability indices, adjusted for the number of segments.
+    only_reference : array of segments
+        Segments that occur only in the reference.
+    only_current : array of segments
+        Segments that occur only in the current sample.
 
     Examples
     --------
@@ -202,6 +220,7 @@ class SegmentDrift(Result):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
         """
         columns: dict[str, Any] = {"segment": self.names}
         for name in _COLUMNS:
@@ -246,43 +265,44 @@ def drift(
     replicates: int = 999,
     random_state: Any = 0,
 ) -> Any:
-    """Compare the scores of a current sample with those of a reference, with or without labels.
+    """Compare the scores of a current sample with the scores of a labelled reference.
 
     Parameters
     ----------
-    reference, model : labelled data of one model
-        Predictions, ThresholdCounts, bins or a sketch; see `rocscope.sample`. If they contain several models, pass the
-        name of one as `model`.
-    current : data of the same model, or array of m scores, or mapping from the model's name to an array
-        Predictions or counts with labels, or an array of scores without labels.
+    reference : Predictions, ThresholdCounts, BinnedCounts or CountsSketch
+        Labelled reference, such as the test data of the model.
+    current : the same types, array of m scores, or mapping from model name to array
+        Current rows of the same model, with or without labels. An array contains scores without labels.
+    model : str, optional
+        Name of the model. By default, the only model of the reference.
     by : {"segment"}, optional
-        Compare each segment of Predictions, or of a mapping from segment to data or scores. Two `SegmentedCounts` are
-        always compared by segment; if only one of the samples is `SegmentedCounts`, all its rows are used together.
+        If "segment", compare the samples within each segment. Both samples must be Predictions with segments, or
+        mappings from segment to data or scores. Two `SegmentedCounts` are always compared by segment. If only one
+        sample is a `SegmentedCounts`, all its segments are merged.
     bins : int
-        Number of bins of the PSI; they end at quantiles of the reference.
+        Number of bins of the PSI; the bins end at quantiles of the reference scores.
     figures : list of str
-        Names of metrics whose expected value for the current rows is estimated, such as ``"auc"``; see
-        `rocscope.expected`.
+        Names of metrics, such as ``"auc"``, to estimate for the current rows; see `rocscope.expected`.
     threshold : float, optional
-        Adds tpr, fpr, precision and accuracy at this threshold to the metrics.
+        Threshold at which tpr, fpr, precision and accuracy are also estimated.
     adjust : {"holm", "bh", "none"}
         Adjustment of p-values for the number of segments.
     replicates : int
-        Number of simulated divisions for p-values. With 0, p-values and expected metrics are omitted.
+        Number of random divisions of the pooled rows for a p-value. With 0, p-values and metrics are omitted.
     random_state : int, Generator, RandomState or None
-        Seed of the simulation.
+        Seed of the random divisions.
 
     Returns
     -------
     Drift
-        Lower and upper bounds of a quantity are equal, up to rounding, if counts are exact.
+        Distances, p-values and metrics.
     SegmentDrift
-        With ``by="segment"``, or for two `SegmentedCounts`.
+        A Drift for each segment, with ``by="segment"`` or for two `SegmentedCounts`.
 
     Raises
     ------
     ScoreError
-        If the scores of the two samples have different types.
+        If the scores of the two samples have different data types.
 
     See Also
     --------
@@ -290,16 +310,19 @@ def drift(
 
     Notes
     -----
-    A bin of the PSI is (q₋, q], from one quantile of the reference to the next; equal scores are never split. If a
-    sample has no rows in a bin, half a row is counted. The usual limits of .1 and .25 ignore the sample sizes:
-    without drift, PSI is about (1/n + 1/m)·χ², with one degree of freedom less than the number of bins.
+    A bin of the PSI contains the scores above one quantile of the reference, up to and including the next quantile.
+    Equal scores are always in the same bin. If a sample has no row in a bin, it is treated as if it had half a row in
+    this bin. The usual limits of .1 and .25 ignore the sample sizes. Without drift, the PSI of samples of n and m rows
+    is about (1/n + 1/m)·χ², where χ² has one degree of freedom less than the number of bins.
 
-    P-values need exact counts of independent rows, and frequency weights. Above 10,000 rows they come from `replicates`
-    divisions of the pooled rows, with scores merged into 1,000 groups. These p-values are at least 1/(replicates + 1).
+    P-values are computed only for independent rows without weights, or with frequency weights, and not for binned
+    counts. If the samples have more than 10,000 rows together, p-values come from `replicates` random divisions of the
+    pooled rows, after the scores were merged into 1,000 groups. These p-values are at least 1/(replicates + 1).
 
-    "Same risk at each score" is tested with Cox's calibration intercept and slope: the current labels are compared with
-    the probabilities that the reference gives. It is a score test with two degrees of freedom; its variance includes
-    the error of the probabilities. This test and the expected metrics are computed for up to a million current rows.
+    The hypothesis of the same risk at each score is tested with Cox's calibration intercept and slope. The labels of
+    the current rows are compared with probabilities from the calibrated reference. The test is a score test with two
+    degrees of freedom; its variance includes the error of the probabilities. This test and the expected metrics are
+    computed for up to a million current rows.
 
     References
     ----------
@@ -308,7 +331,7 @@ def drift(
 
     Examples
     --------
-    Ten cases on each of two days: 3, 3 and 4 had the scores .9, .5 and .1 on Monday, and 2, 5 and 3 on Tuesday:
+    On Monday, 3, 3 and 4 of ten cases had the scores .9, .5 and .1; on Tuesday, 2, 5 and 3 of ten cases:
 
     >>> from rocscope import ThresholdCounts
     >>> monday = ThresholdCounts([0.9, 0.5, 0.1], pos=[3, 2, 0], neg=[0, 1, 4])
@@ -334,7 +357,7 @@ def drift(
 
 
 def _current_sample(current: Any, known: Sample) -> tuple[Sample, bool]:
-    """Return the current sample, and True if it has labels; without labels, all rows are coded as negative."""
+    """Return the current sample, and whether it has labels; rows without labels are stored as negatives."""
     if isinstance(current, ExpectedPredictions):
         current = current.unlabelled_scores
     parts: list[Any] = list(current.values()) if isinstance(current, Mapping) else [current]
@@ -352,17 +375,17 @@ def _current_sample(current: Any, known: Sample) -> tuple[Sample, bool]:
 
 @dataclass(frozen=True)
 class _Tests:
-    """Settings of the comparison: bins of the PSI, and simulated divisions for p-values."""
+    """Settings of a comparison: number of bins of the PSI, number of random divisions for p-values, and seed."""
 
     bins: int
     replicates: int
     seed: int
 
     def of(self, reference: BinnedCounts, current: BinnedCounts, labelled: bool) -> Drift:
-        """Return the distances of two samples, with p-values."""
+        """Compute the distances between two samples, with p-values."""
         if reference.low.dtype != current.low.dtype:
             got = f"{reference.low.dtype} and {current.low.dtype}"
-            raise ScoreError("samples", expected="scores of one type", got=got)
+            raise ScoreError("scores", expected="the same data type in both samples", got=got)
         if self.replicates and not {reference.weights, current.weights} <= {"cases", "frequency"}:
             # With weights that are not frequencies the number of rows is unknown, so there are no p-values.
             return replace(self, replicates=0).of(reference, current, labelled)
@@ -389,7 +412,7 @@ class _Tests:
         )
 
     def _of_classes(self, reference: BinnedCounts, current: BinnedCounts, levels: Array | None) -> dict[str, Any]:
-        """Return the distances within each class, with one p-value for both classes."""
+        """Compute the distances within each class, and one p-value for both classes."""
         of_pos = _distance(reference, current, reference.pos, current.pos)
         of_neg = _distance(reference, current, reference.neg, current.neg)
         facts: dict[str, Any] = {"ks_pos": of_pos, "ks_neg": of_neg}
@@ -406,15 +429,16 @@ class _Tests:
         return facts
 
     def ks_p_value(self, first: Array, second: Array) -> float:
-        """Return the p-value of the Kolmogorov–Smirnov distance of rows at common levels."""
+        """Return the p-value of the Kolmogorov–Smirnov distance, given the rows of both samples at each score."""
         if self.replicates and first.sum() + second.sum() <= _EXACT_ROWS:
             return exact_ks_p_value(first, second)
         return self.simulated_p_value(_gap, first, second)
 
     def simulated_p_value(self, statistic: Callable[[Array, Array], Array], first: Array, second: Array) -> float:
-        """Return the share of divisions of the pooled rows with a statistic at least as large as that of the samples.
+        """Return the p-value of a statistic from random divisions of the pooled rows.
 
-        The samples count as one of the divisions, so p is never 0 and the test keeps its level.
+        It is the share of divisions with at least the observed statistic. The observed division is included, so that
+        the p-value is never 0.
         """
         pooled = first + second
         if not self.replicates or pooled.sum() > _SIMULATED_ROWS:
@@ -435,40 +459,44 @@ _GROUP_ENDS = np.arange(1, _SIMULATED_LEVELS + 1) / _SIMULATED_LEVELS * (1 - 1e-
 
 
 def _common_levels(reference: BinnedCounts, current: BinnedCounts) -> Array | None:
-    """Return all scores of both samples in increasing order; None if binned counts do not contain single scores."""
+    """Return all distinct scores of both samples in increasing order; None if the scores are binned."""
     if not (np.array_equal(reference.low, reference.high) and np.array_equal(current.low, current.high)):
         return None
     return np.union1d(reference.low, current.low)
 
 
 def _rows_at(levels: Array, counts: BinnedCounts, kind: Literal["all", "pos", "neg"]) -> Array:
-    """Return the number of rows of a sample, or of one of its classes, at each level."""
+    """Return the number of rows of a sample (or of one class) at each score in `levels`."""
     rows = np.zeros(levels.size, np.int64)
     rows[np.searchsorted(levels, counts.low)] = counts.pos + counts.neg if kind == "all" else getattr(counts, kind)
     return rows
 
 
 def _gap(first: Array, second: Array) -> Array:
-    """Return the Kolmogorov–Smirnov distance multiplied by both sample sizes, which is a whole number."""
+    """Return the Kolmogorov–Smirnov distance times the product of both sample sizes, which is a whole number."""
     n, m = first.sum(axis=-1, keepdims=True), second.sum(axis=-1, keepdims=True)
     return abs(first.cumsum(axis=-1) * m - second.cumsum(axis=-1) * n).max(axis=-1)
 
 
 def exact_ks_p_value(first: Array, second: Array) -> float:
-    """Return the share of all divisions of the pooled rows whose Kolmogorov–Smirnov distance is at least as large.
+    """Return the exact p-value of the Kolmogorov–Smirnov distance between two samples, with ties.
+
+    The p-value is the share of all divisions of the pooled rows with at least the observed distance.
 
     Parameters
     ----------
-    first, second : arrays of the number of rows at each common level, in order
+    first, second : arrays of k integers
+        Number of rows of each sample at each of k common scores, in increasing order of the scores.
 
     Notes
     -----
-    Rows are assigned to the two samples one after the other. `chance[i]` is the probability that i of them belong to
-    the first sample and that, at the end of each level so far, the distance was smaller than that of the given samples.
+    The rows are assigned to the two samples one after another, in increasing order of the scores. After each row,
+    `chance[i]` is the probability that i rows were assigned to the first sample and that the distance was smaller than
+    the observed distance at all scores so far.
 
     Examples
     --------
-    There are 6 ways to choose two rows of four. In 2 of them the samples are completely separated, as here:
+    There are 6 ways to choose two of four rows. In 2 of these ways the samples are completely separated, as here:
 
     >>> round(exact_ks_p_value(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 1])), 6)
     0.333333
@@ -499,9 +527,10 @@ def exact_ks_p_value(first: Array, second: Array) -> float:
 
 
 def rows_in_bins(first: Array, second: Array, bins: int) -> tuple[Array, Array, Array]:
-    """Return the last level of each bin, and the rows of both samples in each bin; leading axes hold separate samples.
+    """Return the index of the last score in each bin, and the number of rows of both samples in each bin.
 
-    Bin k ends at a quantile of the first sample: the first level at or below which it has k/bins of its rows.
+    Bin k ends at the lowest score at which the cumulative share of the first sample is at least k/bins. Leading axes
+    contain separate pairs of samples.
 
     Examples
     --------
@@ -518,11 +547,11 @@ def rows_in_bins(first: Array, second: Array, bins: int) -> tuple[Array, Array, 
 
 
 def stability_index(first: Array, second: Array, bins: int) -> Array:
-    """Return the population stability index of rows at common levels; see `rocscope.drift`.
+    """Return the population stability index, given the number of rows of both samples at each score; see `drift`.
 
     Examples
     --------
-    The shares .5 and .5 become .2 and .8: .3·ln(.5/.2) + .3·ln(.8/.5).
+    The shares of the two bins change from .5 and .5 to .2 and .8. The index is .3·ln(.5/.2) + .3·ln(.8/.5):
 
     >>> round(float(stability_index(np.array([5, 5]), np.array([2, 8]), bins=2)), 4)
     0.4159
@@ -543,7 +572,7 @@ def _area_bounds(binned: BinnedCounts) -> tuple[Fraction, Fraction]:
 
 
 def _distance(one: BinnedCounts, other: BinnedCounts, rows: Array, other_rows: Array) -> Bounds | None:
-    """Return bounds of the largest difference of shares at or above a threshold; they are attained at ends of bins."""
+    """Return bounds of the Kolmogorov–Smirnov distance; None if a sample has no rows."""
     total, other_total = int(rows.sum()), int(other_rows.sum())
     if not (total and other_total):
         return None
@@ -578,7 +607,7 @@ def _outward(low: Fraction, high: Fraction) -> Bounds:
 def _with_figures(
     compared: Drift, known: Sample, new: Sample, labelled: bool, named: dict[str, Any], seed: int
 ) -> Drift:
-    """Add expected and observed metrics and, with labels, the test of the same risk at each score."""
+    """Add expected metrics and, if the current rows have labels, observed metrics and the p-value `risk_p`."""
     counts = new.counts
     of_classes = np.column_stack([counts.pos, counts.neg]).astype(np.int64)
     scores = np.repeat(counts.threshold, of_classes.sum(axis=1))
@@ -597,7 +626,7 @@ def _with_figures(
 
 
 def _risk_p_value(cases: ExpectedPredictions, positive: Array) -> float:
-    """Return the p-value of the probabilities of the cases, given their labels; see the notes of `drift`."""
+    """Test whether the labels agree with the expected probabilities, and return the p-value; see Notes of `drift`."""
     weighting = cases.weighting
     chance = weighting.chance
     # Without this limit, a single probability near 0 or 1 could determine the result.
@@ -618,11 +647,11 @@ def _risk_p_value(cases: ExpectedPredictions, positive: Array) -> float:
 def _by_segment(
     reference: Any, current: Any, model: str | None, adjust: inference.PValueAdjust, tests: _Tests
 ) -> SegmentDrift:
-    """Compare the samples in each segment that occurs in both."""
+    """Compare the two samples within each segment that occurs in both."""
     known, new = _parts(reference, "reference"), _parts(current, "current")
     names = [name for name in known if name in new]
     if not names:
-        raise InputError("segments", expected="at least one segment in both samples", got="none")
+        raise InputError("segments", expected="at least one segment that occurs in both samples", got="none")
     parts: list[Drift] = []
     for name in names:
         one = samples_of(known[name], name="reference").one(model)
@@ -639,7 +668,7 @@ def _by_segment(
 
 
 def _parts(data: Any, name: str) -> dict[Hashable, Any]:
-    """Return the data of each segment."""
+    """Return the data of each segment by its name."""
     if isinstance(data, Predictions):
         return dict(data.by_segment())
     if not isinstance(data, BySegment | Mapping):

@@ -1,13 +1,15 @@
 """Monitor plans in use: campaign plans, allocations with one or several actions, reviews and randomised rules.
 
-A plan has a few treatments (`Treatment`): act, do not act, or review. Their costs may differ between segments and
-actions. Rows are counted by treatment and class. `rocscope.inference.confidence_sequence` computes means over these
-cells, in the same way as means over tp, fp, fn and tn of a decision.
+A plan assigns one of a few treatments to each case (`Treatment`): act, do not act, or review. The costs of a treatment
+may differ between segments and actions. The rows are counted in cells, one cell for each pair of a treatment and a
+class. `rocscope.inference.confidence_sequence` computes means over these cells, in the same way as means over tp, fp,
+fn and tn of a decision.
 
-The treatment of a case depends only on the case: on the plan's thresholds and, within a tie or between two thresholds,
-on the hash of its identifier. The rows of a batch are therefore independent, as the confidence sequence requires, and
-batches may be small. `Plan.select` acts on the planned number of cases instead. If scores drift, the two numbers
-differ, and `Monitor.volume` shows the difference.
+The treatment of a case does not depend on other cases. It depends on the thresholds of the plan and, within a tie or
+between two thresholds, on the hash of the case's identifier. The rows of a batch are therefore independent, as the
+confidence sequence requires, and batches may be small. In contrast, `Plan.select` acts on exactly the planned number of
+cases. If scores drift, the number of treated cases differs from the planned number; `Monitor.volume` shows the
+difference.
 """
 
 from collections.abc import Sequence
@@ -38,14 +40,14 @@ _ACTED, _LEFT, _REVIEWED = (0, 1), (2, 3), (0, 3)
 
 @dataclass(frozen=True)
 class Treatment:
-    """A treatment of a plan, with its costs.
+    """Treatment of cases by a plan, with its costs.
 
     Attributes
     ----------
     cells : tuple of 2 int
-        Index of a positive and of a negative among tp, fp, fn and tn.
+        Cells in which a treated positive and a treated negative are counted: 0 for tp, 1 for fp, 2 for fn, 3 for tn.
     costs : tuple of 2 float
-        Costs of a positive and of a negative; 0 if the costs depend on amounts of the rows.
+        Cost of a treated positive and of a treated negative; 0 if the costs differ between rows.
     """
 
     cells: tuple[int, int]
@@ -54,13 +56,14 @@ class Treatment:
 
 @held_to_contract
 class PlanMonitor(CellMonitor):
-    """State of a monitored plan; otherwise as `Monitor`.
+    """Monitor of a plan in use; for methods and attributes see `Monitor`.
 
-    Made by `rocscope.monitor`, or read from a file by `Monitor.load`.
+    Returned by `rocscope.monitor` and `Monitor.load`.
 
     Attributes
     ----------
     plan : CampaignPlan, Allocation, ActionAllocation or Decision
+        The monitored plan.
 
     Examples
     --------
@@ -85,13 +88,14 @@ class PlanMonitor(CellMonitor):
             # known.
             names = {"cost": None}
             if others := [quantity for quantity in quantities if quantity != "cost"]:
-                raise InputError("fail_if", expected="cost, if a reviewer may be wrong", got=", ".join(others))
+                hint = "the rows do not contain the reviewer's decisions"
+                raise InputError("fail_if", expected="cost, with imperfect reviews", got=", ".join(others), hint=hint)
         cells = np.array([treatment.cells for treatment in self._treatments]).ravel()
         costs = np.array([treatment.costs for treatment in self._treatments]).ravel()
         self._means = {}
         for name in names:
             if name in sequence.RANKED.values() or (name == "cost" and plan.columns):
-                expected = "a mean over cases with bounded values, such as 'precision'"
+                expected = "a metric that is a mean over cases, such as 'precision'"
                 raise InputError(
                     "fail_if", expected=expected, got=name, hint="to monitor the AUC, use rocscope.monitor('auc', …)"
                 )
@@ -109,14 +113,14 @@ class PlanMonitor(CellMonitor):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on the validity of alarms, such as a class balance that varies more than by chance."""
+        """Notes on the validity of alarms, such as a note that the prevalence varies more than by chance."""
         by_class = np.array([block.cells.reshape(-1, 2).sum(axis=0) for block in self._blocks]).reshape(-1, 2)
         note = sequence.varying_prevalence(by_class)
         return (note,) if note else ()
 
     @property
     def planned_volume(self) -> float:
-        """Share of cases that the plan acts on."""
+        """Expected share of cases that the plan acts on."""
         if isinstance(self.plan, CampaignPlan):
             return float(self.plan.depth) if self.plan.worthwhile else 0.0
         if isinstance(self.plan, Decision):
@@ -129,15 +133,15 @@ class PlanMonitor(CellMonitor):
     def update(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, y_true: Any, y_score: Any = None, *, ids: Any = None, segment: Any = None, **options: Any
     ) -> "PlanMonitor":
-        """Add labelled rows and test the limits.
+        """Add a batch of labelled rows, and test the limits.
 
         Parameters
         ----------
         y_true, y_score, **options : see `Monitor.update`
         ids : array of n identifiers, optional
-            Identifiers of the rows; their hashes break ties, as in `Plan.select`. By default the row numbers.
+            Identifiers of the rows. Ties are broken by their hashes, as in `Plan.select`. By default, the row numbers.
         segment : array of n segments
-            Segment of each row, if the plan is an allocation.
+            Segment of each row; needed only if the plan is an allocation.
         """
         if isinstance(y_true, Predictions):
             segment = y_true.segment if segment is None else segment
@@ -147,11 +151,11 @@ class PlanMonitor(CellMonitor):
         return self
 
     def update_unlabelled(self, y_score: Any, *, when: Any = None, ids: Any = None, segment: Any = None) -> "Monitor":
-        """Add cases without labels; see `Monitor.update_unlabelled` and `update`."""
+        """Add a batch of cases without labels; see `Monitor.update_unlabelled`. `ids` and `segment` as in `update`."""
         return super().update_unlabelled(self._treated(y_score, ids, segment), when=when)
 
     def _treated(self, scores: Any, ids: Any, segment: Any) -> Array:
-        """Return the scores that the plan uses and, as the last column, the treatment of each case."""
+        """Return the scores that the plan uses, with the index of the treatment of each case as the last column."""
         places = _places(self.plan, scores, ids, segment)
         index = self._index[places]
         columns = scores_of(list(self.plan.needs), scores).values() if self.plan.needs else ()
@@ -175,7 +179,7 @@ class PlanMonitor(CellMonitor):
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "PlanMonitor":
-        """Return the monitor of a stored state, which contains the text of the plan's file."""
+        """Return the monitor stored in a JSON object, which contains the text of the plan's file."""
         text = StoredText(fields.inner("rule", "a plan").text("plan"), "plan")
         plan = fields.make("rule", load_plan, text)
         monitor = fields.make("limits", cls, plan, fields.texts("limits"), fields.number("level"))
@@ -184,15 +188,15 @@ class PlanMonitor(CellMonitor):
 
 
 def monitor_plan(plan: Any, limits: Sequence[str], level: float, target_prevalence: Any) -> PlanMonitor:
-    """Return a new monitor of a plan, without rows; see `rocscope.monitor`."""
+    """Return a new monitor of a plan, to which no rows were added; see `rocscope.monitor`."""
     if target_prevalence is not None:
-        expected = "none, except for a decision with one threshold"
+        expected = "None for plans other than a decision with one threshold"
         raise InputError("target_prevalence", expected=expected, got=repr(target_prevalence))
     return PlanMonitor(plan, limits, level)
 
 
 def _treatments_of(plan: Any) -> tuple[list[Treatment], Indices]:
-    """Return the treatments of a plan, and the index of the treatment for each result of `_places`."""
+    """Return the treatments of a plan, and an array that maps the results of `_places` to treatments."""
     if isinstance(plan, Allocation | ActionAllocation):
         by_place = _costs_by_segment(plan)
     else:
@@ -210,7 +214,7 @@ def _treatments_of(plan: Any) -> tuple[list[Treatment], Indices]:
 
 
 def _costs_by_segment(plan: Allocation | ActionAllocation) -> list[list[Treatment]]:
-    """Return the treatments of each segment: no action, then each action in increasing order of stakes."""
+    """Return the treatments in each segment: first no action, then the actions in the order of the plan."""
     by_segment = []
     for segment in range(plan.names.size):
         first = plan.allocations[0].terms.of(segment)
@@ -226,7 +230,7 @@ def _costs_by_segment(plan: Allocation | ActionAllocation) -> list[list[Treatmen
 
 
 def _places(plan: Any, scores: Any, ids: Any, segment: Any) -> Any:
-    """Return 0 for each case without action and 1, 2, … for actions and reviews, and the segments of an allocation."""
+    """Return the treatment of each case (0: no action, 1, 2, …: actions, review); for allocations also its segment."""
     if isinstance(plan, CampaignPlan):
         return plan.rule.predict(scores, ids).astype(int) if plan.worthwhile else np.zeros(size_of(scores), int)
     if isinstance(plan, Decision):
