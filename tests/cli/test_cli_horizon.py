@@ -76,7 +76,7 @@ def test_folds_of_a_follow_up(run, table):
     [
         (AT[:4], "expected all three, got no --horizon"),
         ((*AT, "--label", "a"), "expected no --label"),
-        ((*AT, "--event-codes", "1,2"), "values among event_codes 1, 2, got also 0"),
+        ((*AT, "--event-codes", "1,2"), "only the event_codes 1, 2, got other values: 0"),
         (("--label", "status", "--event-codes", "1,2"), "--event-codes: expected none without --event"),
         (("--time", "yeers", *AT[2:]), "years"),
         ((*AT[:4], "--horizon", "99", *AT[6:]), "last usable horizon"),

@@ -107,7 +107,7 @@ def test_what_cannot_be_compared_is_refused():
         rs.drift(counts, ThresholdCounts([0.5], [1], [1]))
     with pytest.raises(InputError, match="current: expected Predictions"):
         rs.drift(counts, "scores.csv")
-    with pytest.raises(ScoreError, match="scores of the reference's model 'score'"):
+    with pytest.raises(ScoreError, match="scores of the model 'score'"):
         rs.drift(counts, {"a": [1, 2], "b": [2, 1]})
     with pytest.raises(InputError, match="current: expected Predictions with segments, or a mapping"):
         rs.drift(rs.Predictions([1, 0], [1, 2], segment=[1, 2]), [1, 2], by="segment")

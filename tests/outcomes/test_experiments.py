@@ -172,7 +172,7 @@ def test_amounts_have_curves_and_no_perfect_ranking():
 def test_what_is_wrong_is_said():
     with pytest.raises(InputError, match="name of the control arm"):
         from_experiment([1, 0], ["a", "b"], [1, 2])
-    with pytest.raises(InputError, match="treated and controls in each"):
+    with pytest.raises(InputError, match="treated rows and controls in each stratum"):
         from_experiment([1, 0, 1], [1, 0, 1], [1, 2, 3], strata=[0, 0, 1])
     with pytest.raises(InputError, match="between 0 and 1"):
         from_experiment([1, 0, 1], [1, 0, 1], [1, 2, 3], share=1.0)

@@ -257,7 +257,7 @@ def test_events_without_a_meaning_ask_for_their_codes():
         for function in (at_horizon, concordance):
             with pytest.raises(InputError, match=r"event: expected 0.*event_codes=\[1, 2\]"):
                 function(time, event, score, 7)
-    with pytest.raises(InputError, match="values among event_codes 0, 1, got also 2"):
+    with pytest.raises(InputError, match="only the event_codes 0, 1, got other values: 2"):
         at_horizon(time, EVENTS, score, 7, event_codes=[0, 1])
     for codes in ([1], [1, 1]):
         with pytest.raises(InputError, match="two or more values"):

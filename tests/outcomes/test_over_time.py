@@ -151,7 +151,7 @@ def test_what_is_wrong_is_said():
         over_time([1, 2, 3], [1, 0, 1], [3, 2, 1], [1])
     with pytest.raises(InputError, match=r"one of rocscope\.inference\.statistics"):
         over_time([1, 2, 3], [1, 0, 1], [3, 2, 1], [1, 2], statistic="auc")
-    with pytest.raises(InputError, match="events by then"):
+    with pytest.raises(InputError, match="a time by which events occur"):
         concordance([1, 2, 3], [0, 0, 1], [3, 2, 1], 2)
     with pytest.raises(InputError, match="horizon: expected a pair of an event and a row that is free of the event"):
         concordance([1, 2, 3], [0, 0, 1], [3, 2, 1], 3)

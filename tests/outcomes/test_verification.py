@@ -50,7 +50,7 @@ def test_all_verified_is_the_plain_sample_and_unknown_labels_may_be_missing():
 
 
 def test_what_is_wrong_is_said():
-    with pytest.raises(InputError, match="verified rows in each"):
+    with pytest.raises(InputError, match="a verified row in each stratum"):
         from_verified([1, 0, 1], [1, 1, 0], [1, 2, 3], strata=[0, 0, 1])
     with pytest.raises(InputError, match="above 0"):
         from_verified([1, 0, 1], [1, 1, 0], [1, 2, 3], probability=[0, 1, 1])

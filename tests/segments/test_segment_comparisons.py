@@ -310,7 +310,7 @@ def test_drift_of_every_segment_at_once(weight):
     ("first", "second", "words"),
     [
         (ONE.counts(by="segment"), rs.Predictions([1, 0], [1, 2], segment=[5, 5]).counts(by="segment"), "got none"),
-        (ONE.counts(by="segment"), PREDS.counts("a", by="segment"), "scores of one type"),
+        (ONE.counts(by="segment"), PREDS.counts("a", by="segment"), "the same data type in both samples"),
     ],
 )
 def test_drift_of_segments_that_do_not_fit(first, second, words):

@@ -1,15 +1,16 @@
 """Expected curves, metrics and decisions for cases whose labels are not yet known.
 
-The calibration of a labelled reference gives each new case a probability p of being positive. Vuk & Curk (2006, §6)
-show that the ROC curve, the lift chart and the accuracy follow from calibration and the distribution of scores. Each
-case therefore becomes two rows, a positive of weight p and a negative of weight 1 − p. Every function that takes
-Predictions accepts these rows.
+A recalibrator fitted to a labelled reference gives each new case a probability p of being positive. The ROC curve, the
+lift chart and the accuracy can be computed from these probabilities and the scores (Vuk & Curk 2006, §6). Each case is
+stored as two rows: a positive with weight p and a negative with weight 1 − p. Every function that takes Predictions
+accepts these rows.
 
-`ExpectedWeights` are these weights. Case i influences a metric θ by pᵢ·mᵢ⁺ + (1 − pᵢ)·mᵢ⁻, where mᵢ⁺ and mᵢ⁻ are its
-influences as a positive and as a negative. A change of its probability changes θ by gᵢ = mᵢ⁺ − mᵢ⁻ per unit. The error
-of the probabilities comes from bootstrap replicates of the reference, in each of which the recalibrator is fitted
-again: replicate b changes θ by Σᵢ gᵢ·(pᵢ*ᵇ − p̄ᵢ*). For the logistic spline, these errors agree with its influence
-function within the noise of the replicates. The bootstrap works for every recalibrator, and for groups of rows.
+`ExpectedWeights` contains these weights and computes variances. Let mᵢ⁺ and mᵢ⁻ be the influences of case i on a metric
+θ if the case is positive or negative. Then the influence of the case is pᵢ·mᵢ⁺ + (1 − pᵢ)·mᵢ⁻, and the derivative of θ
+with respect to pᵢ is gᵢ = mᵢ⁺ − mᵢ⁻. The probabilities have an error, which is estimated by bootstrap replicates of the
+reference. The recalibrator is fitted again to each replicate b, which changes θ by Σᵢ gᵢ·(pᵢ*ᵇ − p̄ᵢ*). For the
+logistic spline, these changes agree with the influence function of the spline within the noise of the replicates. The
+bootstrap works for every recalibrator, and for groups of rows.
 """
 
 from collections.abc import Callable
@@ -55,24 +56,24 @@ _HALVINGS = 52
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExpectedWeights(EstimatedWeights):
-    """Weights p and 1 − p of each case as a positive and as a negative.
+    """Weights of m unlabelled cases: p as a positive and 1 − p as a negative.
 
-    The weighted sample consists of the m cases as positives, followed by the same cases as negatives.
+    The weighted sample consists of 2m rows: first all cases as positives, then all cases as negatives.
 
     Attributes
     ----------
     chance : array of m
         Probability p of each case.
-    cell : array of m codes
-        Group of neighbouring scores that contains the case.
-    replicates : array of b × k
-        Bootstrap replicates of p minus their mean, in each group.
+    cell : array of m integers
+        Index of the score group that contains the case. A score group contains neighbouring scores.
+    replicates : b × k array
+        Bootstrap replicates of p in each of the k score groups, minus the mean of the replicates.
     prevalence_moves : array of m, optional
-        Influence of each case on the estimated prevalence, and through it on all p.
+        Influence of each case on the estimated prevalence.
     prevalence_slope : array of m, optional
         Derivative of p with respect to the prevalence.
     estimand : {"population", "cases"}
-        Target of the intervals: the population of the cases, or these cases once they are labelled.
+        Target of the intervals: the population of the cases, or these cases after they are labelled.
     """
 
     chance: Array
@@ -85,11 +86,11 @@ class ExpectedWeights(EstimatedWeights):
 
     @property
     def drawn_units(self) -> Indices:
-        """Index of the case of each row; the two rows of a case are drawn together."""
+        """Index of the case to which each row belongs; the bootstrap draws the two rows of a case together."""
         return self._places % self.chance.size
 
     def moves(self, moves: Array) -> Array:
-        """Return the influence of each case, followed by the influence of each replicate of the probabilities."""
+        """Return the influences of the cases, followed by the influences of the replicates of the probabilities."""
         m, replicates = self.chance.size, len(self.replicates)
         positive, negative = np.split(sum_by(self._places, moves, 2 * m), 2)
         chance = self.chance[:, None]
@@ -105,7 +106,7 @@ class ExpectedWeights(EstimatedWeights):
         return np.concatenate([of_cases, of_replicates / np.sqrt(replicates)])
 
     def units(self, unit: Indices | None) -> Indices | None:
-        """Return the independent unit of each case and replicate, given the units of the rows."""
+        """Return the index of the independent unit of each case and replicate, given the units of the rows."""
         if unit is None:
             return None
         m = self.chance.size
@@ -114,7 +115,7 @@ class ExpectedWeights(EstimatedWeights):
         return np.unique(units, return_inverse=True)[1]
 
     def reestimated(self, weight: Array, frequency: bool) -> Callable[[Array], Array]:  # noqa: ARG002
-        """Return a function from multiplicities of the cases to weights from one replicate of the reference."""
+        """Return a function that computes weights for a bootstrap sample, with one replicate of the probabilities."""
         positive, case = self._places < self.chance.size, self.drawn_units
         chance, deviation = self.chance[case], self.replicates[:, self.cell[case]]
 
@@ -129,9 +130,9 @@ class ExpectedWeights(EstimatedWeights):
 
 
 class ExpectedPredictions(Predictions):
-    """Cases without labels, each as a positive and a negative row, weighted by the probabilities of these labels.
+    """Unlabelled cases, each stored as a positive and a negative row with the probabilities of these labels as weights.
 
-    Made by `rocscope.expected`. Counts, curves and figures computed from it are expected values.
+    Returned by `rocscope.expected`. Counts, curves and metrics of these rows are expected values.
 
     Attributes
     ----------
@@ -140,7 +141,7 @@ class ExpectedPredictions(Predictions):
     recalibrator : Recalibrator
         Recalibrator fitted to the reference.
     below, above : float
-        Share of the cases with scores below the lowest, and above the highest, reference score.
+        Share of the cases with scores below the lowest reference score, and above the highest reference score.
 
     Examples
     --------
@@ -157,7 +158,7 @@ class ExpectedPredictions(Predictions):
 
     @property
     def unlabelled_scores(self) -> Array:
-        """Score of each case, in the order given."""
+        """Score of each case, in the order of the input."""
         return self._outcomes[0]
 
     @property
@@ -166,20 +167,25 @@ class ExpectedPredictions(Predictions):
         return self.below + self.above
 
     def bounds(self, figure: str | Callable[[ThresholdCounts], float]) -> Bounds:
-        """Return the lowest and highest value of a metric over all probabilities within their limits.
+        """Return bounds of a metric if the probabilities of the cases are only known within limits.
 
         Parameters
         ----------
         figure : str, or function of ThresholdCounts
             Name of a metric, such as ``"auc"``, or a statistic of `rocscope.inference.statistics`.
 
+        Returns
+        -------
+        Bounds
+            Lowest and highest value of the metric.
+
         Notes
         -----
-        A case with a score above every reference score may have any probability from the highest calibrated probability
-        to 1. A case with a score below every reference score may have any probability from 0 to the lowest one. With
-        ``method="venn-abers"``, every case has the limits of `VennAbersRecalibrator.predict_interval`. All four
-        combinations of lower and upper limits for the lower and upper half of the scores are tried. Sampling errors are
-        not included.
+        If a score is above all reference scores, the limits are the highest calibrated probability and 1. If a score is
+        below all reference scores, the limits are 0 and the lowest calibrated probability. With
+        ``method="venn-abers"``, the limits of every case come from `VennAbersRecalibrator.predict_interval`. The metric
+        is computed four times: with the lower or the upper limits for the cases in the lower half of the scores,
+        combined with the lower or the upper limits for the other cases. Sampling errors are not included.
 
         Examples
         --------
@@ -222,42 +228,44 @@ def expected(
     replicates: int = 200,
     random_state: Any = 0,
 ) -> ExpectedPredictions:
-    """Return unlabelled cases with expected labels, from the calibration of a labelled reference.
+    """Estimate the labels of unlabelled cases from their scores and a labelled reference.
 
     Parameters
     ----------
-    reference, model : labelled data of one model
-        Predictions or ThresholdCounts; see `rocscope.sample`. If they contain several models, pass the name of one as
-        `model`.
-    scores : array of m, or mapping from the model's name to array
+    reference : Predictions or ThresholdCounts
+        Labelled reference, such as the test data of the model.
+    scores : array of m scores, or mapping from model name to array
         Scores of the new cases, by the same model and on the same scale.
+    model : str, optional
+        Name of the model. By default, the only model of the reference.
     assume : {"risk", "classes"}
-        Property that the new cases share with the reference. "risk": cases with equal scores have the same risk, but
+        Assumption about the new cases. "risk": at each score, the share of positives is the same as in the reference;
         the distribution of the scores may differ (covariate shift). "classes": the scores of each class have the same
-        distribution, but the prevalence may differ (prior shift); it is estimated from the scores.
+        distribution as in the reference; the prevalence may differ and is estimated (prior shift).
     method : str
-        Name of a recalibrator. "auto" is "isotonic" for at most 10 distinct scores, otherwise "spline".
+        Name of the recalibrator that converts scores to probabilities. "auto" is "isotonic" for at most 10 distinct
+        scores, otherwise "spline".
     estimand : {"population", "cases"}
-        Target of intervals: the population of the cases, or these cases once they are labelled.
+        Target of the intervals: the population of the new cases, or the new cases themselves after they are labelled.
     segment, groups, columns : see `rocscope.Predictions`
         Segments, groups and further columns of the new cases.
     replicates : int
-        Number of bootstrap replicates of the reference, for the uncertainty of its calibration.
+        Number of bootstrap replicates of the reference, used to estimate the uncertainty of the calibration.
     random_state : int, Generator, RandomState or None
         Seed of the bootstrap.
 
     Returns
     -------
     ExpectedPredictions
-        Pass the result to any function that takes Predictions. Intervals include the uncertainty of the calibration and
-        of the cases.
+        New cases with expected labels. Pass them to any function that takes Predictions. Intervals include the
+        uncertainty of the calibration and the sampling error of the cases.
 
     Raises
     ------
     InputError
-        If the reference has no labels, or the scores belong to a different model.
+        If the reference has no labels, or `scores` does not contain the model of the reference.
     OneClassError
-        If the reference has labels of one class only.
+        If all labels of the reference are the same.
 
     See Also
     --------
@@ -265,9 +273,9 @@ def expected(
 
     Notes
     -----
-    Isotonic regression is too optimistic about a ranking, because its probabilities correspond to the convex hull of
-    the ROC curve. In simulations the expected AUC was too high by .3 to .7 standard errors; with the logistic spline,
-    its error was below .2 standard errors.
+    Isotonic regression overestimates the quality of a ranking, because its probabilities correspond to the convex hull
+    of the ROC curve. In simulations, the expected AUC with isotonic regression was too high by .3 to .7 standard
+    errors. With the logistic spline, the error was below .2 standard errors.
 
     References
     ----------
@@ -276,7 +284,8 @@ def expected(
 
     Examples
     --------
-    In the reference, the risks at the scores 0 and 1 are 1/4 and 3/4. Among the new cases a score of 1 is rarer:
+    In the reference, the share of positives is 1/4 at the score 0 and 3/4 at the score 1. Of the 40 new cases, 10 have
+    the score 1:
 
     >>> reference = Predictions([0, 0, 0, 1, 0, 1, 1, 1] * 10, [0, 0, 0, 0, 1, 1, 1, 1] * 10)
     >>> cases = expected(reference, [0] * 30 + [1] * 10)
@@ -290,7 +299,7 @@ def expected(
     check.check_choice("estimand", estimand, ("population", "cases"))
     known = sample_of(reference, model=model)
     if known.points.weights == "expected":
-        raise InputError("reference", expected="labelled rows", got="cases without labels, from rs.expected")
+        raise InputError("reference", expected="labelled rows", got="unlabelled cases (from rs.expected)")
     name, new = scores_of_model(scores, known.name)
     counts = known.counts
     counts.require_both_classes("a reference")
@@ -339,22 +348,22 @@ def expected(
 
 
 def prevalences(chance: Array, before: Array, weight: Array) -> Array:
-    """Return the maximum-likelihood prevalence for each row of `chance`.
+    """Return the maximum-likelihood prevalence of the new cases for each of b fitted recalibrators.
 
     The estimate assumes that only the prevalence has changed, not the distribution of the scores within a class.
 
     Parameters
     ----------
-    chance : array of b × k
-        Probabilities of k levels; each row is from another fit.
+    chance : b × k array
+        Probability at each of k scores, by each of b recalibrators.
     before : array of b
-        Prevalence at which the probabilities of each row hold.
+        Prevalence of the sample to which each recalibrator was fitted.
     weight : array of k
-        Number of cases at each level.
+        Number of new cases with each score.
 
     Notes
     -----
-    The prevalence is the root of the derivative of the log-likelihood, found for all rows at once; see
+    The prevalence is the root of the derivative of the log-likelihood, found by bisection; see
     `rocscope.decisions.estimate_prevalence`.
 
     Examples
@@ -373,9 +382,10 @@ def prevalences(chance: Array, before: Array, weight: Array) -> Array:
 
 
 def _effect_of_prevalence(chance: Array, prevalence: float) -> tuple[Array, Array]:
-    """Return the influence of each case on the estimated prevalence π, and the derivative of its probability by π.
+    """Return the influence of each case on the estimated prevalence π, and the derivative of each probability by π.
 
-    The score of case i is uᵢ = (pᵢ − π)/(π(1 − π)), and its influence is uᵢ/Σu²; dp/dπ = p(1 − p)/(π(1 − π)).
+    The derivative of the log-likelihood of case i is uᵢ = (pᵢ − π)/(π(1 − π)), and the influence of the case is uᵢ/Σu².
+    The derivative of pᵢ is pᵢ(1 − pᵢ)/(π(1 − π)).
     """
     variance = prevalence * (1 - prevalence)
     score = (chance - prevalence) / variance
@@ -385,10 +395,10 @@ def _effect_of_prevalence(chance: Array, prevalence: float) -> tuple[Array, Arra
 
 
 def _refitted(known: Sample, fitted: Recalibrator, replicates: int, seed: int) -> list[Recalibrator]:
-    """Return recalibrators fitted to bootstrap replicates of the reference; groups are resampled as units.
+    """Fit recalibrators to bootstrap replicates of the reference; groups of rows are resampled together.
 
-    Scores of the reference are first merged to 200 levels. The effect on the variance of the fits is much smaller than
-    the error from the limited number of replicates.
+    The scores of the reference are first merged into 200 groups. The effect on the variance of the fits is much smaller
+    than the error from the limited number of replicates.
     """
     counts = known.counts
     levels = Outcomes.of(counts)
@@ -410,15 +420,15 @@ def _refitted(known: Sample, fitted: Recalibrator, replicates: int, seed: int) -
         if pos.any() and neg.any():
             fits.append(copy(fitted).fit_counts(ThresholdCounts(tally.threshold, pos, neg)))
     if len(fits) < 2:
-        got = f"{len(fits)} of {replicates} replicates with both classes"
-        raise OneClassError("reference", expected="enough rows of both classes", got=got)
+        got = f"{len(fits)} of {replicates}"
+        raise OneClassError("reference", expected="at least two replicates with both classes", got=got)
     return fits
 
 
 def scores_of_model(scores: Any, name: str) -> tuple[str, Array]:
-    """Return the name of the model and its scores."""
+    """Return the name of the model and its checked scores."""
     if isinstance(scores, Predictions):
-        hint = "rs.drift compares labelled samples; to ignore the labels, pass their scores"
+        hint = "pass an array of the scores, or compare labelled samples with rs.drift"
         raise InputError("scores", expected="scores without labels", got="Predictions", hint=hint)
     if check.is_frame(scores):
         scores = check.frame_columns(scores)
@@ -426,14 +436,14 @@ def scores_of_model(scores: Any, name: str) -> tuple[str, Array]:
     if len(columns) == 1 and name == "score":
         name = next(iter(columns))
     if name not in columns:
-        raise ScoreError("scores", expected=f"scores of the reference's model {name!r}", got=check.shown(list(columns)))
+        raise ScoreError("scores", expected=f"scores of the model {name!r}", got=f"models {check.shown(list(columns))}")
     return name, check.check_scores(columns[name])
 
 
 def _as_rows(
     score: Array, chance: Array, name: str, weighting: ExpectedWeights | None = None, **columns: Any
 ) -> ExpectedPredictions:
-    """Return each case as a positive row of weight p and a negative row of weight 1 − p, positives first."""
+    """Store each case as a positive row with weight p and a negative row with weight 1 − p; positives come first."""
     labels = np.repeat([True, False], score.size)
     weight = np.concatenate([chance, 1 - chance])
     doubled = {key: _doubled(column, key, score.size) for key, column in columns.items()}
@@ -443,7 +453,7 @@ def _as_rows(
 
 
 def _doubled(column: Any, name: str, n: int) -> Any:
-    """Return a column, or a mapping of columns, for both rows of each case."""
+    """Repeat a column, or each column of a mapping, so that it has a value for both rows of each case."""
     if column is None:
         return None
     if name == "columns":

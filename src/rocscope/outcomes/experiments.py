@@ -1,17 +1,19 @@
-"""Uplift from controlled experiments: additional responses caused by the contact, as curves and in money.
+"""Uplift from randomised experiments: additional responses caused by a treatment, as curves and in money.
 
-In an experiment, some rows are treated (contacted) at random and others are not. No case is observed under both
-conditions, so uplift is estimated from groups. Let n_t treated rows and n_c controls have at least a given score, with
-responses y_t and y_c:
+In an experiment, randomly selected rows are treated (contacted), and the other rows are controls. No row is observed
+both with and without treatment, so the uplift is estimated from groups of rows. Among the rows with at least a given
+score, let n_t be the number of treated rows and y_t their number of responses. Let n_c and y_c be the same numbers of
+the controls:
 
-- the Qini curve is y_t − y_c·n_t/n_c, the additional responses of the treated rows;
-- the uplift curve is (y_t/n_t − y_c/n_c)·(n_t + n_c), the additional responses if all these rows were treated.
+- The Qini curve is y_t − y_c·n_t/n_c: the additional responses of the treated rows.
+- The uplift curve is (y_t/n_t − y_c/n_c)·(n_t + n_c): the additional responses if all these rows were treated.
 
-Areas are measured above the straight line from the origin to the end of the curve, which is contacting at random.
+The straight line from the origin to the end of a curve corresponds to random contacts. Areas are measured between the
+curve and this line.
 
-`from_experiment` returns an `Experiment`. Its methods return curves, comparisons, a table by deciles, the plan of a
-campaign, and Predictions weighted by amounts of money, for `rocscope.choose`. If the treated share is estimated, it
-influences every metric through the weights (`ShareWeights`), and intervals allow for this.
+`from_experiment` returns an `Experiment`. Its methods return curves, comparisons of models, a table by decile, the plan
+of a campaign, and Predictions weighted by amounts of money for `rocscope.choose`. If the share of treated rows is
+estimated, its error influences every metric through the weights (`ShareWeights`). Intervals account for this error.
 """
 
 from collections.abc import Mapping
@@ -64,36 +66,41 @@ from rocscope.outcomes.verification import ShareWeights
 UpliftKind = Literal["qini", "uplift"]
 
 _BAND_DEPTHS = [step / 50 for step in range(1, 51)]
-"""Depths at which a band is computed; straight lines connect them, which a plot cannot distinguish from the curve."""
+"""Depths at which a band is computed; between these depths, the band is linear."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UpliftCurve(Result):
-    """Additional responses from contacting the best-scored cases, by number contacted.
+    """Qini curve or uplift curve: additional responses against the number of contacted rows.
+
+    Rows are contacted in order of decreasing scores.
 
     Attributes
     ----------
     kind : {"qini", "uplift"}
+        Kind of the curve.
     model : str
+        Name of the model.
     contacted : array of k + 1
-        Number of rows (sum of weights) with a score at or above each distinct score; the first entry is 0.
+        Number of rows (or sum of weights) with scores of at least each of k distinct scores; the first entry is 0.
     gained : array of k + 1
         Additional responses of the contacted rows.
     area : Estimate
-        Area between the curve and the straight line to its end, divided by n². It is the mean gain per case of the
-        ranking over contacting the same number at random, averaged over all depths.
+        Area between the curve and the straight line to its end, divided by n². It is the mean, over all depths, of the
+        additional responses per case compared with contacting the same number of rows at random.
     coefficient : Estimate
         The area divided by the area of a perfect ranking, as `qini_auc_score` and `uplift_auc_score` in scikit-uplift.
-        NaN for responses other than 0 and 1.
+        It is NaN for responses other than 0 and 1.
     effect : Estimate
-        Gain per case from contacting all cases: the average treatment effect.
+        Additional responses per case if all rows are contacted: the average treatment effect.
 
     Notes
     -----
-    The contacted rows contain n_t treated rows and n_c controls with responses y_t and y_c. The Qini curve is y_t −
-    y_c·n_t/n_c, for the treated rows only. The uplift curve is (y_t/n_t − y_c/n_c)·(n_t + n_c), for all contacted rows.
-    The total area under the uplift curve, per case, is `area` + `effect`/2; for the Qini curve, replace `effect` by the
-    end of the curve per case. The total area divided by the end of the uplift curve per case is causalml's normalised
+    Among the contacted rows, n_t rows are treated and have y_t responses, and n_c rows are controls and have y_c
+    responses. The Qini curve is y_t − y_c·n_t/n_c: the additional responses of the treated rows. The uplift curve is
+    (y_t/n_t − y_c/n_c)·(n_t + n_c): the additional responses if all contacted rows were treated. The total area under
+    the uplift curve, divided by n², is `area` + `effect`/2. For the Qini curve, replace `effect` by the last value of
+    the curve divided by n. For the uplift curve, the total area divided by `effect` is causalml's normalised
     `auuc_score`, up to a term of 1/n.
 
     Examples
@@ -117,20 +124,20 @@ class UpliftCurve(Result):
 
     @property
     def depth(self) -> Array:
-        """Share of the rows that are contacted."""
+        """Share of the rows that is contacted at each point of the curve."""
         return self.contacted / self.contacted[-1]
 
     def at(self, depth: float) -> float:
-        """Return the additional responses if this share of the rows is contacted, by linear interpolation."""
+        """Return the additional responses if the share `depth` of the rows is contacted, by linear interpolation."""
         return float(np.interp(depth, self.depth, self.gained))
 
     def band(self, level: float = 0.95) -> Band:
-        """Return pointwise intervals of the additional responses, at 50 depths.
+        """Return pointwise confidence intervals of the curve at 50 depths.
 
         Notes
         -----
-        At each depth, the interval of `Experiment.uplift_at` is multiplied by the number of contacted rows; for a Qini
-        curve, by the number of treated rows among them.
+        At each depth, the interval of `Experiment.uplift_at` is multiplied by the number of contacted rows. For a Qini
+        curve, it is multiplied by the number of treated rows.
 
         Examples
         --------
@@ -139,15 +146,15 @@ class UpliftCurve(Result):
         Band(50 points, 95% pointwise, Newcombe)
         """
         if self._experiment is None:
-            raise InputError("band", expected="a curve with its experiment", hint="Experiment.uplift() makes one")
+            raise InputError("band", expected="a curve returned by Experiment.uplift() or Experiment.qini()")
         return self._experiment.band_of(self.kind, self.model, check.check_level(level))
 
     def plot(self, ax: Any = None, *, level: float | None = 0.95) -> Any:
-        """Draw the curve, its band and the line of contacting at random; see `plotting.plot_uplift`."""
+        """Plot the curve, its band and the line of random contacts; see `plotting.plot_uplift`."""
         return reach("plotting").plot_uplift(self, ax, level=level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the points as a data frame."""
+        """Return the points of the curve as a data frame."""
         return check.frame_of({"contacted": self.contacted, "depth": self.depth, "gained": self.gained}, backend)
 
     def __repr__(self) -> str:
@@ -156,27 +163,28 @@ class UpliftCurve(Result):
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Responses, treatments and row weights, for cumulative sums along a ranking."""
+    """Responses, treatments and row weights, with methods to compute uplift curves."""
 
     response: Array
     treated: Booleans
     weight: Array
 
     def area_and_moves(self, score: Array, kind: UpliftKind) -> tuple[Array, Array]:
-        """Return the area under the curve and the height of its end, per case, with the influence of each row (n × 2).
+        """Return the area under the curve and its last value, per case, with the influence of each row (n × 2).
 
         Notes
         -----
-        A = Σ_k (V_k + V_{k−1})(N_k − N_{k−1})/2. A row adds to the four running sums at its own level and all later
-        ones. The derivative of A is therefore a sum over these levels, with ∂A/∂V_k = (N_{k+1} − N_{k−1})/2 and ∂A/∂N_k
-        = (V_{k−1} − V_{k+1})/2.
+        The points (N_k, V_k) of the curve are those of `cumulated`. The area is A = Σ_k (V_k + V_{k−1})(N_k −
+        N_{k−1})/2. A row contributes to the four cumulative sums y_t, y_c, n_t and n_c at its own score and at all
+        lower scores. Therefore, the derivative of A is a sum over these scores, with ∂A/∂V_k = (N_{k+1} − N_{k−1})/2
+        and ∂A/∂N_k = (V_{k−1} − V_{k+1})/2.
         """
         contacted, gained, ranked, slopes = self.cumulated(score, kind)
         n, total = contacted[-1], gained[-1]
         area = float(((gained[1:] + gained[:-1]) * np.diff(contacted)).sum()) / 2
 
         def moves_of(by_gained: Array, by_contacted: Array) -> Array:
-            """Return the influence of each row on a metric, given its derivatives by V and N at each level."""
+            """Return the influence of each row on a metric, given the derivatives of the metric by V and N."""
             # A row's contribution to a running sum remains in the sum at all later levels.
             by_sum = []
             for slope, counts_rows in zip(slopes, (0, 0, 1, 1), strict=True):
@@ -198,11 +206,11 @@ class Trial:
         return values, moves - (self.weight / n)[:, None] * values * [2, 1]
 
     def cumulated(self, score: Array, kind: UpliftKind) -> tuple[Array, Array, RowLevels, list[Array]]:
-        """Return the points (N, V) of the curve, the level of each row, and the derivatives of V at each level.
+        """Return the points (N, V) of the curve, the ranking of the rows, and the derivatives of V at each point.
 
-        A level is a distinct score. N is the number of contacted rows (sum of weights), and V is the additional
-        responses. The derivatives are by y_t, y_c, n_t and n_c, as defined in `UpliftCurve`. The first point of the
-        curve is (0, 0), with nobody contacted. It does not depend on any row, so it has no derivatives.
+        N is the number of contacted rows (sum of weights), and V the number of additional responses. The four
+        derivatives of V are with respect to y_t, y_c, n_t and n_c; see `UpliftCurve`. The first point of the curve is
+        (0, 0), with no row contacted. It does not depend on any row, so it has no derivatives.
         """
         ranked = RowLevels.of(self.treated, score)
         # Sums over treated rows come first: treated rows are the positives of `ranked`.
@@ -222,7 +230,7 @@ class Trial:
         return np.insert(n, 0, 0.0), np.insert(gained, 0, 0.0), ranked, slopes
 
     def perfect(self, kind: UpliftKind) -> Array:
-        """Return the score of a perfect ranking, as scikit-uplift defines it for binary responses."""
+        """Return scores that rank the rows perfectly, by scikit-uplift's definition for binary responses."""
         response, treated = self.response == 1, self.treated
         if kind == "qini":
             return np.where(response, np.where(treated, 1, -1), 0)
@@ -235,9 +243,18 @@ class Trial:
 
 @dataclass(frozen=True)
 class UpliftPart(Result):
-    """Mean responses of control and treated rows in a part of the ranking, and their difference (the uplift).
+    """Mean responses of controls and treated rows in a part of the ranking, and their difference (the uplift).
 
-    `n` is the number of rows. Means are weighted as in `Experiment.uplift`.
+    Attributes
+    ----------
+    n : int
+        Number of rows in the part.
+    control : float
+        Mean response of the controls.
+    treated : float
+        Mean response of the treated rows.
+    uplift : Estimate
+        Difference in mean response, with its interval; see `Experiment.uplift_at`.
 
     Examples
     --------
@@ -254,7 +271,7 @@ class UpliftPart(Result):
 
 @dataclass(frozen=True, repr=False)
 class UpliftTable(Result):
-    """Uplift in parts of a ranking, from the top.
+    """Uplift in successive parts of a ranking, such as deciles, starting with the highest scores.
 
     Examples
     --------
@@ -266,7 +283,7 @@ class UpliftTable(Result):
     parts: tuple[UpliftPart, ...]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per part."""
+        """Return a data frame with one row per part of the ranking."""
         columns: dict[str, Any] = {"part": list(range(1, len(self.parts) + 1))}
         for name in ("n", "control", "treated"):
             columns[name] = [getattr(part, name) for part in self.parts]
@@ -275,7 +292,7 @@ class UpliftTable(Result):
         return check.frame_of(columns, backend)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the uplift of each part with its interval; see `plotting.plot_uplift_parts`."""
+        """Plot the uplift in each part with its interval; see `plotting.plot_uplift_parts`."""
         return reach("plotting").plot_uplift_parts(self, ax)
 
     def __repr__(self) -> str:
@@ -285,21 +302,31 @@ class UpliftTable(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Experiment(Result):
-    """Responses, treatments and scores of the rows of an experiment.
+    """Randomised experiment: responses, treatments and scores of n rows.
+
+    Returned by `rocscope.outcomes.from_experiment`.
 
     Attributes
     ----------
     n : int
-        Number of rows with a weight above 0; a row with a frequency weight counts as this number of equal rows.
+        Number of rows with a weight above 0. Rows with frequency weights are repeated.
     response : array of n
+        Response of each row.
     treated : array of n
+        True for treated rows, False for controls.
     scores : mapping from model name to array of n
+        Scores of each model.
     share : array of n, or None
-        Known probability of treatment; None if the treated share is estimated in each stratum.
-    stratum : array of n codes
-    benefit, cost : float
-        Benefit of a response and cost of a contact, for `in_money`.
+        Known probability of treatment of each row; None if it is estimated by the share of treated rows in each
+        stratum.
+    stratum : array of n integers
+        Index of the stratum of each row.
+    benefit : float
+        Benefit of a response.
+    cost : float
+        Cost of a contact.
     groups, segment, sample_weight : array of n, or None
+        Group, segment and weight of each row.
 
     Examples
     --------
@@ -327,7 +354,7 @@ class Experiment(Result):
 
     @property
     def n(self) -> int:
-        """Number of rows."""
+        """Number of rows with a weight above 0."""
         return self.response.size
 
     @property
@@ -336,17 +363,25 @@ class Experiment(Result):
         return int(self.treated.sum())
 
     def qini(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
-        """Return a model's Qini curve: additional responses of the treated rows; see `UpliftCurve`."""
+        """Compute the Qini curve of a model: additional responses of the treated rows; see `UpliftCurve`."""
         return self._curve("qini", model, level)
 
     def uplift(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
-        """Return a model's uplift curve: additional responses if all rows at or above a score are treated."""
+        """Compute the uplift curve of a model: additional responses if all contacted rows were treated."""
         return self._curve("uplift", model, level)
 
     def compare(
         self, kind: UpliftKind = "qini", *, normalized: bool = False, level: float = 0.95, adjust: Adjust = "holm"
     ) -> Comparisons:
-        """Compare the models' areas over random on the same rows; with `normalized`, their coefficients.
+        """Compare the areas of all models (above the line of random contacts), with paired tests.
+
+        Parameters
+        ----------
+        kind : {"qini", "uplift"}
+            Curve whose areas are compared.
+        normalized : bool
+            If True, compare the coefficients (areas divided by the area of a perfect ranking).
+        level, adjust : see `rocscope.compare`
 
         Examples
         --------
@@ -366,14 +401,20 @@ class Experiment(Result):
         return compare_values(sample, quantity, Hypothesis(level=level), adjust, PLAIN)
 
     def by_decile(self, model: str | None = None, *, parts: int = 10, level: float = 0.95) -> "UpliftTable":
-        """Return the responses of both arms and the uplift with its interval, for parts of the ranking from the top.
+        """Estimate the uplift in each decile of the ranking, starting with the highest scores.
 
-        Rows with equal scores stay together. See `uplift_at` for the estimate and its interval.
+        Rows with equal scores are in the same part. See `uplift_at` for the estimate and its interval.
+
+        Parameters
+        ----------
+        model, level : see `qini`
+        parts : int
+            Number of parts; 10 for deciles.
 
         Examples
         --------
-        One in four rows of stratum "a" is treated and half of stratum "b", without any effect. Unweighted means of the
-        two arms would differ by 1/2 − 1/3:
+        One in four rows of stratum "a" is treated, and one in two rows of stratum "b". The treatment has no effect.
+        Without weights, the mean responses of the two arms would differ by 1/2 − 1/3:
 
         >>> response, treated = [0, 0, 0, 0, 1, 0, 1, 0], [1, 0, 0, 0, 1, 1, 0, 0]
         >>> from_experiment(response, treated, [1] * 8, strata=list("aaaabbbb")).by_decile().parts[0].uplift.value
@@ -387,31 +428,33 @@ class Experiment(Result):
         return UpliftTable(tuple(self._uplift_part(part == i, level) for i in range(int(part.max()) + 1)))
 
     def uplift_at(self, k: float, model: str | None = None, *, level: float = 0.95) -> Estimate:
-        """Return the uplift among the top share k of the rows: additional responses per contacted case.
+        """Estimate the uplift per contacted row if the top share k of the rows is contacted.
 
         Parameters
         ----------
         k : float
-            Share of the rows (of their weight), above 0 and up to 1. A tie at the limit counts in part.
+            Share of the rows (or of their weight), above 0 and up to 1. If rows with equal scores are only partly in
+            this share, they are included with the corresponding fraction.
         model, level : see `qini`
 
         Returns
         -------
         Estimate
+            Additional responses per contacted row, with a confidence interval.
 
         Raises
         ------
         InputError
-            If k is not a share.
+            If k is not above 0 and up to 1.
 
         Notes
         -----
-        The uplift is the difference in mean response between treated rows and controls. With sampling weights, or if
-        treatment probabilities differ between rows, the means are weighted by weight/(probability of the row's arm)
-        (Hájek's estimate). For responses of 0 and 1 with equal weights, the interval is Newcombe's, which combines the
-        Wilson intervals of both arms. Any other interval follows from the influence of each row or group, including
-        the influence through estimated treated shares. It is marked as unreliable if an arm has too few rows, groups or
-        responses.
+        The uplift is the mean response of the treated rows minus the mean response of the controls. With sampling
+        weights, or if treatment probabilities differ between rows, the means are weighted. The weight of a row is then
+        its sampling weight divided by the probability of its arm (Hájek's estimate). For responses of 0 and 1 with
+        equal weights, the interval is Newcombe's interval, which combines the Wilson intervals of both arms. Any other
+        interval is computed from the influence of each row or group, including the influence through estimated
+        treatment probabilities. The interval is marked as unreliable if an arm has too few rows, groups or responses.
 
         References
         ----------
@@ -419,7 +462,7 @@ class Experiment(Result):
 
         Examples
         --------
-        In the top half, both treated rows responded, and one of two controls:
+        In the top half, both treated rows and one of the two controls responded:
 
         >>> trial = from_experiment([1, 1, 0, 1, 0, 0, 0, 0], [1, 0, 0, 1, 1, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1])
         >>> trial.uplift_at(0.5).value
@@ -432,7 +475,7 @@ class Experiment(Result):
         return self._uplift_part(self._inside(share, model), check.check_level(level)).uplift
 
     def band_of(self, kind: UpliftKind, model: str, level: float) -> Band:
-        """Return the band of a curve; see `UpliftCurve.band`."""
+        """Compute the band of a curve; see `UpliftCurve.band`."""
         weight = self._trial.weight
         counted = weight if kind == "uplift" else weight * self.treated
         insides = [self._inside(share, model) for share in _BAND_DEPTHS]
@@ -443,29 +486,35 @@ class Experiment(Result):
         return Band(depth, contacts * low, contacts * high, level, uplifts[-1].method)
 
     def in_money(self, *, benefit: float | None = None, cost: float | None = None) -> Predictions:
-        """Return rows weighted by money: positive if contacting the row is a gain, with the amount as weight.
+        """Return the rows weighted by money, as input for decisions.
+
+        A row is positive if contacting it gains money, and negative if contacting it loses money. Its weight is the
+        amount.
 
         Parameters
         ----------
-        benefit, cost : float, optional
-            Benefit of a response and cost of a contact; by default as given to `from_experiment`.
+        benefit : float, optional
+            Benefit of a response; by default the benefit given to `from_experiment`.
+        cost : float, optional
+            Cost of a contact; by default the cost given to `from_experiment`.
 
         Returns
         -------
         Predictions
-            Input for `choose`, `hull`, curves and other functions at the default costs of 1 : 1. The column "gain"
-            contains the signed amounts.
+            Input for `choose`, `hull`, curves and other functions, with equal costs of both errors (the default). The
+            column "gain" contains the signed amounts.
 
         Notes
         -----
-        The gain of a row is benefit·y·(w/p − (1 − w)/(1 − p)) − cost, where w is 1 for a treated row and 0 for a
-        control, and p is the treated share of its stratum. Its expectation is the gain from contacting such a row. The
-        sum over all rows is n times the effect, in money, minus the costs. Intervals allow for the estimation of p.
+        The gain of a row with response y is benefit·y·(w/p − (1 − w)/(1 − p)) − cost. Here w is 1 for a treated row and
+        0 for a control, and p is the treatment probability in its stratum. The expected value is the gain from
+        contacting such a row. The sum over all n rows is benefit·n·(average treatment effect) − n·cost. Intervals
+        account for the estimation of p.
 
         Examples
         --------
-        Half of the rows are treated, so a response of a treated row counts twice, and a response of a control is
-        subtracted twice:
+        Half of the rows are treated. Therefore, a response of a treated row counts twice, and a response of a control
+        is subtracted twice:
 
         >>> experiment = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
         >>> experiment.in_money().columns["gain"].tolist()
@@ -487,24 +536,30 @@ class Experiment(Result):
         )
 
     def priced(self, *, benefit: float | None = None, cost: float | None = None) -> tuple[Predictions, Context]:
-        """Return rows with individual costs, and a context with the names of the cost columns.
+        """Return the rows with a cost column, and the context that names this column, as input for `choose`.
+
+        Parameters
+        ----------
+        benefit, cost : see `in_money`
 
         Returns
         -------
-        Predictions, Context
-            Input for `choose` with capacities, and for `Decision.interval`. The expected cost is minus the profit per
-            case.
+        Predictions
+            Rows with the columns "gain" and "loss".
+        Context
+            Costs of the rows. Pass both results to `choose`, for example with a capacity. The expected cost is minus
+            the profit per case.
 
         Notes
         -----
-        Contacting a row costs −gain (see `in_money`); not contacting it costs nothing. Intervals treat the treated
-        share as known, which makes them slightly too wide if it is estimated. A label is positive if contacting the row
-        is a gain. It is not a response, so `plan_campaign` and `allocate` raise an error for these rows; use `plan` for
-        a campaign.
+        Contacting a row costs −gain (see `in_money`); not contacting it costs 0. Intervals treat the treatment
+        probabilities as known. If they are estimated, the intervals are slightly too wide. A row is positive if
+        contacting it gains money. This label is not a response, so `plan_campaign` and `allocate` raise an error for
+        these rows; use `plan` for a campaign.
 
         Examples
         --------
-        Of four cases, only the best is contacted, with a gain of 19:
+        Only one of four rows is contacted, with a gain of 19:
 
         >>> from rocscope import choose
         >>> experiment = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1], benefit=10, cost=1)
@@ -520,35 +575,37 @@ class Experiment(Result):
         return Predictions(gain > 0, self.scores, weights="priced", **labels), context
 
     def plan(self, campaign: Campaign) -> Decision:
-        """Plan a campaign: choose the model and threshold of highest profit in its population, within its capacity.
+        """Plan a campaign: choose the model and threshold with the highest profit, within the campaign's capacity.
 
         Parameters
         ----------
         campaign : Campaign
-            Its cost of a contact and benefit of a response replace the amounts of `from_experiment`.
+            Population, capacity and amounts of the campaign. Its cost of a contact and benefit of a response are used
+            instead of the amounts given to `from_experiment`.
 
         Returns
         -------
         Decision
             ``decision.select(customers)`` lists the customers to contact. The profit before the fixed cost is
-            −`total_cost`. ``decision.interval()`` estimates −profit per customer for new customers, and allows for the
-            choice of the threshold on these rows.
+            −`total_cost`. ``decision.interval()`` estimates minus the profit per new customer; the interval accounts
+            for the choice of the threshold on these rows.
 
         Raises
         ------
         InputError
-            If the campaign has a response rate, or a column as its benefit.
+            If `response_rate` of the campaign is set, or `unit_benefit` is the name of a column.
         OneClassError
-            If the gain from a response never exceeds the cost of a contact.
+            If no response of a treated row gains more than the cost of a contact.
 
         Notes
         -----
-        The gain of a contact is defined as in `in_money`, so responses that would also occur without a contact do not
-        count. If the profit does not exceed the fixed cost, nobody is contacted.
+        The gain of a contact is defined in `in_money`. It does not include responses that would also occur without a
+        contact. If the profit does not exceed the fixed cost, no customer is contacted.
 
         Examples
         --------
-        The treated row at the top responded and represents two rows; its gain is 2·10 − 1. The next row loses 1:
+        The treated row with the highest score responded. It represents two rows, so its gain is 2·10 − 1. The next row
+        loses 1:
 
         >>> trial = from_experiment([1, 0, 1, 0], [1, 1, 0, 0], [4, 3, 2, 1])
         >>> decision = trial.plan(Campaign(population=1000, unit_cost=1, unit_benefit=10, capacity=300))
@@ -559,26 +616,26 @@ class Experiment(Result):
             raise InputError("campaign", expected="a Campaign", got=check.shown(campaign))
         if isinstance(campaign.unit_benefit, str):
             hint = "pass the amounts as the response: from_experiment(amounts, …), and unit_benefit=1"
-            raise InputError("campaign", expected="one unit_benefit for all", got=repr(campaign), hint=hint)
+            raise InputError("campaign", expected="a number as unit_benefit", got=repr(campaign), hint=hint)
         if campaign.response_rate is not None:
-            hint = "omit it: the experiment contains the responses"
-            raise InputError("campaign", expected="no response_rate", got=repr(campaign), hint=hint)
+            hint = "omit response_rate: the experiment contains the responses"
+            raise InputError("campaign", expected="response_rate=None", got=repr(campaign), hint=hint)
         rows, context = self.priced(benefit=campaign.unit_benefit, cost=campaign.unit_cost)
         if not rows.n_pos:
-            expected = "a response of a treated row with a gain above the cost of a contact"
-            raise OneClassError("plan", expected=expected, got="none", hint="contact nobody")
+            expected = "a treated row with a gain above the cost of a contact"
+            raise OneClassError("plan", expected=expected, got="no such row", hint="contact nobody")
         constraints = () if campaign.capacity is None else (Constraint.capacity(campaign.capacity),)
         problem = problem_of(rows, Question(context, subject_to=constraints, population=campaign.population))
         return problem.unless_too_costly(problem.decide(), campaign)
 
     def _gain(self, benefit: float | None, cost: float | None) -> tuple[Array, ShareWeights]:
-        """Return the gain from contacting each row, and the weights through which it depends on the treated share."""
+        """Return the gain from contacting each row, and weights that compute its dependence on the treated share."""
         benefit = self.benefit if benefit is None else float(check.check_number(benefit, "benefit"))
         cost = self.cost if cost is None else float(check.check_number(cost, "cost"))
         amount = benefit * self.response * np.where(self.treated, 1.0, -1.0)
         gain = amount / self._share_of_arm - cost
         if not (gain != 0).any():
-            raise InputError("benefit and cost", expected="some gain or loss", got=f"{benefit:g} and {cost:g}")
+            raise InputError("benefit and cost", expected="a gain or loss of some row", got=f"{benefit:g} and {cost:g}")
         return gain, self._weighting(amount, cost)
 
     def _weighting(self, amount: Array, cost: float) -> ShareWeights:
@@ -592,7 +649,7 @@ class Experiment(Result):
 
     @cached_property
     def _share_of_arm(self) -> Array:
-        """Return the probability of each row's own arm: known, or estimated in its stratum."""
+        """Probability of each row's own arm: known, or estimated in its stratum."""
         share = self.share
         if share is None:
             share = self._weighting(np.ones(self.n), 0.0).share(self.sample_weight)[0][self.stratum]
@@ -600,7 +657,7 @@ class Experiment(Result):
 
     @property
     def _is_weighted(self) -> bool:
-        """True if shares differ between rows, so that they do not cancel in ratios."""
+        """True if treatment probabilities differ between rows, so that they do not cancel in ratios."""
         return bool(self.stratum.any()) if self.share is None else bool(np.ptp(self.share))
 
     @cached_property
@@ -610,7 +667,7 @@ class Experiment(Result):
 
     @cached_property
     def _trial(self) -> Trial:
-        """Return the rows; if treated shares differ between rows, each arm is weighted to the mean share."""
+        """Responses and weights of the rows; if treatment probabilities differ, the weights correct for this."""
         weight = self._row_weight
         if self._is_weighted:
             share = self._share_of_arm
@@ -619,7 +676,7 @@ class Experiment(Result):
         return Trial(self.response, self.treated, weight)
 
     def _figures(self, kind: UpliftKind, score: Array) -> tuple[Array, Array]:
-        """Return area over random, coefficient and effect of a model, with the influence of each row (n × 3)."""
+        """Return area, coefficient and effect of a model (see `UpliftCurve`), and the influence of each row (n × 3)."""
         trial = self._trial
         (area, end), moves = trial.area_and_moves(score, kind)
         # The area under the line of contacting at random is half of the height of its end.
@@ -656,7 +713,7 @@ class Experiment(Result):
         return Values(names, values, stratum, self.n, ", ".join(notes), shortage=shortage, grouped=grouped)
 
     def _shortage(self, weight: Array) -> str:
-        """Return the reason if an arm has too few responses, or an effective number of amounts that is too small."""
+        """Return why intervals are unreliable if an arm has too few responses (effective number); otherwise empty."""
         responses = [_effective((weight * self.response)[self.treated == arm]) for arm in (False, True)]
         return few(min(responses), FEW_EVENTS, "responses in an arm")
 
@@ -672,26 +729,26 @@ class Experiment(Result):
         return UpliftCurve(kind, name, contacted, gained, area, coefficient, effect, self)
 
     def _ranking(self, model: str | None) -> tuple[Array, Array, Indices]:
-        """Return the weight above and at each distinct score, from the top, and the index of the score of each row."""
+        """Return the weight above and at each distinct score in decreasing order, and each row's index of its score."""
         tie = np.unique(-self.scores[model_name(self.models, model)], return_inverse=True)[1]
         weight = np.bincount(tie, self._row_weight)
         return np.cumsum(weight) - weight, weight, tie
 
     def _inside(self, share: float, model: str | None) -> Array:
-        """Return the fraction of each row in the top share: 0, 1, or a fraction for a tie at the limit."""
+        """Return 1 for rows in the top share, 0 for rows below, and a fraction for tied rows at the limit."""
         above, weight, tie = self._ranking(model)
         # The share is read as a decimal, so that .7 of 10 rows is exactly 7.
         contacted = float(decimal(share) * Fraction(float(weight.sum())))
         return np.clip((contacted - above) / weight, 0.0, 1.0)[tie]
 
     def _uplift_part(self, inside: Array, level: float) -> UpliftPart:
-        """Return the uplift in a part of the ranking, given the fraction of each row in the part; see `uplift_at`.
+        """Estimate the uplift in a part of the ranking; `inside` is the fraction of each row that is in the part.
 
         Notes
         -----
-        Let hᵢ be the share of row i in the weight of its arm in the part. Its influence on the mean ȳ of the arm is
-        hᵢ(yᵢ − ȳ). The factor √(u/(u − 1)), for u independent units in the arm, turns the sum of squares into the
-        sample variance, s²/u for equal rows.
+        Within the part, let hᵢ be the weight of row i divided by the total weight of its arm, and ȳ the mean response
+        of this arm. The influence of the row on ȳ is hᵢ(yᵢ − ȳ). The factor √(u/(u − 1)), for u independent units in
+        the arm, makes the sum of squared influences equal to the usual variance s²/u if all weights are equal.
         """
         n, weight = float(inside.sum()), self._trial.weight * inside
         arms = [np.flatnonzero((weight > 0) & (self.treated == arm)) for arm in (False, True)]
@@ -752,41 +809,45 @@ def from_experiment(
     sample_weight: Any = None,
     weights: Weights = "auto",
 ) -> Any:
-    """Return a randomised experiment, for uplift curves and decisions.
+    """Make an `Experiment` from the rows of a randomised experiment, for uplift curves and decisions.
 
     Parameters
     ----------
     response : array of n
         Response of each row: 0 or 1, or an amount.
     treated : array of n of 0 and 1
-        1 for treated rows, 0 for controls; with `control`, the name of each row's arm.
+        1 for treated rows, 0 for controls. If `control` is given, the name of the arm of each row.
     scores : array of n, or mapping from model name to array
-        Scores that rank the contacts; rows with higher scores are contacted first.
+        Scores of one or more models; rows with higher scores are contacted first.
     share : float or array of n, optional
-        Known probability of treatment. By default it is estimated by the treated share of each stratum, which gives a
-        smaller variance.
+        Known probability of treatment. By default, it is estimated by the share of treated rows in each stratum, which
+        gives metrics with a smaller variance.
     strata : array of n labels, optional
-        Parts of the data in which treatment was randomised separately, possibly with different probabilities.
+        Stratum of each row. Treatment was randomised separately in each stratum, possibly with different probabilities.
     control : label, optional
-        Name of the control arm, for experiments with several treatments; each treatment is compared with it.
-    benefit, cost : float
-        Benefit of a response and cost of a contact, for `Experiment.in_money`.
-    groups, segment : array of n labels, optional
-        Groups of dependent rows, and segments that decisions treat separately.
+        Name of the control arm, if there are several treatments. Each treatment is compared with this arm.
+    benefit : float
+        Benefit of a response, for `Experiment.in_money`.
+    cost : float
+        Cost of a contact, for `Experiment.in_money`.
+    groups : array of n labels, optional
+        Group of each row; rows of the same group are dependent.
+    segment : array of n labels, optional
+        Segment of each row; decisions may treat segments separately.
     sample_weight : array of n weights, optional
-        Non-negative weights; rows of weight 0 are omitted.
+        Weight of each row, at least 0. Rows with weight 0 are omitted.
     weights : {"auto", "frequency", "sampling"}
-        Meaning of a weight; see `rocscope.Predictions`. A row with a frequency weight becomes this number of equal
-        rows.
+        Meaning of the weights; see `rocscope.Predictions`. A row with frequency weight w is replaced by w equal rows.
 
     Returns
     -------
-    Experiment, or with `control` a dict from arm to Experiment
+    Experiment, or dict from arm to Experiment The experiment. If `control` is given, one experiment for each treatment
+    arm.
 
     Raises
     ------
     InputError
-        If a stratum lacks an arm, or a share is not between 0 and 1.
+        If a stratum has no treated rows or no controls, or `share` is not between 0 and 1.
 
     See Also
     --------
@@ -794,9 +855,9 @@ def from_experiment(
 
     Notes
     -----
-    Treatment must have been randomised within strata. If treatment probabilities differ between rows, each arm is
-    weighted to the mean probability. Intervals follow from the influence of each row on a metric, including the
-    influence through estimated shares.
+    Treatment must have been randomised within strata. If treatment probabilities differ between rows, the rows are
+    weighted by (mean probability of the arm)/(probability of the row's arm). Intervals are computed from the influence
+    of each row on a metric, including the influence through estimated probabilities.
 
     References
     ----------
@@ -814,8 +875,8 @@ def from_experiment(
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     if control is not None:
         if share is not None:
-            hint = "the shares are then estimated in each stratum"
-            raise InputError("share", expected="none with several arms", hint=hint)
+            hint = "with control=, the share is estimated in each stratum"
+            raise InputError("share", expected="None with control=", got=check.shown(share), hint=hint)
         labels = {"strata": strata, "groups": groups, "segment": segment, "sample_weight": sample_weight}
         return _by_arm(amounts, arm, scores, control, labels, benefit=benefit, cost=cost, weights=weights)
 
@@ -834,16 +895,16 @@ def from_experiment(
     amounts, arm, share = amounts[place], arm[place], take(share, place)
     code = np.unique(code[place], return_inverse=True)[1]
     if not np.isin(arm, (0, 1)).all() or np.unique(arm).size < 2:
-        hint = "pass the name of the control arm: control="
-        raise InputError("treated", expected="0 and 1, both of them", got=check.shown(treated), hint=hint)
+        hint = "for named arms pass the name of the control arm as control="
+        raise InputError("treated", expected="both values 0 and 1", got=check.shown(treated), hint=hint)
     if share is None:
         n_treated = np.bincount(code, arm == 1)
         lacking = (n_treated == 0) | (n_treated == np.bincount(code))
         if lacking.any():
-            got = f"{lacking.sum()} without one of them"
-            raise InputError("strata", expected="treated and controls in each", got=got)
+            got = f"{lacking.sum()} strata with only one of them"
+            raise InputError("strata", expected="treated rows and controls in each stratum", got=got)
     elif not ((share > 0) & (share < 1)).all():
-        raise InputError("share", expected="probabilities between 0 and 1", got=check.shown(share))
+        raise InputError("share", expected="probabilities above 0 and below 1", got=check.shown(share))
     return Experiment(
         response=amounts,
         treated=arm == 1,
@@ -859,14 +920,14 @@ def from_experiment(
 
 
 def _effective(weight: Array) -> float:
-    """Return Kish's effective number (Σw)²/Σw² of weights; for weights 0 and 1 it is the number of ones."""
+    """Return Kish's effective sample size (Σw)²/Σw²; for weights of 0 and 1 it is the number of ones."""
     return float(weight.sum()) ** 2 / float(weight @ weight or 1)
 
 
 def _by_arm(
     response: Array, arm: Array, scores: Any, control: Any, labels: Mapping[str, Any], **options: Any
 ) -> dict[Any, Experiment]:
-    """Return one experiment for each treatment arm, compared with the control arm."""
+    """Return one experiment for each treatment arm, with the rows of this arm and of the control arm."""
     names = np.unique(arm).tolist()
     if check.check_label(control, "control") not in names:
         raise InputError("control", expected=f"one of the arms {check.listing(names)}", got=repr(control))

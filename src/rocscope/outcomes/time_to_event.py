@@ -1,16 +1,17 @@
 """Outcomes at a time horizon from censored follow-up: weights, metrics over time, and the concordance index.
 
-A row that is censored before the horizon t has an unknown outcome. Inverse-probability-of-censoring weights let the
-remaining rows represent it. A row with an event at u ≤ t has weight 1/G(u−); a row still at risk after t has weight
-1/G(t). G is the Kaplan–Meier estimate of remaining uncensored. At equal times, events come before censorings. If
-censoring depends on covariates, `rocscope.outcomes.censoring` provides weights from Cox's model or from given
-probabilities.
+If a row is censored before the horizon t, its outcome at t is unknown. The other rows get
+inverse-probability-of-censoring weights, so that they also represent the censored rows. Let G(u) be the probability of
+remaining uncensored until time u, estimated by Kaplan–Meier. A row with an event at u ≤ t has the weight 1/G(u−). A row
+that is still at risk after t has the weight 1/G(t). If an event and a censoring have the same time, the event comes
+first. If censoring depends on covariates, `rocscope.outcomes.censoring` computes the weights by Cox's model or from
+given probabilities.
 
-G is estimated from the rows, so each row also influences every metric through the weights of other rows. The formula is
-in `CensoringWeights.through_weights`; intervals and tests include this influence.
+G is estimated from the rows. Each row therefore also influences every metric through the weights of other rows;
+`CensoringWeights` gives the formula. Intervals and tests include this influence.
 
-Order of the file: `at_horizon`, which returns weighted Predictions; the weights; `over_time`, a metric at several
-horizons and its time average; `concordance`, Uno's index.
+`at_horizon` returns weighted Predictions. `over_time` estimates a metric at several horizons and its time average.
+`concordance` estimates Uno's concordance index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,53 +61,54 @@ def at_horizon(
     fold: Any = None,
     columns: Any = None,
 ) -> Any:
-    """Return Predictions with the outcome "event by the horizon", weighted for censoring.
+    """Convert censored survival data to Predictions with the outcome "event by the horizon".
+
+    Rows are weighted to correct for censoring.
 
     Parameters
     ----------
     time : array of n times
-        Time from 0 until the event or the end of observation.
-    event : array of n whole numbers, or of booleans
-        0 for censored rows, 1 for the event of interest, 2 and above for competing events. Without a 0, no row is
-        censored.
+        Time until the event or the end of observation, at least 0.
+    event : array of n integers or booleans
+        Kind of event: 0 for censored rows, 1 for the event of interest, 2 and above for competing events.
     event_codes : sequence, optional
-        Values of `event` if they are not 0, 1, 2, …: the value for censored rows, then for the event, then for each
-        competing event. Examples are ``[1, 2]`` as in R, or ``["alive", "dead"]``.
+        Values of `event`, if they are not 0, 1, 2, …: first the value for censored rows, then for the event of
+        interest, then for each competing event. Examples are ``[1, 2]`` (as in R) and ``["alive", "dead"]``.
     scores : array of n, or mapping from model name to array
-        Risk by the horizon, or any score with higher values for earlier events. With several horizons, an array may
-        have one column per horizon.
+        Predicted risk of the event by the horizon, or any score that is higher for earlier events. With several
+        horizons, an array may have one column per horizon.
     horizon : float, or sequence of float
-        Time by which the event is predicted.
+        Horizon (or horizons): time by which the event is predicted, in the unit of `time`.
     competing : {"negative", "exclude"}
-        Treatment of rows with a competing event by the horizon: "negative" counts them as negatives, "exclude" omits
-        them.
+        Outcome of rows with a competing event by the horizon: "negative" makes them negatives, and "exclude" gives them
+        weight 0.
     strata : array of n labels, optional
-        Parts of the data in which censoring may differ; it is estimated in each stratum.
+        Stratum of each row. The probability of censoring is estimated separately in each stratum.
     censoring : mapping from name to array of n, data frame, or array of n probabilities; optional
-        Numeric covariates of Cox's model of censoring, by name or in a data frame. Alternatively the known probability
-        of each row to remain uncensored until its own time, or until the horizon if that is earlier. With several
+        Numeric covariates for Cox's model of censoring, as a mapping or a data frame. Or the known probability of each
+        row to remain uncensored until its own time, or until the horizon if the horizon is earlier. With several
         horizons, the probabilities may have one column per horizon.
     max_weight : float, optional
-        Reduce larger weights to this value, which biases metrics but lowers their variance. A warning and a note state
-        this.
+        Upper limit of the censoring weights. A limit biases metrics but lowers their variance. If weights were reduced,
+        a warning and a note report this.
     sample_weight, weights, groups, segment, fold, columns : see `rocscope.Predictions`
-        Properties of the rows. Weights are multiplied by the censoring weights.
+        Properties of the rows. `sample_weight` is multiplied by the censoring weights.
 
     Returns
     -------
-    Predictions, or dict from horizon to Predictions
-        Rows that are censored by the horizon have weight 0. Without such rows, the weights are `sample_weight`.
+    Predictions, or dict from horizon to Predictions Rows with the outcome at the horizon. Rows censored by the horizon
+    have weight 0. If no row is censored by the horizon, the weights are `sample_weight`.
 
     Raises
     ------
     InputError
-        If times or events are invalid, or no row is observed until the horizon; the message states the last usable
+        If times or events are invalid, or no row is observed until the horizon. The message then names the last usable
         horizon.
 
     Warns
     -----
     RocscopeWarning
-        If weights are above 20, or were reduced to `max_weight`.
+        If a censoring weight is above 20, or was reduced to `max_weight`.
 
     See Also
     --------
@@ -114,18 +116,19 @@ def at_horizon(
 
     Notes
     -----
-    A row with an event at u ≤ t has weight 1/G(u−); a row still at risk after t has weight 1/G(t). G is the
-    Kaplan–Meier estimate of remaining uncensored; at equal times, events come before censorings. The weighted ROC curve
-    is the cumulative/dynamic ROC curve at t. Every other weighted metric is its version for censored data. Without
-    `strata` the weights add up to n, so weighted means are sums divided by n, as in Graf's Brier score.
+    Let G(u) be the probability of remaining uncensored until time u, estimated by Kaplan–Meier. With the horizon t, a
+    row with an event at u ≤ t has the weight 1/G(u−), and a row that is still at risk after t has the weight 1/G(t). If
+    an event and a censoring have the same time, the event comes first. The weighted ROC curve is the cumulative/dynamic
+    ROC curve at t. Without `strata`, the weights sum to n. A weighted mean is therefore a weighted sum divided by n, as
+    in Graf's Brier score.
 
-    With covariates x, G(u|x) = exp(−Λ(u)·exp(βx)) from Cox's model of the censorings until t, with Breslow's Λ. These
-    weights add up to n only on average; weighted means are divided by their sum.
+    With covariates x, G(u|x) = exp(−Λ(u)·exp(βx)) is Cox's model of censoring, fitted to the censorings until t; Λ is
+    Breslow's estimate. These weights sum to n only on average. A weighted mean is divided by the sum of the weights.
 
-    Given the strata or covariates, censoring must be independent of the event. Intervals and tests allow for the
-    estimation of G (`EstimatedWeights`); the bootstrap estimates G again in each
-    replicate. They are marked as unreliable if censoring depends on a score in addition to the strata and covariates,
-    according to a test at 5% (until the last of several horizons). Given probabilities are not tested.
+    Given the strata or covariates, censoring must be independent of the event. Intervals and tests account for the
+    estimation of G; the bootstrap estimates G again in each replicate. A test at the 5% level checks whether censoring
+    depends on the score in addition to the strata and covariates. If the test rejects, intervals are marked as
+    unreliable. With several horizons, the test uses the last one. Known probabilities are not tested.
 
     References
     ----------
@@ -134,7 +137,8 @@ def at_horizon(
 
     Examples
     --------
-    One of five patients is censored at time 2, when four are at risk. The three later patients have weight 4/3 each:
+    One of five patients is censored at time 2, when four patients are at risk. Each of the three later patients has the
+    weight 4/3:
 
     >>> preds = at_horizon([1, 2, 3, 4, 5], [1, 0, 1, 2, 0], [0.9, 0.5, 0.6, 0.3, 0.2], horizon=4)
     >>> preds.y_true.tolist(), (3 * preds.sample_weight).round(9).tolist()
@@ -142,7 +146,8 @@ def at_horizon(
     >>> preds.prevalence
     0.466...
 
-    If the probability of remaining uncensored is known to be 2/3 for a patient, her weight is 3/2 instead of 4/3:
+    If a patient's probability of remaining uncensored is known to be 2/3, the weight of this patient is 3/2 instead of
+    4/3:
 
     >>> chance = [1, 1, 2 / 3, 0.75, 0.75]
     >>> at_horizon([1, 2, 3, 4, 5], [1, 0, 1, 2, 0], [0.9, 0.5, 0.6, 0.3, 0.2], 4, censoring=chance).sample_weight[2]
@@ -155,13 +160,14 @@ def at_horizon(
     base = check.check_weights(sample_weight, n)
     code = None if strata is None else check.check_groups(strata, "strata", n)
     if max_weight is not None and not (check.is_number(max_weight) and max_weight >= 1):
-        raise InputError("max_weight", expected="a number from 1", got=repr(max_weight))
+        raise InputError("max_weight", expected="a number of at least 1", got=repr(max_weight))
     strata_rows: list[Indices | slice] = [slice(None)]
     if code is not None:
         strata_rows = [np.flatnonzero(code == number) for number in range(int(code.max()) + 1)]
     _require_follow_up([(times[rows], kinds[rows]) for rows in strata_rows], horizons[-1])
     if censoring is not None and strata is not None:
-        raise InputError("censoring", expected="none with strata", got="both", hint="give strata as 0/1 covariates")
+        hint = "pass the strata as 0/1 covariates in censoring="
+        raise InputError("censoring", expected="either censoring or strata", got="both", hint=hint)
     by_name = isinstance(censoring, Mapping) or check.is_frame(censoring)
     covariates = _covariates_of(censoring, n) if by_name else np.empty((n, 0))
     note = f"{_NOTE} by Cox's model" if by_name else _NOTE
@@ -200,15 +206,15 @@ def at_horizon(
 
 
 def horizons_of(horizon: Any) -> list[float]:
-    """Return one or several horizons as an ascending list of positive times."""
+    """Return one or more horizons as a list, after checking that they are positive and increasing."""
     given = check.check_numbers(np.atleast_1d(np.asarray(horizon)), "horizon")
     if not given.size or (given <= 0).any() or (np.diff(given) <= 0).any():
-        raise InputError("horizon", expected="a time above 0, or several, each once and in order", got=repr(horizon))
+        raise InputError("horizon", expected="one or more increasing times above 0", got=repr(horizon))
     return given.tolist()
 
 
 def follow_up_of(time: Any, event: Any, event_codes: Sequence[Any] | None = None) -> tuple[Array, Array]:
-    """Return times, and kinds of event: 0 censored, 1 the event, 2 and above competing events.
+    """Return the checked times, and the kind of event of each row: 0 censored, 1 event, 2 and above competing events.
 
     Examples
     --------
@@ -217,12 +223,13 @@ def follow_up_of(time: Any, event: Any, event_codes: Sequence[Any] | None = None
     """
     times = check.check_column(time, "time")
     if times.dtype.kind == "m":
-        hint = "choose a unit: time / numpy.timedelta64(1, 'D')"
+        hint = "convert them to numbers, for example to days by time / numpy.timedelta64(1, 'D')"
         raise InputError("time", expected="numbers", got="time differences", hint=hint)
     if times.dtype != np.float64:
         times = check.check_numbers(times, "time")
     if times.size and not (times.min() >= 0 and times.max() < np.inf):  # a missing time fails both comparisons
-        raise InputError("time", expected="finite times from 0", got=check.count_and_first(~(times >= 0), "others"))
+        got = check.count_and_first(~(times >= 0) | (times == np.inf), "other values")
+        raise InputError("time", expected="finite times of at least 0", got=got)
     kinds = check.check_column(event, "event", times.size)
     if event_codes is not None:
         return times, _decoded_events(kinds, event_codes)
@@ -234,30 +241,30 @@ def follow_up_of(time: Any, event: Any, event_codes: Sequence[Any] | None = None
         expected = "0 (censored), 1 (the event), or 2 and above (competing events)"
     elif not is_event.any() or not ((kinds == 0).any() or is_event.all()):
         # R codes 1 for censored and 2 for the event. Read as event and competing event, no row would be censored.
-        expected = "0 (censored) and 1 (the event) among its values"
+        expected = "values that include 0 (censored) and 1 (the event)"
     else:
         return times, kinds
     raise InputError("event", expected=expected, got=check.listing(check.distinct(kinds)), hint=_SAY_EVENT_CODES)
 
 
 def _decoded_events(event: Array, event_codes: Sequence[Any]) -> Array:
-    """Return the index of each row's value in the codes: 0 for censored, 1 for the event, and so on."""
+    """Return the position of each row's value in `event_codes`: 0 for censored, 1 for the event, and so on."""
     codes = check.check_column(event_codes, "event_codes")
     known = check.listing(codes.tolist())
     if codes.size < 2 or len(check.distinct(codes)) < codes.size:
-        expected = "two or more values: for censored rows, for the event, and for each competing event"
+        expected = "two or more different values (censored, event, competing events)"
         raise InputError("event_codes", expected=expected, got=known)
     kinds = np.full(event.size, -1)
     for kind, code in enumerate(codes):
         kinds[np.asarray(event == code)] = kind
     if (unknown := kinds < 0).any():
         got = check.listing(check.distinct(event[unknown]))
-        raise InputError("event", expected=f"values among event_codes {known}", got=f"also {got}")
+        raise InputError("event", expected=f"only the event_codes {known}", got=f"other values: {got}")
     return kinds
 
 
 def _require_follow_up(strata: list[tuple[Array, Array]], horizon: float) -> None:
-    """Raise an InputError if the last rows of a stratum are censored before the horizon."""
+    """Raise an InputError if the last row of a stratum is censored before or at the horizon."""
     ends, usable = [], []
     for time, event in strata:
         end = time.max()
@@ -266,35 +273,35 @@ def _require_follow_up(strata: list[tuple[Array, Array]], horizon: float) -> Non
             usable.append(time[time < end].max(initial=0))
     if not ends:
         return
-    hint = f"the last usable horizon is horizon={min(usable):g}" if min(usable) else "all rows end at that time"
-    expected = f"a time at which rows of every stratum are still observed, so below {min(ends):g}"
+    hint = f"the last usable horizon is horizon={min(usable):g}" if min(usable) else "all rows end at this time"
+    expected = f"a time below {min(ends):g}, the end of observation"
     raise InputError("horizon", expected=expected, got=f"{horizon:g}", hint=hint)
 
 
 def _covariates_of(censoring: Any, n: int) -> Array:
-    """Return standardised covariates (mean 0, variance 1), for which Newton's method from 0 converges in few steps."""
+    """Return the covariates standardised to mean 0 and variance 1, so that Newton's method converges in few steps."""
     columns = check.frame_columns(censoring) if check.is_frame(censoring) else censoring
     matrix = np.empty((n, len(columns)))
     for number, (name, values) in enumerate(columns.items()):
         subject = f"censoring[{name!r}]"
         column = check.check_column(values, subject, n)
         if column.dtype.kind not in "biuf":
-            hint = "pass categories as 0/1 columns, one fewer than the categories, or as strata="
+            hint = "encode k categories as k − 1 columns of 0/1, or pass them as strata="
             raise InputError(subject, expected="numbers", got=check.shown(values), hint=hint)
         numbers = check.check_numbers(column, subject)
         matrix[:, number] = (numbers - numbers.mean()) / (numbers.std() or 1)
     if not matrix.size or np.linalg.matrix_rank(matrix) < matrix.shape[1]:
-        expected = "covariates that are neither constant nor sums of other covariates"
+        expected = "covariates that are not constant or collinear"
         raise InputError("censoring", expected=expected, got=check.listing(list(columns)))
     return matrix
 
 
 def _inverse_of_given(probability: Any, known: Booleans) -> Array:
-    """Return 1/p for rows with a known outcome, and 0 for other rows."""
+    """Return 1/probability for rows with a known outcome, and 0 for other rows."""
     numbers = check.check_numbers(probability, "censoring", known.size)
     impossible = known & ~((numbers > 0) & (numbers <= 1))
     if impossible.any():
-        got = check.count_and_first(impossible, "others")
+        got = check.count_and_first(impossible, "other values")
         raise InputError("censoring", expected="probabilities above 0 and up to 1, or named covariates", got=got)
     return np.divide(1, numbers, out=np.zeros(known.size), where=known)
 
@@ -302,12 +309,12 @@ def _inverse_of_given(probability: Any, known: Booleans) -> Array:
 def _weights(
     weighting: CensoringWeights | GivenWeights, horizon: float, max_weight: float | None
 ) -> tuple[Array, CensoringWeights | GivenWeights]:
-    """Return the weights at a horizon, limited to `max_weight`, and the record of their estimation."""
+    """Return the weights at a horizon, reduced to at most `max_weight`, and the object that estimates them."""
     weight = weighting.estimate(weighting.base)
     largest = weight.max()
     if max_weight is not None and largest > max_weight:
         cut = f"{int((weight > max_weight).sum()):,} weights"
-        warn(f"{cut} for censoring by {horizon:g} are above {max_weight:g} and were reduced to it")
+        warn(f"{cut} for censoring by {horizon:g} were reduced to max_weight={max_weight:g}")
         note = f"{weighting.note}, {cut} reduced to {max_weight:g}"
         weighting = replace(weighting, note=note, max_weight=float(max_weight))
         weight = np.minimum(weight, max_weight)
@@ -320,7 +327,7 @@ def _weights(
 
 
 def _column_at(name: str, values: Any, column: int, horizons: int) -> Any:
-    """Return the values for one of several horizons; an array may have one column per horizon."""
+    """Return the values for the horizon with this index; arrays may have one column per horizon."""
     if check.is_frame(values):
         return values
     if isinstance(values, Mapping):
@@ -329,21 +336,24 @@ def _column_at(name: str, values: Any, column: int, horizons: int) -> Any:
         return values
     if np.shape(values)[1] != horizons:
         got = f"{np.shape(values)[1]} columns"
-        raise InputError(name, expected=f"a column for each of {horizons} horizons", got=got)
+        raise InputError(name, expected=f"{horizons} columns, one per horizon", got=got)
     return np.asarray(values)[:, column]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OverTime(Result):
-    """A metric of each model at several horizons, and its time average.
+    """Metric of each model at several horizons, and its time average.
+
+    Returned by `rocscope.outcomes.over_time`.
 
     Attributes
     ----------
     quantity : str
+        Name of the metric.
     at : mapping from horizon to Comparisons
-        Estimates of the models at a horizon, and paired tests of each pair of models.
+        Estimates for each model at the horizon, with a paired test for each pair of models.
     integrated : Comparisons
-        Mean over time, by the trapezoidal rule from the first horizon to the last.
+        Time average of the metric, computed by the trapezoidal rule from the first to the last horizon.
 
     Examples
     --------
@@ -358,7 +368,7 @@ class OverTime(Result):
 
     @property
     def horizons(self) -> list[float]:
-        """The times, ascending."""
+        """Horizons in increasing order."""
         return list(self.at)
 
     @property
@@ -367,12 +377,12 @@ class OverTime(Result):
         return list(self.integrated.estimates)
 
     def of(self, model: str) -> list[Estimate]:
-        """Return a model's estimates, one per horizon."""
+        """Return the estimates for a model, one per horizon."""
         model = model_name(self.models, model)
         return [comparisons.estimates[model] for comparisons in self.at.values()]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the metric of each model over time with its intervals; see `plotting.plot_over_time`."""
+        """Plot the metric of each model against the horizon, with intervals; see `plotting.plot_over_time`."""
         return reach("plotting").plot_over_time(self, ax)
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -404,28 +414,29 @@ def over_time(
     adjust: Adjust = "holm",
     **options: Any,
 ) -> OverTime:
-    """Estimate a metric at several horizons and its time average, with intervals and paired tests of models.
+    """Estimate a metric at several horizons, and its time average, from censored survival data.
 
     Parameters
     ----------
     time, event, scores : see `at_horizon`
     horizons : sequence of float
-        Two or more times, ascending.
+        Two or more horizons in increasing order.
     statistic : one of `rocscope.inference.statistics`, optional
-        Metric to estimate; by default the AUC. Any statistic is possible, such as ``statistics.brier()``,
-        ``observed_to_expected()`` or ``net_benefit_at(0.2)``.
+        Metric to estimate, such as ``statistics.brier()``, ``statistics.observed_to_expected()`` or
+        ``statistics.net_benefit_at(0.2)``. By default, the AUC.
     level, adjust : see `rocscope.compare`
-    **options
-        Options of `at_horizon`: event_codes, competing, strata, censoring, max_weight, sample_weight, weights, groups.
+        **options Further arguments of `at_horizon`: event_codes, competing, strata, censoring, max_weight,
+        sample_weight, weights, groups.
 
     Returns
     -------
     OverTime
+        Estimates for each model with intervals, and paired tests between models.
 
     Raises
     ------
     InputError
-        If the metric is undefined at a horizon; the message states the horizon.
+        If the metric is undefined at a horizon. The message names the horizon.
 
     See Also
     --------
@@ -433,8 +444,9 @@ def over_time(
 
     Notes
     -----
-    The mean over time is Σ_k (θ_k + θ_{k+1})·(t_{k+1} − t_k)/2 divided by t_K − t_1. For the Brier score it is the
-    integrated Brier score. Its variance follows from the influences of the rows, summed over the horizons.
+    Let θ_k be the metric at horizon t_k, for k = 1, …, K. The time average is Σ_k (θ_k + θ_{k+1})·(t_{k+1} − t_k)/2,
+    divided by t_K − t_1. The time average of the Brier score is the integrated Brier score. The variance of the time
+    average is computed from the influences of the rows, averaged over the horizons.
 
     Examples
     --------
@@ -449,7 +461,7 @@ def over_time(
         raise InputError("statistic", expected="one of rocscope.inference.statistics", got=check.shown(statistic))
     times, hypothesis = horizons_of(horizons), Hypothesis(level=level)
     if len(times) < 2:
-        raise InputError("horizons", expected="two or more", got=f"{len(times)}", hint="use at_horizon for one")
+        raise InputError("horizons", expected="two or more", got=f"{len(times)}", hint="for one horizon use at_horizon")
     rows = at_horizon(time, event, scores, times, **options)
     at: dict[float, Comparisons] = {}
     values = []
@@ -482,26 +494,26 @@ def over_time(
 def concordance(
     time: Any, event: Any, scores: Any, horizon: float, *, level: float = 0.95, adjust: Adjust = "holm", **options: Any
 ) -> Comparisons:
-    """Estimate Uno's concordance index of each model up to a horizon, with intervals and paired tests.
+    """Estimate Uno's concordance index of each model from censored survival data.
 
     Parameters
     ----------
     time, event, scores : see `at_horizon`
     horizon : float
-        Events up to this time count.
+        Horizon: only events up to this time are used.
     level, adjust : see `rocscope.compare`
-    **options
-        Options of `at_horizon`: event_codes, competing, max_weight, sample_weight, weights, groups. With
-        ``competing="exclude"``, rows with a competing event count only until this event.
+        **options Further arguments of `at_horizon`: event_codes, competing, max_weight, sample_weight, weights, groups.
+        With ``competing="exclude"``, a row with a competing event is used only in pairs with earlier events.
 
     Returns
     -------
     Comparisons
+        Concordance index of each model with its interval, and a paired test for each pair of models.
 
     Raises
     ------
     InputError
-        If there are several horizons, no event by the horizon, or no comparable pair.
+        If `horizon` is not a single time, no event occurs by the horizon, or no pair of rows can be compared.
 
     See Also
     --------
@@ -509,10 +521,11 @@ def concordance(
 
     Notes
     -----
-    The index is the weighted share of pairs that the scores rank correctly; a tie counts half. A pair consists of a row
-    i with the event at Tᵢ ≤ t and a row j with Tⱼ > Tᵢ, or censored at Tᵢ; its weight is 1/G(Tᵢ−)². With
-    ``competing="negative"``, a row i and a row j with a competing event at Tⱼ ≤ Tᵢ also form a pair, of weight
-    1/(G(Tᵢ−)·G(Tⱼ−)). The running time is O(n log² n).
+    The concordance index is the weighted share of pairs of rows that the scores rank correctly; tied scores count half.
+    A pair consists of a row i with the event at Tᵢ ≤ t, where t is the horizon, and a row j with Tⱼ > Tᵢ. A row j that
+    is censored at Tᵢ is also included. The weight of the pair is 1/G(Tᵢ−)²; see `at_horizon` for G. With
+    ``competing="negative"``, a row i with the event and a row j with a competing event at Tⱼ ≤ Tᵢ also form a pair,
+    with the weight 1/(G(Tᵢ−)·G(Tⱼ−)). The running time is O(n log² n).
 
     References
     ----------
@@ -520,22 +533,20 @@ def concordance(
 
     Examples
     --------
-    Three of four pairs of known order are ranked correctly. The fourth pair, with the event at 3, has weight (3/2)² =
-    2.25, because one of three rows at risk was censored before. The index is 3/(3 + 2.25):
+    Three pairs contain the row with the event at 1; they are ranked correctly and have weight 1. The fourth pair
+    contains the row with the event at 3 and is ranked wrongly. Its weight is (3/2)² = 2.25, because one of the three
+    rows at risk at time 2 was censored. The index is 3/(3 + 2.25):
 
     >>> index = concordance([1, 2, 3, 4], [1, 0, 1, 0], [0.9, 0.4, 0.2, 0.3], horizon=3)
     >>> round(index.estimates["score"].value, 4)
     0.5714
     """
     if np.ndim(horizon):
-        raise InputError("horizon", expected="one time", got=f"{np.size(horizon)} of them")
+        raise InputError("horizon", expected="one time", got=f"{np.size(horizon)} times")
     for name in ("censoring", "strata"):
         if options.get(name) is not None:
-            expected, hint = (
-                "none: the two rows of a pair need weights at the same time",
-                f"for AUCs use over_time(…, {name}=)",
-            )
-            raise InputError(name, expected=expected, got="one", hint=hint)
+            hint = "both rows of a pair need weights at the same time; estimate AUCs with over_time instead"
+            raise InputError(name, expected="None", got="a value", hint=hint)
     (until,) = horizons_of(horizon)
     times, kinds = follow_up_of(time, event, options.get("event_codes"))
     # Only events need weights. Rows that are censored at the last event or later may therefore count as observed after
@@ -544,7 +555,7 @@ def concordance(
     observed = np.where(outlived, np.maximum(times, np.nextafter(until, np.inf)), times)
     preds = at_horizon(observed, event, scores, until, **options)
     if not preds.y_true.any():
-        raise InputError("horizon", expected="events by then", got="none")
+        raise InputError("horizon", expected="a time by which events occur", got=f"{until:g}, before all events")
     own_weight = np.ones(times.size) if preds.own_weight is None else preds.own_weight.astype(np.float64)
     weight = own_weight if preds.sample_weight is None else preds.sample_weight
     inverse = np.divide(weight, own_weight, out=np.zeros(times.size), where=own_weight > 0)
@@ -581,9 +592,10 @@ def concordance(
 
 
 class _Pairs(NamedTuple):
-    """Weights of rows as the first and as the second row of a pair; the second row has the larger key.
+    """Pairs of rows in which the second row has the larger key.
 
-    The powers are the exponents of the censoring weight of a row in its two weights.
+    The weight of a pair is the product of the weight `first` of its first row and the weight `second` of its second
+    row. These weights contain the censoring weight of the row, raised to `first_power` and `second_power`.
     """
 
     first: Array
@@ -594,7 +606,7 @@ class _Pairs(NamedTuple):
 
 
 def _concordance_and_moves(score: Array, kinds: list[_Pairs]) -> tuple[float, Array, Array]:
-    """Return the share of concordant pairs, and the influence of rows, directly and through weights."""
+    """Return the weighted share of concordant pairs, the influence of each row, and its derivatives by log weights."""
     concordant, half_of_all = [], []
     for pairs in kinds:
         concordant.append(_concordant_weight(score, pairs))
@@ -602,9 +614,9 @@ def _concordance_and_moves(score: Array, kinds: list[_Pairs]) -> tuple[float, Ar
         half_of_all.append(_concordant_weight(np.zeros(score.size), pairs))
     total = 2 * sum(float(as_first.sum()) for as_first, _ in half_of_all)
     if not total:
-        got = "none: no row is free of the event for longer than another"
+        got = "no such pair"
         raise InputError(
-            "horizon", expected="a pair of an event and a row that is free of the event for longer", got=got
+            "horizon", expected="an event, and a row that is observed for longer without the event", got=got
         )
     value = sum(float(as_first.sum()) for as_first, _ in concordant) / total
     moves, by_weight = np.zeros(score.size), np.zeros(score.size)
@@ -618,11 +630,12 @@ def _concordance_and_moves(score: Array, kinds: list[_Pairs]) -> tuple[float, Ar
 
 
 def _concordant_weight(score: Array, pairs: _Pairs) -> tuple[Array, Array]:
-    """Return, for each row, the weight of concordant pairs in which it is the first row, and the second row.
+    """Return for each row the weight of the concordant pairs in which it is the first row, and the second row.
 
-    Two different keys have equal leading binary digits, followed by a digit that is 0 in the smaller and 1 in the
-    larger key. For each digit, rows with equal leading digits form a block, in which rows with a 0 are paired with rows
-    with a 1. Scores are sorted once, and then stably into blocks, in O(n log² n).
+    The binary digits of two different keys are equal up to some digit, which is 0 in the smaller and 1 in the larger
+    key. For each digit position, the rows with equal preceding digits form a block. Within a block, rows with digit 0
+    are paired with rows with digit 1. The rows are sorted once by score, and then stably by block. The running time is
+    O(n log² n).
     """
     by_score = np.argsort(score, kind="stable")
     level = np.unique(score, return_inverse=True)[1][by_score]
@@ -648,7 +661,7 @@ def _concordant_weight(score: Array, pairs: _Pairs) -> tuple[Array, Array]:
 
 
 def _weight_below(weight: Array, starts: Array, tie: Array) -> Array:
-    """Return, for each row, the weight of rows in the same block with a lower score, plus half the weight of ties."""
+    """Return for each row the weight of lower scores in the same block, plus half the weight of tied scores."""
     of_tie = np.bincount(tie, weight)
     lower = np.cumsum(of_tie) - of_tie
     in_earlier_blocks = lower[tie[starts]]

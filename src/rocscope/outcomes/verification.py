@@ -1,11 +1,11 @@
-"""Inverse-probability weights from observed shares by stratum, and their use against verification bias.
+"""Inverse-probability weights that are estimated from shares in strata, and the correction of verification bias.
 
-Suppose that only some rows have a verified label, and that verification depends only on a stratum, such as the result
-of a test. Each verified row then represents 1/π rows, where π is the verified share of its stratum (Begg & Greenes
-1983). `from_verified` returns rows with these weights.
+Suppose that only some rows have a verified label, and that verification depends only on the stratum of a row, such as a
+test result. Then each verified row represents 1/π rows, where π is the share of verified rows in its stratum (Begg &
+Greenes 1983). `from_verified` returns rows with these weights.
 
-`ShareWeights` contains the weights, and the influence of each row through the estimated shares. Experiments use the
-same class with the treated share; a row can then also have an amount of money, minus a cost.
+`ShareWeights` contains the weights and computes the influence of each row through the estimated shares. Experiments use
+the same class with the share of treated rows. In an experiment, a row can also have an amount of money, minus a cost.
 """
 
 from dataclasses import dataclass
@@ -23,22 +23,28 @@ from rocscope.inference.variance import EstimatedWeights
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ShareWeights(EstimatedWeights):
-    """Weights abs(a/q − c), where q is the share of a stratum that is in the row's arm: p or 1 − p.
+    """Weights abs(a/q − c) of rows in strata with two arms.
+
+    Here p is the share of a stratum's rows in the first arm. The probability q of a row's own arm is p in the first arm
+    and 1 − p in the second arm.
 
     Attributes
     ----------
     member : array of N
-        True for rows in the arm with share p.
-    stratum : array of N codes
+        True for rows in the first arm.
+    stratum : array of N integers
+        Index of the stratum of each row.
     amount : array of N
-        The a of the formula: 1 for plain weights, the signed amount for rows in money, 0 for rows without weight.
+        Amount a of each row: 1 for inverse-probability weights, the signed amount for rows in money, 0 for rows without
+        weight.
     cost : float
-        The c of the formula, for rows in money.
+        Cost c, for rows in money.
 
     Notes
     -----
-    ∂log wᵢ/∂p = −sᵢ·aᵢ/q² / (aᵢ/q − c), with sᵢ = 1 in the arm and −1 outside; the influence of row j on p is (1{j in
-    the arm} − p)/n.
+    The derivative of the logarithm of a weight is ∂log wᵢ/∂p = −sᵢ·aᵢ/q² / (aᵢ/q − c), where sᵢ is 1 in the first arm
+    and −1 in the second. The influence of row j on p is (1{j in the first arm} − p)/n, where n is the number of rows in
+    the stratum.
     """
 
     member: Booleans
@@ -47,7 +53,7 @@ class ShareWeights(EstimatedWeights):
     cost: float = 0.0
 
     def share(self, frequency: Array | None) -> tuple[Array, Array]:
-        """Return the share of each stratum that is in the arm, and the number of rows of each stratum."""
+        """Return the share of the first arm in each stratum, and the number of rows of each stratum."""
         k = int(self.stratum.max()) + 1
         times = np.ones(self.size) if frequency is None else frequency
         total = np.bincount(self.stratum, times, k)
@@ -55,17 +61,17 @@ class ShareWeights(EstimatedWeights):
         return np.divide(inside, total, out=np.zeros(k), where=total > 0), total
 
     def signed(self, frequency: Array | None) -> Array:
-        """Return a/q − c of each row; 0 if no row of the arm was drawn."""
+        """Return a/q − c of each row; −c if a bootstrap sample has no row of the row's arm."""
         share = self.share(frequency)[0][self.stratum]
         share_of_arm = np.where(self.member, share, 1 - share)
         return np.divide(self.amount, share_of_arm, out=np.zeros(self.size), where=share_of_arm > 0) - self.cost
 
     def estimate(self, frequency: Array | None) -> Array:
-        """Return the weights for given row multiplicities."""
+        """Return the weight of each row if the rows have the given frequencies."""
         return np.abs(self.signed(frequency))
 
     def through_weights(self, moves: Array) -> Array:
-        """Return the influence of each row through the weights of others."""
+        """Return the influence of each row on a metric through the weights of the other rows."""
         share, total = self.share(self.base)
         p = share[self.stratum]
         share_of_arm = np.where(self.member, p, 1 - p)
@@ -90,26 +96,27 @@ def from_verified(
     segment: Any = None,
     columns: Any = None,
 ) -> Predictions:
-    """Return partly labelled data as Predictions, in which verified rows are weighted to represent the unverified rows.
+    """Correct for verification bias: weight the rows with known labels so that they represent all rows.
 
     Parameters
     ----------
     y_true : array of n labels
-        Labels; values of rows that are not verified are ignored.
+        Labels; the labels of unverified rows are ignored.
     verified : array of n of 0 and 1
-        1 if the label of a row is known, such as for a patient with the reference test, or a granted loan.
+        1 if the label of a row is known, for example if a patient had the reference test or a loan was granted.
     scores : array of n, or mapping from model name to array
+        Scores of one or more models.
     strata : array of n labels, optional
-        Variable that verification depended on, such as the test result. The verified share is estimated in each
-        stratum.
+        Variable on which verification depended, such as the test result. The probability of verification is estimated
+        by the share of verified rows in each stratum.
     probability : array of n, optional
-        Known probability of verification of each row, in place of `strata`.
+        Known probability of verification of each row; replaces `strata`.
     pos_label, groups, segment, columns : see `rocscope.Predictions`
 
     Returns
     -------
     Predictions
-        Weighted rows; rows that are not verified have weight 0.
+        All rows with weights; unverified rows have weight 0.
 
     Raises
     ------
@@ -122,9 +129,10 @@ def from_verified(
 
     Notes
     -----
-    A verified row has weight 1/π, other rows 0. This assumes that, given the strata (or the probability), verification
-    does not depend on the label. With strata, this is the correction of Begg & Greenes, for all metrics at once.
-    Intervals allow for the estimation of the shares.
+    The weight of a verified row is 1/π, where π is its probability of verification. The correction assumes that
+    verification does not depend on the label among rows of the same stratum (or with the same probability). With
+    strata, this is the correction of Begg & Greenes, applied to all metrics. Intervals include the error of the
+    estimated probabilities.
 
     References
     ----------
@@ -132,7 +140,7 @@ def from_verified(
 
     Examples
     --------
-    All rows with a high score were verified. Of the two other rows, one was verified, so it has weight 2:
+    Both rows with a high score were verified. Only one of the two other rows was verified; its weight is 2:
 
     >>> preds = from_verified([1, 0, 0, 0], [1, 1, 1, 0], [0.9, 0.8, 0.2, 0.1], strata=["high", "high", "low", "low"])
     >>> preds.sample_weight.tolist()
@@ -142,7 +150,7 @@ def from_verified(
     """
     given = check.check_column(verified, "verified")
     if not np.isin(given, (0, 1)).all() or not given.any():
-        raise InputError("verified", expected="0 and 1, and some of 1", got=check.shown(verified))
+        raise InputError("verified", expected="values 0 and 1, at least one of them 1", got=check.shown(verified))
     known, n = given == 1, given.size
     labels = np.zeros(n, bool)
     labels[known] = check.check_labels(check.check_column(y_true, "y_true", n)[known], pos_label)
@@ -151,16 +159,17 @@ def from_verified(
         chance = check.check_numbers(probability, "probability", n)
         impossible = known & ~((chance > 0) & (chance <= 1))
         if strata is not None or impossible.any():
-            got = "strata too"
+            got = "both"
             if strata is None:
                 got = check.count_and_first(impossible, "verified rows with another")
-            raise InputError("probability", expected="above 0 and up to 1 where verified, without strata", got=got)
+            expected = "probabilities above 0 and up to 1 of verified rows, or strata"
+            raise InputError("probability", expected=expected, got=got)
         weight = np.divide(1, chance, out=np.zeros(n), where=known)
         return Predictions(labels, scores, sample_weight=weight, **options)
     code = np.zeros(n, np.intp) if strata is None else check.check_groups(strata, "strata", n)
     empty = np.bincount(code, known) == 0
     if empty.any():
-        raise InputError("strata", expected="verified rows in each", got=f"{empty.sum()} strata without any")
+        raise InputError("strata", expected="a verified row in each stratum", got=f"none in {empty.sum()} strata")
     note = "weighted for verification, which depends on the strata alone"
     weighting = ShareWeights(n, note, member=known, stratum=code, amount=known.astype(np.float64))
     return Predictions(labels, scores, sample_weight=weighting.estimate(None), weighting=weighting, **options)
