@@ -103,7 +103,7 @@ def test_segments_of_an_evaluation_differ_and_drift():
 def test_what_is_refused():
     X, y, user = visits()
     whole = rs.Predictions(y, X[:, 0], segment=user).counts(by="segment")
-    with pytest.raises(InputError, match="folds='mean': expected segments of Predictions with a fold column, got none"):
+    with pytest.raises(InputError, match="folds='mean': expected Predictions with fold and segment, got no folds"):
         whole.mean_auc(folds="mean")
     with pytest.raises(InputError, match="folds: expected one of 'pooled', 'mean'"):
         whole.mean_auc(folds="median")

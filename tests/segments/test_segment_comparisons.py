@@ -352,7 +352,7 @@ def test_groups_that_cross_segments_are_flagged_and_others_are_not():
         counts = rows.counts("a", by="segment")
         own = [counts.mean_auc().reason, counts.select(counts.n > 0).mean_auc().reason]
         reasons.append([*own, compare_segments(rows)["a", "b"].difference.reason])
-    crossing = ["groups of rows cross the segments, so segments are not independent"] * 3
+    crossing = ["rows of the same group are in different segments, so segments are not independent"] * 3
     assert reasons == [crossing, [""] * 3, crossing]
 
 

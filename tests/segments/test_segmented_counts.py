@@ -224,7 +224,7 @@ def test_some_of_the_segments_are_those_of_their_rows(path, preds, counted, data
                 else SegmentedCounts(segmented.names, CountedSegments(list(segmented.values())))
             )
         if not kept.any():
-            with pytest.raises(InputError, match=r"kept: expected .* truth values, at least one of them True"):
+            with pytest.raises(InputError, match=r"kept: expected .* booleans, at least one of them True"):
                 segmented.select(kept)
             return
         some = segmented.select(kept)

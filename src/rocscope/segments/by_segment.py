@@ -1,7 +1,7 @@
-"""Count rows by segment, and compare models over segments.
+"""Count rows by segment, and compare the mean AUC over segments between models.
 
-Segments are parts of the data; in comparisons they are the sampling units. `counted_by_segment` converts input of any
-accepted type to counts by segment for each model.
+Segments are parts of the rows, such as customers or regions. In comparisons, the segments are the sampling units.
+`segments_of` converts every accepted type of input to a `SegmentedCounts` for each model.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -28,12 +28,12 @@ SEGMENTED = "Predictions with segments, SegmentedCounts, or a mapping from segme
 
 
 def counted_by_segment(data: Any) -> dict[str, SegmentedCounts]:
-    """Return the counts by segment of each model if `data` are counts by segment; otherwise an empty dict.
+    """Return the SegmentedCounts of each model if `data` contain only SegmentedCounts; otherwise an empty dict.
 
     Raises
     ------
     PairingError
-        If segments, or their numbers of positives and negatives, differ between models.
+        If the models have different segments, or different numbers of positives or negatives in a segment.
     """
     given = {sample.NAMELESS: data} if isinstance(data, SegmentedCounts) else data
     if not isinstance(given, Mapping) or isinstance(given, Parts) or not given:
@@ -44,7 +44,7 @@ def counted_by_segment(data: Any) -> dict[str, SegmentedCounts]:
 
 
 def segments_of(data: Any, name: str = "segments") -> dict[str, SegmentedCounts]:
-    """Return counts by segment of each model, from rows, counts, or a mapping from segment to data.
+    """Return the SegmentedCounts of each model, from rows, counts, or a mapping from segment to data.
 
     Examples
     --------
@@ -62,12 +62,12 @@ def segments_of(data: Any, name: str = "segments") -> dict[str, SegmentedCounts]
     models = list(next(iter(samples.values())))
     for segment, by_model in samples.items():
         if list(by_model) != models:
-            raise PairingError(f"{name}[{segment!r}]", expected=f"the models {models}", got=f"{list(by_model)}")
+            raise PairingError(f"{name}[{segment!r}]", expected=f"models {models}", got=f"models {list(by_model)}")
     return of_the_same_rows({model: _counts_of(model, samples) for model in models})
 
 
 def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, sample.Sample]]) -> SegmentedCounts:
-    """Return the counts of a model in the segments that contain the model."""
+    """Return the SegmentedCounts of a model for all segments that have scores of this model."""
     segments = [segment for segment, by_model in samples.items() if model in by_model]
     # NumPy would convert names of several types to text, and tuples to rows; keep such names as objects.
     names = np.empty(len(segments), object)
@@ -81,10 +81,10 @@ def _counts_of(model: str, samples: Mapping[Hashable, Mapping[str, sample.Sample
 
 
 def levels_of(data: Any, *, all_levels: bool) -> tables.SegmentLevels:
-    """Return the levels of all models by segment in one table.
+    """Return one table of the distinct scores ("levels") of all models in all segments, with cumulative counts.
 
-    With ``all_levels=False``, levels on the hulls are sufficient; binned counts may contain them without all levels.
-    The segments of a mapping may have different models.
+    With ``all_levels=False``, the table contains only levels on the ROC hulls; binned counts can contain these levels
+    even if they do not contain all levels. Different segments of a mapping may have different models.
     """
     if isinstance(data, Mapping) and data and not counted_by_segment(data):
         samples = {segment: sample.samples_of(rows, name=f"segments[{segment!r}]") for segment, rows in data.items()}
@@ -97,7 +97,7 @@ def levels_of(data: Any, *, all_levels: bool) -> tables.SegmentLevels:
 
 
 def _levels_of_own_models(samples: Mapping[Hashable, sample.Samples], *, all_levels: bool) -> tables.SegmentLevels:
-    """Return the levels of all models in each segment; a model that a segment lacks has no level there."""
+    """Return the table of `levels_of` if segments have different models; a missing model has no levels in a segment."""
     first_models = {}
     models = {}
     for segment, by_model in samples.items():
@@ -118,20 +118,20 @@ def _levels_of_own_models(samples: Mapping[Hashable, sample.Samples], *, all_lev
 
 
 def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, SegmentedCounts]:
-    """Return counts by segment; raise an error if segments or rows differ from those of the first model."""
+    """Return the counts unchanged, after checking that all models have the same segments and class counts."""
     (name, first), *others = by_model.items()
     for other, counts in others:
         subject = f"{name!r} and {other!r} are not paired"
         if not np.array_equal(counts.names, first.names):
-            raise PairingError(subject, expected="the same segments", got="different ones")
+            raise PairingError(subject, expected="the same segments", got="different segments")
         if not (_alike(counts.n_pos, first.n_pos) and _alike(counts.n_neg, first.n_neg)):
             expected = "equal numbers of positives and negatives in each segment"
-            raise PairingError(subject, expected=expected, got="others")
+            raise PairingError(subject, expected=expected, got="different numbers")
     return by_model
 
 
 def _alike(sums: Array, others: Array) -> bool:
-    """Return True if sums are equal up to rounding errors from the order of addition."""
+    """Return True if the sums are equal up to rounding errors."""
     return np.allclose(sums, others, tables.SAME, 0)
 
 
@@ -140,7 +140,7 @@ _ROWS_AT_ONCE = 1 << 18
 
 
 def count_by(rows: Predictions, model: str, by: str) -> SegmentedCounts:
-    """Return a model's counts in each segment, fold or repeat, with one sort of all rows."""
+    """Count the rows of a model in each segment, fold or repeat, with a single sort of all rows."""
     check.check_choice("by", by, ("segment", "fold", "repeat"))
     segments, code = numbered(by, getattr(rows, by))
     in_folds = partial(_in_folds, rows, model, code) if by == "segment" and rows.fold is not None else None
@@ -167,7 +167,7 @@ def _in_folds(rows: Predictions, model: str, code: Array) -> InFolds:
 
 
 def _in_pieces(code: Array, positive: Booleans, scores: Array, segments: int) -> tuple[list[Array], list[Array]]:
-    """Return slots and scores in blocks of a few hundred thousand rows, computed in threads."""
+    """Compute slots (see `levels.slots_of`) in threads; return slots and scores in blocks of about 260,000 rows."""
     pieces = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, code.size, _ROWS_AT_ONCE)]
     slots = in_threads(lambda piece: tables.slots_of(code[piece], positive[piece], segments), pieces)
     return slots, [scores[piece] for piece in pieces]
@@ -176,7 +176,7 @@ def _in_pieces(code: Array, positive: Booleans, scores: Array, segments: int) ->
 def of_segments(
     by_segment: Mapping[Hashable, Mapping[str, Any]], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
-    """Return counts by segment from separate counts of each segment, in order."""
+    """Combine the separate counts of each segment into a SegmentedCounts, or one per model if there are several."""
     models = next(iter(by_segment.values()))
     names = array_of(list(by_segment))
     rows = {model: _together([counts[model] for counts in by_segment.values()]) for model in models}
@@ -184,7 +184,7 @@ def of_segments(
 
 
 def _together(segments: list[Any]) -> tables.SegmentRows:
-    """Return the counts of segments; put all levels in one table if they are in memory and of one type."""
+    """Combine counts of several segments; use one table if all are unweighted, in memory and have one score type."""
     rankings: list[Any] = [getattr(counts, "ranking", None) for counts in segments]
     if not all(isinstance(ranking, Levels) and not ranking.weighted for ranking in rankings):
         return tables.CountedSegments(segments)
@@ -199,7 +199,10 @@ def _together(segments: list[Any]) -> tables.SegmentRows:
 
 
 def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) -> CountedModels | SegmentedCounts:
-    """Return counts from sums by segment and score: (segments, scores, positives, negatives) for each model."""
+    """Return SegmentedCounts from sums by segment and score.
+
+    `by_model` contains four columns for each model: segments, scores, positives and negatives.
+    """
     rows: dict[str, tables.SegmentRows] = {}
     names: Any = None
     for model, (segment, score, pos, neg) in by_model.items():
@@ -209,7 +212,7 @@ def of_sums(by_model: Mapping[str, Sequence[Array]], source: Provenance | None) 
 
 
 def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array) -> tables.SegmentRows:
-    """Sort sums by segment (numbered from 0) and score, and merge equal scores."""
+    """Sort sums by segment index and score, and merge equal scores of a segment."""
     # After the reversal, segments increase, and scores decrease within a segment.
     order = np.lexsort((score, -segment))[::-1]
     order = order[(pos + neg)[order] > 0]
@@ -230,13 +233,13 @@ def _summed(segment: Array, segments: int, score: Array, pos: Array, neg: Array)
 def counts_of_models(
     names: Any, rows: Mapping[str, tables.SegmentRows], source: Provenance | None
 ) -> CountedModels | SegmentedCounts:
-    """Return the counts by segment of a single model, or a mapping from model name to counts."""
+    """Return the SegmentedCounts of a single model, or a mapping from model name to SegmentedCounts."""
     counts = {model: SegmentedCounts(names, segments, source) for model, segments in rows.items()}
     return CountedModels(counts, source) if len(counts) > 1 else next(iter(counts.values()))
 
 
 def array_of(names: Sequence[Hashable]) -> Any:
-    """Return names as an array that preserves their types."""
+    """Return an array of names that keeps the type of each name."""
     column = np.array(names)
     if column.dtype.kind not in "biufmM":
         column = np.empty(len(names), dtype=object)
@@ -256,29 +259,30 @@ def compare_segments(
     level: float = 0.95,
     adjust: estimate.Adjust = "holm",
 ) -> estimate.Comparisons:
-    """Compare the mean AUC over segments between models, with segments as sampling units.
+    """Compare the mean AUC over segments (such as users) between two or more models.
 
     Parameters
     ----------
     models : Predictions with segments, or mapping from model name to SegmentedCounts
-        Data of two or more models with the same rows in the same segments, such as from `read_counts`.
+        Data of two or more models, with the same rows in the same segments. `read_counts` returns such a mapping.
     weight : {"n", "n_pos", None}
-        Weight of a segment: its number of rows (GAUC), its number of positives (wuAUC), or None for equal weights.
+        Weight of a segment in the mean: its number of rows ("n", GAUC), its number of positives ("n_pos", wuAUC), or
+        equal weights (None).
     folds : {"pooled", "mean"}, optional
-        Treatment of folds; see `SegmentedCounts.mean_auc`.
+        If "mean", compare scores only within folds; see `SegmentedCounts.mean_auc`.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
     Comparisons
-        One Comparison for each pair of models, second − first.
+        Difference in mean AUC between the models of each pair (second − first), with interval and test.
 
     Raises
     ------
     InputError
         If there are fewer than two models.
     PairingError
-        If segments, or their numbers of positives and negatives, differ between models.
+        If the models have different segments, or different numbers of positives or negatives in a segment.
     OneClassError
         If no segment has both classes.
 
@@ -288,11 +292,13 @@ def compare_segments(
 
     Notes
     -----
-    The test is a paired t-test of the differences d in k segments; rows within a segment may be dependent in any way.
-    The mean is Σwd/Σw. Its variance comes from omitting each segment (CR3): (k − 1)/k·Σ(w(d − mean)/(Σw − w))². The
-    degrees of freedom are (Σw)²/Σw² − 1. With ``weight=None`` it is the usual paired t-test over users or queries.
-    Segments without both classes are omitted; the method states their number. The result is marked as unreliable if the
-    effective number of segments is below 10, or if groups of rows cross the segments.
+    Segments are the sampling units, so rows of the same segment may be dependent in any way. The test is a paired
+    t-test. Let d be the difference in AUC in a segment, w the weight of the segment, and k the number of segments. The
+    mean difference is Σwd/Σw. Its variance is estimated by omitting each segment in turn (CR3): (k − 1)/k·Σ(w(d −
+    mean)/(Σw − w))². The degrees of freedom are (Σw)²/Σw² − 1. With ``weight=None``, the test is the usual paired
+    t-test over users or queries. Segments with a single class are omitted; `method` of the result contains their
+    number. The result is marked as unreliable if the effective number of segments is below 10, or if rows of the same
+    group are in different segments.
 
     References
     ----------
@@ -303,7 +309,7 @@ def compare_segments(
 
     Examples
     --------
-    Model b ranks better than model a for two of three users, and equally well for one:
+    Model b ranks better than model a for two of three users; for the third user, both rank equally well:
 
     >>> user = ["ann", "ann", "ann", "bob", "bob", "bob", "cy", "cy", "cy"]
     >>> scores = {"a": [2, 3, 1, 1, 2, 3, 3, 2, 1], "b": [3, 2, 1, 2, 1, 3, 3, 2, 1]}
@@ -324,7 +330,7 @@ def compare_segments(
         difference = replace(means, values=area_differences[None])
         # Equal differences have no variance; the sums would only contain rounding errors.
         error = difference.error(0) if np.ptp(area_differences) > 0 else 0.0
-        reason = difference.doubt(error, "all segments differ equally") if area_differences.any() else ""
+        reason = difference.doubt(error, "the difference is the same in all segments") if area_differences.any() else ""
         method = "paired t over " + means.words
         interval = hypothesis.wald(float(difference.mean[0]), error, means.k, method, df=means.df, bound=1)
         interval = replace(interval, reason=reason)

@@ -1,9 +1,12 @@
-"""Levels of many segments in one flat table, computed from sorted rows.
+"""Score levels of many segments in one table, computed by sorting the rows of all segments together.
 
-Rows of all segments are sorted at once. Each segment has two slots, one for its positives and one for its negatives.
-All cores first distribute their rows into a few hundred buckets of slots. Then each bucket, which fits into a cache, is
-sorted by score and distributed into its slots. Memory is read and written twice. `SegmentLevels` contains the levels of
-all segments, one segment after the other, with the areas, metrics and hulls of each segment.
+A level is a distinct score of a segment, with the numbers of positives and negatives that have this score.
+`SegmentLevels` contains the levels of all segments, one segment after another, and computes the AUC, other metrics and
+the ROC hull of each segment.
+
+To sort the rows, each segment has two slots, one for its positives and one for its negatives. First, all cores
+distribute their rows into a few hundred buckets, each with the rows of many slots. Then each bucket, which fits into a
+cache, is sorted by score and distributed into its slots. The memory of all rows is read and written only twice.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -27,7 +30,7 @@ from rocscope.core.ranking import collapse, least_from, sums_from
 Piece = TypeVar("Piece")
 
 SegmentWeight = Literal["n", "n_pos"] | None
-"""Weight of a segment in a mean: number of rows, number of positives, or None for equal weights."""
+"""Weight of a segment in a mean: its number of rows ("n"), its number of positives ("n_pos"), or equal (None)."""
 
 # Above this number, float64 cannot represent all whole numbers.
 _FIRST_ROUNDED = 2**53
@@ -43,25 +46,31 @@ _COLUMNS = ("threshold", "tp", "fp", "model")
 
 @dataclass(frozen=True)
 class SegmentLevels:
-    """Levels of consecutive segments; segment s starts at `start[s]`.
+    """Table of the levels (distinct scores) of k segments, one segment after another.
 
     Attributes
     ----------
-    start : array of k + 1 for k segments
+    start : array of k + 1
+        Index of the first level of each segment, followed by the number of all levels.
     threshold : array
-        Scores, decreasing within each segment (and model).
-    tp, fp : arrays
-        Counts at or above each level, within its segment.
-    n_pos, n_neg : arrays of k
-        Positives and negatives of each segment.
-    counted : two arrays, or None
-        Positives and negatives at each level; if None, `steps` takes differences of `tp` and `fp`.
+        Score of each level, decreasing within a segment (and model).
+    tp : array
+        For each level, the number of positives of the segment with at least this score.
+    fp : array
+        For each level, the number of negatives of the segment with at least this score.
+    n_pos : array of k
+        Number of positives of each segment.
+    n_neg : array of k
+        Number of negatives of each segment.
+    counted : pair of arrays, or None
+        Numbers of positives and negatives with exactly the score of each level. If None, `steps` computes these numbers
+        from `tp` and `fp`.
     names : array of k, optional
         Names of the segments.
-    models : sequence, optional
-        Names of the models, if the table has several.
+    models : list, optional
+        Names of the models.
     model : array, optional
-        Index of the model of each level.
+        Index of the model to which each level belongs.
     """
 
     start: NDArray[np.int64]
@@ -78,14 +87,14 @@ class SegmentLevels:
 
     @classmethod
     def of_counts(cls, start: Array, threshold: Array, pos: Array, neg: Array) -> "SegmentLevels":
-        """Return levels from the positives and negatives at each level, as integers."""
+        """Make the table from the numbers of positives and negatives at each level, as integers."""
         n_pos = np.add.reduceat(pos, start[:-1])
         n_neg = np.add.reduceat(neg, start[:-1])
         return cls(start, threshold, running(pos, start), running(neg, start), n_pos, n_neg, (pos, neg))
 
     @classmethod
     def of_segments(cls, segments: Sequence[CumulativeCounts]) -> "SegmentLevels":
-        """Return the levels of segments that were counted separately."""
+        """Make the table from the separate counts of each segment."""
         start = np.cumsum([0, *(len(counts) for counts in segments)])
         threshold = together([counts.threshold for counts in segments])
         tp = together([counts.tp for counts in segments])
@@ -96,7 +105,7 @@ class SegmentLevels:
 
     @classmethod
     def joined(cls, pieces: Sequence["SegmentLevels"]) -> "SegmentLevels":
-        """Concatenate the levels of several blocks, in order."""
+        """Concatenate the tables of consecutive blocks of segments."""
         start = np.cumsum(np.concatenate([[0], *(np.diff(piece.start) for piece in pieces)]))
         names = ("threshold", "tp", "fp", "n_pos", "n_neg")
         columns: Any = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}
@@ -104,61 +113,61 @@ class SegmentLevels:
 
     @cached_property
     def keys(self) -> dict[Hashable, int]:
-        """Index of each segment by name."""
+        """Mapping from segment name to segment index."""
         return {name: i for i, name in enumerate(listed(self.names))}
 
     @cached_property
     def segment(self) -> Indices:
-        """Segment index of each level."""
+        """Index of the segment to which each level belongs."""
         return np.repeat(np.arange(self.start.size - 1), np.diff(self.start))
 
     @cached_property
     def steps(self) -> tuple[Array, Array]:
-        """Positives and negatives added at each level within its segment."""
+        """Numbers of positives and negatives with exactly the score of each level."""
         return self.counted or (_steps(self.tp, self.start), _steps(self.fp, self.start))
 
     @property
     def pos(self) -> Array:
-        """Positives at each level."""
+        """Number of positives with exactly the score of each level."""
         return self.steps[0]
 
     @property
     def neg(self) -> Array:
-        """Negatives at each level."""
+        """Number of negatives with exactly the score of each level."""
         return self.steps[1]
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        """Positives and negatives of each segment."""
+        """Numbers of positives and negatives of each segment."""
         return self.n_pos, self.n_neg
 
     @property
     def probabilities(self) -> Array:
-        """The thresholds as float64; ScoreError if a score is not a probability."""
+        """Scores of the levels as float64 probabilities; raises ScoreError if a score is not a probability."""
         return check.check_probabilities(self.threshold, "scores", self.pos + self.neg)
 
     def counts(self, segment: int) -> ThresholdCounts:
-        """Return the counts of a segment, by index."""
+        """Return the counts of the segment with this index."""
         some = slice(*self.start[segment : segment + 2].tolist())
         return ThresholdCounts.from_ranking(Levels(self.threshold[some], self.pos[some], self.neg[some]))
 
     def take(self, segments: Array) -> "SegmentLevels":
-        """Return a subset of the segments, by index."""
+        """Return the table of the segments with these indices."""
         some, start = entries(self.start, segments)
         return SegmentLevels.of_counts(start, self.threshold[some], self.pos[some], self.neg[some])
 
     def pooled(self) -> ThresholdCounts:
-        """Return the pooled counts of all segments."""
+        """Return the counts of the rows of all segments together."""
         order = np.argsort(self.threshold, kind="stable")[::-1]
         ranked = collapse(self.threshold[order], self.pos[order], self.neg[order])
         return ThresholdCounts.from_ranking(ranked)
 
     def in_pieces(self, function: "Callable[[SegmentLevels], Piece]") -> list[Piece]:
-        """Apply a function to blocks of consecutive segments with about a million levels each."""
+        """Apply a function to tables of consecutive segments with about a million levels each; return all results."""
         return in_pieces(self.start, self.part, function)
 
     def part(self, first: int, last: int) -> "SegmentLevels":
-        """Return the levels of the segments from `first` up to `last`."""
+        """Return the table of the segments with indices from `first` to `last` − 1."""
         some, segments = slice(*self.start[[first, last]].tolist()), slice(first, last)
         start = self.start[first : last + 1] - self.start[first]
         columns = {name: getattr(self, name)[some] for name in ("threshold", "tp", "fp")}
@@ -166,24 +175,24 @@ class SegmentLevels:
         return SegmentLevels(start, **columns, **totals, counted=(self.pos[some], self.neg[some]))
 
     def kept(self, index: Indices, start: Array) -> "SegmentLevels":
-        """Return a subset of the levels."""
+        """Return the table with a subset of the levels, given their indices and the new segment starts."""
         columns = {name: None if (own := getattr(self, name)) is None else own[index] for name in _COLUMNS}
         return replace(self, start=start, counted=None, **columns)
 
     def spread(self, values: Array) -> Array:
-        """Repeat the value of each segment for all its levels."""
+        """Repeat the value of each segment for every level of the segment."""
         return np.repeat(values, np.diff(self.start))
 
     def reduce(self, operation: np.ufunc, values: Array) -> Array:
-        """Reduce the values of the levels in each segment with an operation that does not depend on their order."""
+        """Reduce the level values of each segment by an operation that ignores order, such as `numpy.maximum`."""
         return operation.reduceat(values, self.start[:-1])
 
     def sums(self, values: Array, *, upwards: bool = False) -> Array:
-        """Return the sum of the values of the levels in each segment, rounded exactly as for the segment alone.
+        """Sum the level values of each segment, with the same rounding as for separate counts of the segment.
 
-        Metrics of single counts are sums over decreasing scores, or (with `upwards`) over increasing scores. The order
-        affects the last digit, so it is the same here. Segments are summed separately, because reduceat has a different
-        order of addition.
+        Metrics of a single ThresholdCounts are sums over decreasing scores, or over increasing scores (`upwards`). The
+        order of addition affects the last digit, so the same order is used here. The segments are summed one by one,
+        because `reduceat` has a different order of addition.
         """
         ends = (values.size - self.start[::-1] if upwards else self.start).tolist()
         values = np.ascontiguousarray(values[::-1]) if upwards else values
@@ -191,16 +200,17 @@ class SegmentLevels:
         return sums[::-1] if upwards else sums
 
     def area(self, credit: int) -> Array:
-        """Return the area under each segment's ROC curve: Σ neg·(2·(positives above) + credit·pos) / (2·n_pos·n_neg).
+        """Return the AUC of each segment: Σ neg·(2·(positives above) + credit·pos) / (2·n_pos·n_neg).
 
-        A tied pair counts credit/2: 0, 1 or 2 for the lower, middle or upper area. With integers, a
-        segment must have fewer than 2^62 pairs, so that 2·n_pos·n_neg fits into 64 bits; `SegmentedCounts` checks this.
+        A tied pair counts credit/2: `credit` is 0 for the lower area, 1 for the usual AUC, and 2 for the upper area.
+        With integers, a segment must have fewer than 2^62 pairs, so that 2·n_pos·n_neg fits into 64 bits;
+        `SegmentedCounts` checks this.
         """
         right = self.reduce(np.add, self.neg * (2 * (self.tp - self.pos) + credit * self.pos))
         return quotients(right, 2 * self.n_pos * self.n_neg)
 
     def ks(self) -> Array:
-        """Return the largest tpr − fpr of each segment, at least 0."""
+        """Return the Kolmogorov–Smirnov distance of each segment: the largest tpr − fpr, at least 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = self.tp / self.spread(self.n_pos) - self.fp / self.spread(self.n_neg)
         return np.maximum(self.reduce(np.maximum, apart), 0)
@@ -216,17 +226,17 @@ class SegmentLevels:
         return self.sums(self.pos * (1 - p) ** 2 + self.neg * p**2, upwards=True) / (self.n_pos + self.n_neg)
 
     def observed_over_expected(self) -> Array:
-        """Return the positives of each segment divided by the sum of its probabilities."""
+        """Return the observed/expected ratio of each segment: the number of positives by the sum of probabilities."""
         return ratios(self.n_pos, self.sums(self.probabilities * (self.pos + self.neg), upwards=True))
 
     @cached_property
     def upper(self) -> "SegmentLevels":
-        """Vertices of each segment's upper hull, up to (n_neg, n_pos); the first vertex (0, 0) is omitted."""
+        """Vertices of the upper ROC hull of each segment, including (n_neg, n_pos) but not (0, 0)."""
         return self._hull(self.tp, self.fp)
 
     @cached_property
     def lower(self) -> "SegmentLevels":
-        """Vertices of the lower hull, computed as an upper hull with exchanged axes."""
+        """Vertices of the lower ROC hull of each segment, computed as an upper hull with exchanged axes."""
         return self._hull(self.fp, self.tp)
 
     def _hull(self, up: Array, right: Array) -> "SegmentLevels":
@@ -250,7 +260,7 @@ class SegmentLevels:
 
 
 def _without_dents(up: Array, right: Array, segment: Array) -> Indices:
-    """Drop points on or below the line between their neighbours in the segment."""
+    """Return the indices of points that remain after removing points on or below the line between their neighbours."""
     kept = np.arange(up.size)
     for _ in range(_ROUNDS):
         y, x, own = up[kept], right[kept], segment[kept]
@@ -263,10 +273,10 @@ def _without_dents(up: Array, right: Array, segment: Array) -> Indices:
 
 
 def of_models(names: Array, by_model: dict[str, SegmentLevels]) -> SegmentLevels:
-    """Return the levels of all models in one table; the models must have scores for the same rows.
+    """Merge the tables of several models into one table; the models must have scores for the same rows.
 
-    Sums of the same weights in different orders may differ in the last digits, so totals are taken from the first
-    model.
+    The totals of each segment are taken from the first model, because sums of the same weights in different orders may
+    differ in the last digits.
     """
     levels = list(by_model.values())
     first = levels[0]
@@ -288,22 +298,22 @@ def of_models(names: Array, by_model: dict[str, SegmentLevels]) -> SegmentLevels
 
 
 SAME = 1e-12
-"""Relative tolerance for sums of the same weights in different orders."""
+"""Relative tolerance for comparing sums of the same weights that were added in different orders."""
 
 
 def in_pieces(begins: Array, part: Callable[[int, int], Any], function: Callable[[Any], Piece]) -> list[Piece]:
-    """Apply a function to blocks of consecutive segments in threads; `begins` are the first rows of the segments."""
+    """Apply a function to blocks of consecutive segments in threads; `begins` is the first row of each segment."""
     return in_threads(lambda ends: function(part(*ends)), pairwise(cuts(begins)))
 
 
 def cuts(begins: Array) -> list[int]:
-    """Return the boundaries of blocks of segments with about a million rows each."""
+    """Return the boundaries of blocks of consecutive segments with about a million rows each."""
     steps = np.arange(_ROWS_AT_ONCE, begins[-1], _ROWS_AT_ONCE)
     return np.unique(np.concatenate([[0], begins[:-1].searchsorted(steps), [begins.size - 1]])).tolist()
 
 
 def entries(bounds: Array, parts: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the indices of all entries of the selected parts, and the start of each part among them."""
+    """Return the indices of all entries of the selected parts, and the position of each part's first index."""
     begins, sizes = bounds[parts], np.diff(bounds)[parts]
     ends = np.concatenate([[0], np.cumsum(sizes)])
     return np.repeat(begins - ends[:-1], sizes) + np.arange(ends[-1]), ends
@@ -316,7 +326,7 @@ def together(columns: Sequence[Array]) -> Array:
 
 
 def quotients(numerator: Array, denominator: Array) -> Array:
-    """Return correctly rounded quotients of integers; 0/0 is NaN."""
+    """Divide integers with correct rounding; 0/0 is NaN."""
     with np.errstate(invalid="ignore"):
         quotient = (numerator / denominator).astype(np.float64)
     # NumPy rounds large integers before division; Python divides exactly and rounds once.
@@ -326,13 +336,13 @@ def quotients(numerator: Array, denominator: Array) -> Array:
 
 
 def ratios(observed: Any, expected: Any) -> Array:
-    """Return observed/expected; NaN if the expected number is 0."""
+    """Return observed/expected; NaN if `expected` is 0."""
     expected = np.asarray(expected, np.float64)
     return np.divide(observed, expected, out=np.full(expected.shape, np.nan), where=expected > 0)
 
 
 def running(counts: Array, start: Array) -> Array:
-    """Return cumulative counts within each segment."""
+    """Return the cumulative sums of `counts` within each segment."""
     sums = np.cumsum(counts)
     return sums - np.repeat(np.concatenate([[0], sums])[start[:-1]], np.diff(start))
 
@@ -362,9 +372,9 @@ _LONG = 1 << 10
 
 
 def slots_of(segment: Array, positive: Booleans, segments: int, place: Array | None = None) -> Array:
-    """Return the slot of each row: twice the number of its segment (from 0), plus 1 for negatives.
+    """Return the slot of each row: twice the index of its segment, plus 1 for negatives.
 
-    The slots are written to `place`, an array of uint32, if uint32 can represent them.
+    The slots are written into `place`, an array of uint32, if uint32 can represent them.
     """
     kind = np.dtype(np.uint32 if segments < _MOST_SHORT else np.int64)
     slots = np.multiply(segment, 2, out=place if kind == np.uint32 else None, dtype=kind, casting="unsafe")
@@ -373,13 +383,16 @@ def slots_of(segment: Array, positive: Booleans, segments: int, place: Array | N
 
 
 def _sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tuple[Array, NDArray[np.int64]]:
-    """Return the ordered bits of scores, increasing in each slot, and the bounds of the slots.
+    """Sort the encoded scores within each slot; return them with the bounds of the slots.
+
+    The encoding (`encode`) converts scores to unsigned integers with the same order.
 
     Parameters
     ----------
-    slots : list of arrays of integers below `number`
+    slots : list of arrays of integers
+        Slot of each row, below `number`. The list is emptied.
     scores : list of arrays of scores, of the same lengths
-        Both lists are emptied.
+        Score of each row. The list is emptied.
 
     Examples
     --------
@@ -395,7 +408,17 @@ def _sorted_by_slot(slots: list[Array], scores: list[Array], number: int) -> tup
 
 @dataclass(frozen=True)
 class _Run:
-    """Rows in buckets; slots in a bucket share their high bits. Stores low bits, bits of scores, and bounds."""
+    """Rows that are partitioned into buckets by the high bits of their slots.
+
+    Attributes
+    ----------
+    rest : array
+        Low bits of the slot of each row.
+    codes : array
+        Encoded score of each row.
+    bounds : array of buckets + 1
+        Index of the first row of each bucket, followed by the number of rows.
+    """
 
     rest: Array
     codes: Array
@@ -403,7 +426,7 @@ class _Run:
 
     @classmethod
     def of(cls, slots: Sequence[Array], scores: Sequence[Array], shift: int, buckets: int) -> "_Run":
-        """Partition rows into buckets."""
+        """Partition rows into buckets by the bits of their slots above the lowest `shift` bits."""
         bounds = np.zeros(buckets + 1, np.int64)
         for slot in slots:
             kernels.segments.count(slot, slot.dtype.type(shift), bounds[1:])
@@ -449,7 +472,7 @@ def _sorted_in_buckets(slots: list[Array], scores: list[Array], number: int) -> 
 
 
 def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
-    """Write the sorted codes of consecutive slots, and return the start of each slot."""
+    """Write the codes of consecutive slots into `out`, sorted within each slot; return the start of each slot."""
     sizes = np.zeros(slots, np.int64)
     kernels.segments.count(slot, slot.dtype.type(0), sizes)
     begins = np.cumsum(sizes) - sizes
@@ -463,7 +486,7 @@ def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
 
 
 def _runs(sizes: Sequence[int], least: int) -> list[slice]:
-    """Return ranges of consecutive arrays; each range has at least the given number of rows."""
+    """Divide arrays of the given sizes into ranges of consecutive arrays with at least `least` rows each."""
     ends = np.cumsum(sizes)
     steps = np.arange(0, ends[-1], max(least, _LEAST_RUN))
     cuts = np.unique(ends.searchsorted(steps, side="right")).tolist()
@@ -472,14 +495,16 @@ def _runs(sizes: Sequence[int], least: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class SortedSegments:
-    """Unweighted rows as ordered bits of scores: for each segment its positives, then its negatives, both increasing.
+    """Sorted scores of unweighted rows, separately for the positives and the negatives of each segment.
 
     Attributes
     ----------
     codes : array of n
+        Encoded scores: for each segment first the positives, then the negatives, both in increasing order.
     bounds : array of 2 · segments + 1
-        Start of the positives and negatives of each segment.
-    dtype : type of the scores
+        Index of the first positive and of the first negative of each segment, followed by n.
+    dtype : dtype
+        Type of the scores.
     """
 
     codes: Array
@@ -489,7 +514,7 @@ class SortedSegments:
 
     @classmethod
     def of(cls, slots: list[Array], scores: list[Array], segments: int, dtype: np.dtype[Any]) -> "SortedSegments":
-        """Sort rows by slot (see `slots_of`) and score (or code); the input lists are emptied."""
+        """Sort rows by slot (see `slots_of`) and score; the input lists are emptied."""
         return cls(*_sorted_by_slot(slots, scores, 2 * segments), dtype)
 
     @property
@@ -512,7 +537,7 @@ class SortedSegments:
         return ThresholdCounts.from_checked(positive, decode(self.codes, self.dtype))
 
     def at_least(self, cut: float) -> tuple[Array, Array]:
-        """Return the positives and negatives of each segment with scores of at least `cut`."""
+        """Return the number of positives and of negatives with scores of at least `cut` in each segment."""
         limits = np.finfo(self.dtype) if self.dtype.kind == "f" else np.iinfo(self.dtype)
         if cut > limits.max or cut <= limits.min:
             n_pos, n_neg = self.totals
@@ -522,7 +547,11 @@ class SortedSegments:
         return np.diff(above)[::2], np.diff(above)[1::2]
 
     def pairs(self) -> tuple[Array, Array]:
-        """Return for each segment the number of pairs with the negative below the positive, and not above it."""
+        """Count pairs of a positive and a negative in each segment.
+
+        Return the number of pairs in which the negative has a lower score, and the number of pairs in which it has a
+        lower or equal score.
+        """
         below, not_above = np.empty((2, self.bounds.size // 2), np.int64)
 
         def count(first: int, last: int) -> None:
@@ -537,7 +566,7 @@ class SortedSegments:
         return in_pieces(self.bounds[::2], self.part, function)
 
     def part(self, first: int, last: int) -> SegmentLevels:
-        """Return the levels of the segments from `first` up to `last`."""
+        """Return the table of the segments with indices from `first` to `last` − 1."""
         bounds = self.bounds[2 * first : 2 * last + 1]
         codes, bounds = self.codes[bounds[0] : bounds[-1]], bounds - bounds[0]
         sizes = np.diff(bounds)
@@ -570,7 +599,7 @@ def _levels_of_many(codes: Array, bounds: Array) -> tuple[Array, Array, Array, A
 
 @dataclass(frozen=True)
 class WeightedSegments:
-    """Weighted rows by segment, in input order; a segment is ranked when its counts are requested."""
+    """Weighted rows grouped by segment; the rows of a segment are sorted when its counts are requested."""
 
     positive: Booleans
     scores: Array
@@ -580,7 +609,7 @@ class WeightedSegments:
 
     @classmethod
     def of(cls, segment: Array, segments: int, positive: Booleans, scores: Array, weight: Array) -> "WeightedSegments":
-        """Collect the rows of segments numbered from 0."""
+        """Group rows by segment index, from 0 to `segments` − 1."""
         order, bounds = deal(segment, np.arange(segment.size), segments)
         weight = weight[order]
         check.check_some_weight(bool(np.maximum.reduceat(weight, bounds[:-1]).all()))
@@ -608,7 +637,7 @@ class WeightedSegments:
 
 @dataclass(frozen=True)
 class CountedSegments:
-    """Segments with separate counts."""
+    """Segments with a separate counts object for each segment."""
 
     segments: Sequence[CumulativeCounts]
     at_once = False
@@ -638,9 +667,10 @@ class CountedSegments:
 
 
 SegmentRows = SegmentLevels | SortedSegments | WeightedSegments | CountedSegments
-"""Rows of one model in segments.
+"""Rows of one model in segments, in one of four storage types.
 
-All types have `totals` (positives and negatives of each segment), `counts` (of a segment, by index), `pooled` counts,
-`take` (a subset of segments, by index) and `in_pieces`, which applies a function to the levels of consecutive segments.
-If `at_once` is True, the levels of many segments are available at once, as integers.
+All types have the same methods. `totals` is the number of positives and negatives of each segment. `counts` returns the
+counts of one segment, `pooled` the counts of all rows, and `take` a subset of the segments. `in_pieces` applies a
+function to the levels of consecutive segments. If `at_once` is True, the levels of many segments can be computed
+together, as integers.
 """

@@ -1,8 +1,8 @@
-"""SegmentedCounts: the counts of one model in every segment, with metrics, best thresholds, means and tests.
+"""Counts of one model in every segment (`SegmentedCounts`), with metrics, best thresholds, means and tests.
 
-Best thresholds are computed in exact integers, for all segments at once. In means over segments, the segments are the
-sampling units. `differing` tests each segment for an AUC that differs from the other segments, with a method for small
-samples, and shrinks the areas towards their mean.
+The best thresholds of all segments are computed together, in exact integer arithmetic. In means over segments, the
+segments are the sampling units. `differing` tests for each segment whether its AUC differs from the AUCs of the other
+segments, also in small segments, and shrinks the AUCs towards their mean.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ _FITS = 2**62
 
 
 def cheapest(rows: SegmentRows, known: Booleans, context: Context) -> dict[str, Array]:
-    """Return threshold, cells and cost per case at the best point of each `known` segment; NaN for other segments."""
+    """Return the cheapest threshold of each segment, with tp, fp, fn, tn and cost per case; NaN if not `known`."""
     columns = _all_at_once(rows, context) if rows.at_once else _one_by_one(rows, known, context)
     return {name: np.where(known, column, nan) for name, column in columns.items()}
 
@@ -51,17 +51,18 @@ def _one_by_one(rows: SegmentRows, known: Booleans, context: Context) -> dict[st
 
 
 def _unrounded(scores: Array) -> Array:
-    """Return scores as float64 if no score would be rounded."""
+    """Convert scores to float64, or to Python objects if float64 would round a score."""
     floats = scores.astype(np.float64)
     rounded = scores.dtype.kind != "f" and (abs(floats) >= FIRST_ROUNDED)[abs(floats) < inf].any()
     return scores.astype(object) if rounded else floats
 
 
 def _all_at_once(rows: SegmentRows, context: Context) -> dict[str, Array]:
-    """Return the result of `cheapest` for all segments; undefined for segments without both classes.
+    """Return the result of `cheapest`, computed for all segments together; meaningless for segments of one class.
 
-    The cost of a level, relative to predicting nobody positive, is alarm · fp − hit · tp. At a target prevalence π it
-    is (1 − π) · alarm · fp / n_neg − π · hit · tp / n_pos. Both are compared as integers in a common unit.
+    The cost of a threshold, minus the cost of predicting all rows negative, is alarm · fp − hit · tp. At a target
+    prevalence π, it is (1 − π) · alarm · fp / n_neg − π · hit · tp / n_pos. Costs are compared as integers in a common
+    unit.
     """
     cell_costs, unit = _whole([decimal(cost) for cost in context.costs.values()])
     gain = context.miss_cost
@@ -85,7 +86,7 @@ def _all_at_once(rows: SegmentRows, context: Context) -> dict[str, Array]:
 
 
 def _best_levels(levels: SegmentLevels, *, hit: int, alarm: int, by_share: bool, kind: Any) -> tuple[Array, ...]:
-    """Return the first cheapest level of each segment, and its counts; 0 if "nobody positive" is cheaper."""
+    """Return the first cheapest threshold of each segment, with tp and fp (0 if no positive prediction is cheapest)."""
     tp, fp = levels.tp.astype(kind), levels.fp.astype(kind)
     if by_share:
         tp, fp = tp * levels.spread(levels.n_neg), fp * levels.spread(levels.n_pos)
@@ -111,7 +112,7 @@ def _cost(cells: dict[str, Array], cell_costs: Sequence[int], unit: int, share: 
 
 
 def _whole(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return fractions as integers in a common unit, and the number of units in 1."""
+    """Convert fractions to integers in a common unit; return the integers, and the number of units in 1."""
     unit = lcm(*(number.denominator for number in numbers))
     return [int(number * unit) for number in numbers], unit
 
@@ -124,25 +125,31 @@ _LEAST_TRIALS = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentDifferences(Result):
-    """AUC of each of k segments, compared with the mean of all other segments.
+    """AUC of each of k segments, compared with the mean AUC of all other segments.
 
-    Made by `SegmentedCounts.differing`. Arrays are in the order of `names`, with NaN for segments without both classes.
+    Returned by `SegmentedCounts.differing`. All arrays are in the order of `names`. They contain NaN for segments with
+    a single class.
 
     Attributes
     ----------
-    names, auc : arrays of k
+    names : array of k
+        Names of the segments.
+    auc : array of k
+        AUC of each segment.
     rest : array of k
         Mean AUC of all other segments.
     standard_error : array of k
-        Standard error of the AUC of each segment, from its numbers of positives and negatives.
+        Standard error of the AUC of each segment, given its numbers of positives and negatives.
     shrunken : array of k
-        Area of each segment, shrunk towards the mean of all segments; the shrinkage is stronger for fewer rows.
-    p_value, adjusted_p_value : arrays of k
-        P-value of each segment, and p-value adjusted for the number of segments.
+        AUC of each segment, shrunk towards the mean of all segments. AUCs from fewer rows are shrunk more strongly.
+    p_value : array of k
+        P-value of each segment.
+    adjusted_p_value : array of k
+        P-values, adjusted for the number of segments.
     adjust : str
-        Method of adjustment.
+        Method of the adjustment.
     spread : float
-        Estimated standard deviation of the true areas of the segments.
+        Estimated standard deviation of the true AUCs of the segments.
     level : float
         Segments with an adjusted p-value of at most 1 − level are significant.
     """
@@ -160,7 +167,7 @@ class SegmentDifferences(Result):
 
     @cached_property
     def order(self) -> Indices:
-        """Indices of the segments by p-value, then by distance from the mean; segments without a test come last."""
+        """Indices that sort segments by p-value, then by decreasing difference from `rest`; untested segments last."""
         return np.lexsort((-abs(self.auc - self.rest), self.p_value))
 
     @property
@@ -174,6 +181,7 @@ class SegmentDifferences(Result):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
         """
         columns = ("auc", "rest", "standard_error", "shrunken", "p_value", "adjusted_p_value")
         order = self.order
@@ -195,10 +203,10 @@ class SegmentDifferences(Result):
 def differences(
     names: Array, auc: Array, n_pos: Array, n_neg: Array, sums: Array, *, adjust: Any, level: float
 ) -> SegmentDifferences:
-    """Return the differences between segments, from their areas and the sums of `scatter`."""
+    """Test the segments for different AUCs, given AUC, class sizes and the sums of `scatter` for each segment."""
     known = ~np.isnan(auc)
     if known.sum() < 2:
-        raise InputError("segments to compare", expected="two or more with both classes", got=str(known.sum()))
+        raise InputError("segments", expected="two or more with both classes", got=str(known.sum()))
     area, sizes = auc[known], (n_pos[known].astype(np.float64), n_neg[known].astype(np.float64))
     variance = _variance(area, *sizes, sums[known])
     spread, mean = _between(area, variance)
@@ -220,7 +228,10 @@ def _spread_out(values: Array, known: Booleans) -> Array:
 
 
 def scatter(levels: SegmentLevels) -> Array:
-    """Return the sums of squares of placements of positives and negatives, and the ties, of each segment.
+    """Return three sums for each segment, for the variance of its AUC.
+
+    The sums are the squared deviations of the placements of the positives, the squared deviations of the placements of
+    the negatives, and the number of tied pairs.
 
     Examples
     --------
@@ -241,7 +252,7 @@ def scatter(levels: SegmentLevels) -> Array:
 
 
 def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
-    """Return the variance of the area of each segment, given its size, estimated from the rows of all segments."""
+    """Return the variance of the AUC of each segment, given its class sizes and estimates from all segments."""
     pairs = n_pos * n_neg
     weight = pairs / (n_pos + n_neg)
     mean = (weight * area).sum() / weight.sum()
@@ -254,7 +265,8 @@ def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
         ]
     )
     if not matrix[0, 0] > 0:
-        raise InputError("segments to compare", expected="one with two positives and two negatives", got="none")
+        expected = "at least one with two positives and two negatives"
+        raise InputError("segments", expected=expected, got="none")
     scatters = sums[:, :2].sum(axis=0) - of_pairs * np.array([(more_pos / n_neg).sum(), (more_neg / n_pos).sum()])
     components = np.linalg.lstsq(matrix, scatters)[0].clip(0, of_pairs)
     # The variance of a single pair is at least the sum of its two components (Hoeffding).
@@ -265,7 +277,7 @@ def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
 
 
 def _between(area: Array, variance: Array) -> tuple[float, float]:
-    """Return the standard deviation and mean of the true areas (Paule–Mandel)."""
+    """Estimate the standard deviation and the mean of the true AUCs of the segments (Paule–Mandel)."""
 
     def excess(between: float) -> float:
         weight = _weights(variance, between)
@@ -289,11 +301,12 @@ def _weights(variance: Array, between: float) -> Array:
 
 
 def _p_values(apart: Array, mean: float, variance: Array, of_rest: Array, n_pos: Array, n_neg: Array) -> Array:
-    """Return two-sided p-values of differences, with a continuity correction of half a pair.
+    """Return the two-sided p-value of each difference from the other segments, with a continuity correction.
 
-    The distribution of an area is less skewed than the beta distribution with its mean and variance, and more skewed
-    than the normal distribution. The p-value uses the larger of the two tail probabilities. Small segments have longer
-    tails, so the variance is increased by the factor 1 + 1/(2m), where m is the size of the smaller class.
+    The distribution of an AUC is more skewed than the normal distribution and less skewed than the beta distribution
+    with the same mean and variance. The p-value uses the larger of the two tail probabilities. In small segments, the
+    distribution has longer tails. Therefore, the variance is multiplied by 1 + 1/(2m), where m is the size of the
+    smaller class. The continuity correction is half a pair.
     """
     if not 0 < mean < 1:
         return np.ones(apart.size)
@@ -315,13 +328,14 @@ class SegmentMeans:
 
     Attributes
     ----------
-    values : array of m × k
+    values : m × k array
+        Values of each segment, such as the AUCs of m models.
     mass : array of k
         Weight of each segment.
     words : str
-        Text with the number of segments, their weights, and the number of omitted segments.
+        Description of the mean: number of segments, their weights, and number of omitted segments.
     crossed : bool
-        True if rows of a group are in different segments; segments are then not independent.
+        True if rows of the same group are in different segments, so that segments are not independent.
     """
 
     values: Array
@@ -331,7 +345,7 @@ class SegmentMeans:
 
     @classmethod
     def of(cls, values: Array, mass: Array, weight: SegmentWeight, crossed: bool = False) -> "SegmentMeans":
-        """Return the means of m values over segments with both classes; NaN marks missing values."""
+        """Make the means over the segments in which the values are not NaN."""
         kept = ~np.isnan(values[0])
         if not kept.any():
             raise OneClassError("mean AUC", expected="a segment with both classes", got=f"none among {kept.size}")
@@ -347,7 +361,7 @@ class SegmentMeans:
 
     @cached_property
     def mean(self) -> Array:
-        """The m means."""
+        """Weighted mean of each of the m values."""
         return (self.mass * self.values).sum(axis=1) / self.mass.sum()
 
     @cached_property
@@ -357,37 +371,38 @@ class SegmentMeans:
 
     @cached_property
     def covariance(self) -> Array:
-        """Covariance of the m means, by omitting each segment in turn (CR3); NaN for a single segment."""
+        """Covariance matrix of the m means, from omitting each segment in turn (CR3); NaN for a single segment."""
         apart = self._without_segment
         products = np.array([[(one * other).sum() for other in apart] for one in apart])
         return (self.k - 1) / self.k * products if self.k > 1 else np.full(products.shape, np.nan)
 
     @cached_property
     def _without_segment(self) -> Array:
-        """Change of each mean if a segment is omitted (m × k)."""
+        """Difference between each mean and the mean without each segment (m × k)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.share / (1 - self.share) * (self.values - self.mean[:, None])
 
     @cached_property
     def df(self) -> float:
-        """Degrees of freedom of this variance: the effective number of equal segments, minus one.
+        """Degrees of freedom of the t test: the effective number of segments, minus one.
 
-        In simulations of two equally good models (4,000 samples, 15 to 150 segments of lognormal sizes), tests at 5%
-        rejected in 4.7 to 6.1%. With k − 1 degrees of freedom they rejected in 5.3 to 7.6%, and with Satterthwaite's in
-        1.5 to 2.7%.
+        In simulations of two equally good models (4,000 samples, 15 to 150 segments of lognormal sizes), tests at the
+        5% level rejected in 4.7 to 6.1% of the samples. With k − 1 degrees of freedom they rejected in 5.3 to 7.6%, and
+        with Satterthwaite's degrees of freedom in 1.5 to 2.7%.
         """
         return max(self.worth - 1, 1.0)
 
     @property
     def worth(self) -> float:
-        """Effective number of segments (Kish)."""
+        """Effective number of segments (Kish); with equal weights, the number of segments."""
         return min(1 / float(self.share @ self.share), self.k) if np.ptp(self.mass) else self.k
 
     def estimate(self, index: int, level: float) -> Estimate:
-        """Return one of the means with a t interval on the logit scale.
+        """Return the mean with this index, with a t interval on the logit scale.
 
-        A few segments with a low area dominate the mean and its variance. For means near .95 (20 to 100 segments), 95%
-        intervals without the logit scale and with all degrees of freedom cover 89 to 93%; these intervals cover 94%.
+        If the mean AUC is high, a few segments with a low AUC dominate the variance. In simulations with means near .95
+        and 20 to 100 segments, these 95% intervals covered 94%. Without the logit scale and with all degrees of
+        freedom, 95% intervals covered 89 to 93%.
         """
         mean, error = float(self.mean[index]), self.error(index)
         if not (error > 0 and 0 < mean < 1):
@@ -403,13 +418,13 @@ class SegmentMeans:
         return Estimate(mean, *ends, level, "t on the logit scale over " + self.words, self.k, error, doubt)
 
     def error(self, index: int) -> float:
-        """Return the standard error of a mean."""
+        """Return the standard error of the mean with this index."""
         return float(np.sqrt(self.covariance[index, index]))
 
     def doubt(self, error: float, alike: str = "all segments have the same AUC") -> str:
-        """Return the reason if an interval with this standard error is unreliable, otherwise an empty text."""
+        """Return the reason why an interval with this standard error is unreliable; empty if it is reliable."""
         if self.crossed:
-            return "groups of rows cross the segments, so segments are not independent"
+            return "rows of the same group are in different segments, so segments are not independent"
         return few(self.worth, FEW_GROUPS, "segments of equal weight") or ("" if error > 0 else alike)
 
 
@@ -420,31 +435,31 @@ _MOST_PAIRS = 2.0**61
 
 
 class SegmentedCounts(BySegment, Result):
-    """Counts of one model in many segments, created on access: ``segments[name]`` is a ThresholdCounts.
+    """Numbers of positives and negatives at each threshold, for one model in many segments.
 
-    Made by ``Predictions.counts(by="segment")`` and ``read_counts(…, segment=)``, with one sort of all rows. Methods
-    return arrays in the order of `names`, with NaN for segments without both classes. Most functions use the counts of
-    all segments together, `pooled()`. `rocscope.allocate`, `rocscope.summary`, `rocscope.Report`, `rocscope.drift` and
-    `compare_segments` return results by segment.
+    Returned by ``Predictions.counts(by="segment")`` and ``read_counts(…, segment=)``. ``segments[name]`` is the
+    ThresholdCounts of a segment. Methods return arrays in the order of `names`; metrics that need both classes are NaN
+    for segments with a single class. `rocscope.allocate`, `rocscope.summary`, `rocscope.Report`, `rocscope.drift` and
+    `compare_segments` return results by segment. All other functions use the rows of all segments together.
 
     Attributes
     ----------
     names : array of k
-        Names of the segments. Results are in this order.
+        Names of the segments, in the order of all results.
     source : Provenance or None
         Source of the rows.
     weights : str
-        Kind of the row weights, as listed in `core.predictions`; "cases" if counts are numbers of cases.
+        Kind of the row weights, such as "sampling" or "frequency"; "cases" without row weights.
     dependent : bool
-        True if some of the counted rows belong to the same group, or to the same case.
+        True if some rows belong to the same group, or to the same case.
     crossed : bool
-        True if rows of a group, or of a case, are in different segments.
+        True if rows of the same group, or of the same case, are in different segments.
 
     Notes
     -----
-    Counts and metrics are exactly equal to those from a separate ThresholdCounts of the segment. An unweighted row
-    takes as many bytes of memory as its score, and each segment takes two integers more. Weighted rows are stored
-    unchanged, and the rows of a segment are sorted only when its counts are requested.
+    The numbers are exactly equal to the numbers computed from a separate ThresholdCounts for each segment. If the rows
+    have no weights, the scores are stored once, and two integers per segment. Weighted rows are stored with scores,
+    labels and weights, and the rows of a segment are sorted only when its counts are requested.
 
     Examples
     --------
@@ -483,15 +498,15 @@ class SegmentedCounts(BySegment, Result):
 
     @property
     def sorted_rows(self) -> SortedSegments | None:
-        """Sorted rows of all segments; None if they were not sorted at once."""
+        """Sorted rows of all segments; None if the rows have weights or were counted before."""
         return self._rows if isinstance(self._rows, SortedSegments) else None
 
     def levels(self) -> SegmentLevels:
-        """Return the levels of all segments in one table."""
+        """Return a table of the distinct scores of all segments, with cumulative counts."""
         return SegmentLevels.joined(self._rows.in_pieces(lambda levels: levels))
 
     def hulls(self) -> SegmentLevels:
-        """Return the levels that are vertices of their segment's ROC hull."""
+        """Return a table of the vertices of the ROC hull of each segment."""
         if self._rows.at_once:
             return SegmentLevels.joined(self._rows.in_pieces(lambda levels: levels.upper))
         return SegmentLevels.of_segments([counts.on_hull("an allocation") for counts in self.values()]).upper
@@ -507,7 +522,7 @@ class SegmentedCounts(BySegment, Result):
         Raises
         ------
         InputError
-            If `kept` is not such an array, or does not keep any segment.
+            If `kept` is not a boolean array of k, or does not contain True.
 
         Examples
         --------
@@ -518,7 +533,7 @@ class SegmentedCounts(BySegment, Result):
         """
         mask = np.asarray(kept)
         if mask.dtype != np.bool_ or mask.shape != self.names.shape or not mask.any():
-            expected = f"{len(self)} truth values, at least one of them True"
+            expected = f"{len(self)} booleans, at least one of them True"
             raise InputError("kept", expected=expected, got=check.shown(kept), hint="such as segments.n >= 100")
         in_folds = None if self._count_in_folds is None else partial(_of_kept, self._count_in_folds, mask)
         rows = self._rows.take(np.flatnonzero(mask))
@@ -526,27 +541,27 @@ class SegmentedCounts(BySegment, Result):
         return SegmentedCounts(self.names[mask], rows, self.source, in_folds, *facts)
 
     def as_sums(self, weights: str, dependent: bool = False) -> "SegmentedCounts":
-        """Return the counts with these properties of their sums; see `CumulativeCounts`."""
+        """Return the same counts with a different kind of row weights (`weights`) and a different `dependent`."""
         facts = weights, dependent, self.crossed
         return SegmentedCounts(self.names, self._rows, self.source, self._count_in_folds, *facts)
 
     def pooled(self) -> ThresholdCounts:
-        """Return the counts of all segments pooled."""
+        """Return the counts of the rows of all segments together."""
         return self._rows.pooled().as_sums(self.weights, self.dependent)
 
     @property
     def n_pos(self) -> Array:
-        """Positives of each segment (sums of their weights)."""
+        """Number of positives of each segment; with row weights, the sum of the weights."""
         return self._totals[0]
 
     @property
     def n_neg(self) -> Array:
-        """Negatives of each segment (sums of their weights)."""
+        """Number of negatives of each segment; with row weights, the sum of the weights."""
         return self._totals[1]
 
     @property
     def n(self) -> Array:
-        """Rows of each segment (sums of their weights)."""
+        """Number of rows of each segment; with row weights, the sum of the weights."""
         return self.n_pos + self.n_neg
 
     @property
@@ -560,16 +575,16 @@ class SegmentedCounts(BySegment, Result):
 
     @cached_property
     def _whole_pairs(self) -> bool:
-        """True if the pairs of every segment fit in 64 bits."""
+        """True if 64 bits can represent the number of pairs of every segment."""
         return (self.n_pos * self.n_neg.astype(float)).max() < _MOST_PAIRS
 
     @property
     def one_class(self) -> Array:
-        """Segments without positives or without negatives, whose AUC is undefined."""
+        """Names of the segments without positives or without negatives; their AUC is undefined."""
         return self.names[~self._has_both]
 
     def auc(self, ties: Ties = "half") -> Array:
-        """Return the area under each segment's ROC curve; see `rocscope.auc` for `ties`.
+        """Return the AUC of each segment; see `rocscope.auc` for `ties`.
 
         Examples
         --------
@@ -595,11 +610,11 @@ class SegmentedCounts(BySegment, Result):
         return self._answer(lambda levels: levels.area(credit), lambda counts: counts.pairs().auc(ties), self._has_both)
 
     def ks(self) -> Array:
-        """Return each segment's Kolmogorov–Smirnov distance: its largest tpr − fpr, at least 0."""
+        """Return the Kolmogorov–Smirnov distance of each segment: the largest tpr − fpr, at least 0."""
         return self._answer(SegmentLevels.ks, lambda counts: RocCurve(counts).ks, self._has_both)
 
     def average_precision(self) -> Array:
-        """Return the average precision of each segment with positives."""
+        """Return the average precision of each segment; NaN for segments without positives."""
 
         def of_counts(counts: CumulativeCounts) -> float:
             return PrecisionRecallCurve(counts).average_precision
@@ -607,15 +622,20 @@ class SegmentedCounts(BySegment, Result):
         return self._answer(SegmentLevels.average_precision, of_counts, self.n_pos > 0, summed=True)
 
     def brier(self) -> Array:
-        """Return the Brier score of each segment; ScoreError if a score is not a probability."""
+        """Return the Brier score of each segment; raises ScoreError if a score is not a probability."""
         from rocscope.calibration.scores import brier
 
         return self._answer(SegmentLevels.brier, brier, np.ones(len(self), bool), summed=True)
 
     def observed_over_expected(self) -> Array:
-        """Return each segment's observed/expected ratio: positives divided by the sum of probabilities.
+        """Return the observed/expected ratio of each segment: the number of positives by the sum of probabilities.
 
-        The ratio is NaN if the sum is 0. Raises a ScoreError if a score is not a probability.
+        The ratio is NaN if the sum of probabilities is 0.
+
+        Raises
+        ------
+        ScoreError
+            If a score is not a probability.
         """
 
         def of_counts(counts: CumulativeCounts) -> float:
@@ -626,7 +646,7 @@ class SegmentedCounts(BySegment, Result):
         return self._answer(SegmentLevels.observed_over_expected, of_counts, np.ones(len(self), bool), summed=True)
 
     def at(self, threshold: float) -> dict[Literal["tp", "fp", "fn", "tn"], Array]:
-        """Return the four cells of each segment at a threshold.
+        """Return tp, fp, fn and tn of each segment at a threshold.
 
         Examples
         --------
@@ -645,28 +665,28 @@ class SegmentedCounts(BySegment, Result):
         return {"tp": tp, "fp": fp, "fn": self.n_pos - tp, "tn": self.n_neg - fp}
 
     def best(self, context: Context | Campaign | None = None) -> dict[str, Array]:
-        """Return each segment's threshold of lowest expected cost, its four cells and its cost per case.
+        """Return the threshold with the lowest expected cost for each segment, with tp, fp, fn, tn and cost per case.
 
         Parameters
         ----------
         context : Context, optional
-            Costs and prevalence. By default both kinds of error have the same cost, at the prevalence of each segment.
+            Costs and prevalence. By default, false positives and false negatives have the same cost, and the prevalence
+            is that of each segment.
 
         Returns
         -------
-        dict of arrays of k
-            "threshold", "tp", "fp", "fn", "tn" and "cost" as floats; NaN for segments without both classes. Thresholds
-            are Python integers if float64 would round them.
+        dict of arrays of k Keys "threshold", "tp", "fp", "fn", "tn" and "cost" (per case). Values are floats, and NaN
+        for segments with a single class. Thresholds are Python integers if float64 would round them.
 
         Raises
         ------
         InputError
-            If both kinds of error are rewarded, or a cost is a column of the rows.
+            If false positives and false negatives both cost less than correct decisions, or a cost is a column name.
 
         Notes
         -----
-        The threshold is that of `rocscope.choose`, computed in integer arithmetic. The cost at a threshold that is
-        chosen on the same rows is optimistic, especially for small segments.
+        `rocscope.choose` returns the same threshold for a single segment. The cost is optimistic, because the threshold
+        is chosen on the same rows, especially in small segments.
 
         Examples
         --------
@@ -681,32 +701,37 @@ class SegmentedCounts(BySegment, Result):
     def mean_auc(
         self, weight: SegmentWeight = "n", *, folds: "OverFolds | None" = None, level: float = 0.95
     ) -> Estimate:
-        """Compute the mean AUC over segments with both classes, with a confidence interval.
+        """Estimate the mean AUC over segments, with a confidence interval.
+
+        Segments with a single class are omitted.
 
         Parameters
         ----------
         weight : {"n", "n_pos", None}
-            Weight of a segment: its number of rows (GAUC), its number of positives (wuAUC), or None for equal weights.
+            Weight of a segment in the mean: its number of rows ("n", GAUC), its number of positives ("n_pos", wuAUC),
+            or equal weights (None).
         folds : {"pooled", "mean"}, optional
-            With "mean", scores of a segment are compared only within folds. The area of a segment is then the mean over
-            its folds, with weights as in `weight`. Otherwise all scores of a segment must have the same scale.
+            If "mean", compare the scores of a segment only within folds. The AUC of a segment is then the mean over its
+            folds, weighted as by `weight`. Otherwise, scores of different folds are compared, so they must have the
+            same scale.
         level : float
             Confidence level.
 
         Raises
         ------
         OneClassError
-            If no segment (or no segment in any fold) has both classes.
+            If no segment has both classes; with ``folds="mean"``, if no segment has both classes in any fold.
         InputError
-            With ``folds="mean"``, if the data have no folds.
+            If `folds` is "mean", but the rows have no folds.
 
         Notes
         -----
-        Segments, such as users, are the sampling units; rows of a segment may be dependent. The variance is estimated
-        by omitting each segment in turn (CR3). The interval is symmetric on the logit scale. It uses Student's t with
-        (Σw)²/Σw² − 1 degrees of freedom, or 2k/(kurtosis − 1) of the k segments' influences if this is smaller. It is
-        marked as unreliable if the effective number of segments is below 10, if fewer than 4 segments determine the
-        variance, or if groups of rows cross the segments.
+        Segments, such as users, are the sampling units; rows of the same segment may be dependent. The variance is
+        estimated by omitting each segment in turn (CR3). The interval is symmetric on the logit scale and uses
+        Student's t distribution. For k segments with weights w, the degrees of freedom are (Σw)²/Σw² − 1, or 2k/(κ − 1)
+        if this is smaller, where κ is the kurtosis of the segments' influences on the mean. The interval is marked as
+        unreliable if the effective number of segments is below 10, if fewer than 4 segments determine the variance, or
+        if rows of the same group are in different segments.
 
         References
         ----------
@@ -718,40 +743,47 @@ class SegmentedCounts(BySegment, Result):
         return SegmentMeans.of(area[None], mass, weight, self.crossed).estimate(0, level)
 
     def differing(self, *, adjust: "PValueAdjust" = "holm", level: float = 0.95) -> "SegmentDifferences":
-        """Test each segment for an AUC that differs from the other segments, and shrink the areas towards the mean.
+        """Test for each segment whether its AUC differs from the AUCs of the other segments.
+
+        The result also contains the AUCs shrunk towards their mean.
 
         Parameters
         ----------
         adjust : {"holm", "bh", "none"}
-            Adjustment of p-values for the number of segments. "holm" keeps the probability of any false discovery at or
-            below 1 − level. "bh" (Benjamini & Hochberg) controls the expected share of false discoveries, and has more
-            power.
+            Adjustment of p-values for the number of segments. "holm" limits the probability of any false discovery to 1
+            − level. "bh" (Benjamini & Hochberg) limits the expected share of false discoveries, and has more power.
         level : float
-            Confidence level; segments with an adjusted p-value of at most 1 − level are significant.
+            Confidence level. A segment is significant if its adjusted p-value is at most 1 − level.
+
+        Returns
+        -------
+        SegmentDifferences
+            AUC, p-value and shrunken AUC of each segment.
 
         Raises
         ------
         InputError
             If fewer than two segments have both classes, or no segment has two rows of each class.
         WeightError
-            If weights are not integers. Integer weights are treated as frequencies.
+            If the row weights are not integers. Integer weights are treated as frequencies.
 
         Notes
         -----
-        Each area is compared with the mean of the other segments. Its variance is that of a Mann–Whitney statistic with
-        P positives and N negatives, (ξ₁₁ + (N − 1)ξ₁₀ + (P − 1)ξ₀₁)/(PN). The components ξ are estimated from the rows
-        of all segments together, because the estimate from a small segment is 0 if its ranking is perfect. Tail
-        probabilities come from the beta distribution with this mean and variance.
+        The AUC of each segment is compared with the mean AUC of the other segments. The AUC of a segment with P
+        positives and N negatives has the variance of a Mann–Whitney statistic, (ξ₁₁ + (N − 1)ξ₁₀ + (P − 1)ξ₀₁)/(PN).
+        The variance components ξ are estimated from all segments together, because the estimate from a small segment
+        with a perfect ranking is 0. P-values come from the tails of the beta distribution, or of the normal
+        distribution if they are larger.
 
-        For `shrunken`, the true areas are assumed to be normal with standard deviation τ (Paule–Mandel). The distance
-        of an area from the mean is multiplied by τ²/(τ² + variance).
+        For `shrunken`, the true AUCs are assumed to be normally distributed with standard deviation τ (Paule–Mandel).
+        The difference between an AUC and the mean is multiplied by τ²/(τ² + variance).
 
-        In simulations without differences (ten designs of 10 to 1,000 segments with 2 to 60 rows and areas of 0.5 to
-        0.97), at most 5% of samples had any significant segment, with either adjustment. The test is not valid if rows
-        of a segment are dependent (such as repeated measurements), or if the variance of placements differs between
-        segments with the same area. `shrunken` is not valid if true areas are far from normal, such as near 1. The area
-        of a significant segment is usually more extreme than its true area, because the segment was selected; use
-        `shrunken`.
+        The test was simulated without differences between segments, for ten designs of 10 to 1,000 segments with 2 to
+        60 rows and AUCs of 0.5 to 0.97. At most 5% of the samples had any significant segment, with either adjustment.
+        The test is not valid if rows of a segment are dependent (such as repeated measurements), or if the variance of
+        placements differs between segments with the same AUC. `shrunken` is not valid if the distribution of the true
+        AUCs is far from normal, for example if they are near 1. The AUC of a significant segment is usually more
+        extreme than its true AUC, because the segment was selected. For such segments, report `shrunken`.
 
         References
         ----------
@@ -760,7 +792,7 @@ class SegmentedCounts(BySegment, Result):
 
         Examples
         --------
-        Nine branches have an area of 0.625, and the tenth branch has 0.375:
+        Nine branches have an AUC of 0.625, and the tenth branch has an AUC of 0.375:
 
         >>> import numpy as np
         >>> from rocscope import Predictions
@@ -782,11 +814,14 @@ class SegmentedCounts(BySegment, Result):
         return differences(self.names, self.auc(), self.n_pos, self.n_neg, sums, adjust=adjust, level=level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per segment: n_pos, n_neg, prevalence, auc, ks, average_precision.
+        """Return a data frame with one row per segment.
+
+        The columns are segment, n_pos, n_neg, prevalence, auc, ks and average_precision.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
 
         Examples
         --------
@@ -809,9 +844,9 @@ class SegmentedCounts(BySegment, Result):
         *,
         summed: bool = False,
     ) -> Array:
-        """Return a metric of each `known` segment, from the levels of all segments or the counts of each segment.
+        """Compute a metric of each `known` segment, from the table of all segments or the counts of each segment.
 
-        Sums over levels are rounded in blocks if a segment has many levels.
+        If `summed` is True, large segments are computed from their counts, because NumPy adds long arrays in blocks.
         """
         rows = self._rows
         if rows.at_once and self._whole_pairs:
@@ -831,7 +866,7 @@ class SegmentedCounts(BySegment, Result):
 
 
 InFolds = tuple[SegmentedCounts, Indices]
-"""Counts of each segment in each of its folds, and the index of the segment."""
+"""Counts of each segment in each of its folds, and the index of the segment to which they belong."""
 
 
 def _of_kept(count: Callable[[], InFolds], kept: Booleans) -> InFolds:
@@ -840,7 +875,7 @@ def _of_kept(count: Callable[[], InFolds], kept: Booleans) -> InFolds:
 
 
 def areas_of(segments: SegmentedCounts, weight: SegmentWeight, folds: "OverFolds | None" = None) -> tuple[Array, Array]:
-    """Return the area and the weight of each segment; see `SegmentedCounts.mean_auc`."""
+    """Return the AUC and the weight of each segment; see `SegmentedCounts.mean_auc`."""
     if weight is not None:
         check.check_choice("weight", weight, ("n", "n_pos"))
     if folds is not None:
@@ -849,8 +884,8 @@ def areas_of(segments: SegmentedCounts, weight: SegmentWeight, folds: "OverFolds
     if folds != "mean":
         return segments.auc(), even if weight is None else getattr(segments, weight).astype(np.float64)
     if segments._count_in_folds is None:
-        hint = "such as those of rocscope.evaluate(…, segment=)"
-        raise InputError("folds='mean'", expected="segments of Predictions with a fold column", got="none", hint=hint)
+        hint = "rocscope.evaluate(…, segment=) returns such Predictions"
+        raise InputError("folds='mean'", expected="Predictions with fold and segment", got="no folds", hint=hint)
     parts, segment = segments._count_in_folds()
     area, mass = areas_of(parts, weight)
     known = ~np.isnan(area)
