@@ -168,7 +168,7 @@ def test_refusals():
     with pytest.raises(InputError, match="fail_if: expected a metric that is a mean over cases, such as 'precision'"):
         rs.monitor(by_row, fail_if="cost > 1")
     assert "cost" not in rs.monitor(by_row).update(rows).interval
-    with pytest.raises(InputError, match="fail_if: expected a mean over cases"):
+    with pytest.raises(InputError, match="fail_if: expected a metric that is a mean over cases"):
         rs.monitor(PLANS["campaign"], fail_if="auc < .7")
     with pytest.raises(InputError, match="target_prevalence: expected none"):
         rs.monitor(PLANS["campaign"], target_prevalence=0.1)

@@ -92,7 +92,7 @@ def test_what_is_wrong_is_said():
     time, event, score = [1, 2, 3, 4], [1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1]
     for given, said in (
         ([0.5, 0.5, 0, 0.5], "probabilities above 0 and up to 1"),
-        ({"x": [1, 1, 1, 1]}, "neither constant"),
+        ({"x": [1, 1, 1, 1]}, "not constant or collinear"),
         ({"x": ["a", "b", "a", "b"]}, r"censoring\['x'\]: expected numbers.*0/1 columns"),
         ({"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, "sums of other"),
     ):

@@ -103,7 +103,7 @@ def test_a_class_that_is_missing_is_undefined():
 
 def test_what_cannot_be_compared_is_refused():
     counts = ThresholdCounts([2, 1], [1, 1], [0, 1])
-    with pytest.raises(ScoreError, match="one type"):
+    with pytest.raises(ScoreError, match="the same data type"):
         rs.drift(counts, ThresholdCounts([0.5], [1], [1]))
     with pytest.raises(InputError, match="current: expected Predictions"):
         rs.drift(counts, "scores.csv")

@@ -174,7 +174,7 @@ def test_what_is_wrong_is_said():
         from_experiment([1, 0], ["a", "b"], [1, 2])
     with pytest.raises(InputError, match="treated rows and controls in each stratum"):
         from_experiment([1, 0, 1], [1, 0, 1], [1, 2, 3], strata=[0, 0, 1])
-    with pytest.raises(InputError, match="between 0 and 1"):
+    with pytest.raises(InputError, match="above 0 and below 1"):
         from_experiment([1, 0, 1], [1, 0, 1], [1, 2, 3], share=1.0)
     with pytest.raises(InputError, match="one of the arms"):
         from_experiment([1, 0, 1], ["a", "b", "a"], [1, 2, 3], control="c")

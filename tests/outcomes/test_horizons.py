@@ -203,7 +203,7 @@ def test_what_is_wrong_is_said():
         at_horizon(time, event, score, 5)
     with pytest.raises(InputError, match="competing events"):
         at_horizon(time, [1, 0, -1, 0], score, 2)
-    with pytest.raises(InputError, match="times from 0"):
+    with pytest.raises(InputError, match="times of at least 0"):
         at_horizon([-1, 2, 3, 4], event, score, 2)
     with pytest.raises(InputError, match=r"below 3.*last usable horizon is horizon=1"):
         at_horizon([1, 3, 5, 6], [1, 0, 1, 0], score, 9, strata=[0, 0, 1, 1])
@@ -255,7 +255,7 @@ def test_events_without_a_meaning_ask_for_their_codes():
     time, score = np.arange(1.0, 9), np.arange(8.0)[::-1]
     for event in ((EVENTS == 1) + 1, (EVENTS == 1) * 2, np.zeros(8, int), np.where(EVENTS == 1, "dead", "alive")):
         for function in (at_horizon, concordance):
-            with pytest.raises(InputError, match=r"event: expected 0.*event_codes=\[1, 2\]"):
+            with pytest.raises(InputError, match=r"event: expected .*0.*event_codes=\[1, 2\]"):
                 function(time, event, score, 7)
     with pytest.raises(InputError, match="only the event_codes 0, 1, got other values: 2"):
         at_horizon(time, EVENTS, score, 7, event_codes=[0, 1])

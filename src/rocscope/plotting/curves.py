@@ -1,6 +1,6 @@
-"""Draw single curves on Axes: the style of each kind of curve, and legends that do not cover the curves.
+"""Draw single curves on Axes, with a style for each kind of curve, and legends that do not cover the curves.
 
-A style contains the points to draw, the labels of the axes, and the reference lines of a kind of curve.
+A `Style` contains the reference lines, the legend label and the axis limits of a kind of curve.
 """
 
 import textwrap
@@ -32,31 +32,32 @@ _UNSEEN = 1e-4  # share of an axis: a seventh of a pixel in a figure of five inc
 
 
 class Outline(NamedTuple):
-    """Points of a polyline; NaN marks a gap."""
+    """Coordinates of a polyline; NaN marks a gap."""
 
     x: Array
     y: Array
 
 
 def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -> Outline:
-    """Return the outline of a curve.
+    """Return the points of a polyline that draws a curve without visible differences.
 
     Parameters
     ----------
     curve : Curve
-        Curve to draw. Between the points of a precision–recall, lift or DET curve, counts are interpolated, which gives
-        bent lines. Points of other curves are joined by straight lines.
+        Curve to draw. Between the points of a precision–recall, lift or DET curve, the numbers of true and false
+        positives are interpolated, which gives bent lines. The points of other curves are connected by straight lines.
     most : int
-        Approximate maximum number of points; see `rocscope.geometry.thinning.simplify`. Vertices of the ROC hull are
-        always kept.
+        Approximate maximum number of points; see `rocscope.geometry.thinning.simplify`. All vertices of the ROC hull
+        are included.
     scale : function, optional
-        Transformation of x and y by the axes, such as normal deviates for a DET curve.
+        Function that transforms x and y to the scale of the axes, such as normal deviates for a DET curve.
 
     Notes
     -----
-    A bent line is drawn as straight pieces. The middle of each piece is within 1/1000 of the axes from the exact curve.
-    If y is 0/0 at the start, because nothing is predicted positive, the curve begins with its limit, the value of its
-    first point. Above 200,000 levels, the counts are first thinned to 50,000 points evenly along the ROC curve.
+    A bent line is drawn as straight pieces. The middle of each piece is closer to the exact curve than 1/1000 of the
+    axis length. If no row is predicted positive at the first point, y is 0/0 there. Then the polyline starts with the y
+    of the second point, which is the limit of the curve. With more than 200,000 distinct scores, the curve is first
+    thinned to 50,000 points, evenly along the ROC curve.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def outline(curve: Curve, *, most: int = MOST, scale: Transform | None = None) -
 
 
 def _of_counts(curve: CountCurve, most: int, scale: Transform) -> Outline:
-    """Interpolate rows of (level index, true positives, false positives) at fractional indices."""
+    """Return the outline of a curve in which true and false positives are interpolated between thresholds."""
 
     def drawn(rows: Array) -> Array:
         return np.column_stack([scale(axis) for axis in _from_limit(*curve.of(rows[:, 1], rows[:, 2]))])
@@ -100,7 +101,7 @@ def _of_counts(curve: CountCurve, most: int, scale: Transform) -> Outline:
 
 
 def _rows(counts: CumulativeCounts) -> tuple[Array, Array]:
-    """Return the candidate rows, and the indices of the vertices of the ROC hull among them."""
+    """Return rows of (threshold index, tp, fp), and the indices of the rows that are vertices of the ROC hull."""
     attained = counts.attained
     if len(counts) > _AT_ONCE and counts.holds_levels and counts.n_pos and counts.n_neg:
         kept = _evenly(attained)
@@ -119,7 +120,7 @@ def _evenly(counts: ThresholdCounts) -> thinning.Thinned:
 
 
 def _from_limit(x: Array, y: Array) -> Outline:
-    """If the first y is 0/0, start at the limit, which is the ratio of the first point."""
+    """Return the points; if the first y is 0/0, replace it by the second y, which is the limit of the curve."""
     if y.size > 1 and np.isnan(y[0]):
         y = np.concatenate([y[1:2], y[1:]])
     return Outline(x, y)
@@ -131,7 +132,7 @@ _BESIDE = 1.02  # share of an axis, so that lines at its ends are fully visible
 
 
 def average_look(curve: Any) -> dict[str, Any]:
-    """Return label and line width of an average."""
+    """Return the legend label and the line width of an average curve over folds."""
     label, areas = f"{theme.plain(curve.model)}: {curve.method}, {len(curve.folds)} folds", curve.areas
     if areas is not None:
         of_folds, pooled = theme.number(areas.mean.value), theme.number(areas.pooled.value)
@@ -140,7 +141,7 @@ def average_look(curve: Any) -> dict[str, Any]:
 
 
 def draw_folds(ax: Any, curve: Any, colour: Any) -> None:
-    """Draw the curve of each fold, the crosses of a threshold average, and the additions of the pooled curve."""
+    """Draw the curve of each fold, crosses for intervals of threshold averages, and the marks of the pooled curve."""
     if len(curve.folds) > 1:
         strength = max(0.12, min(0.4, 4 / len(curve.folds)))
         look = {"color": colour, "alpha": strength, "linewidth": 0.9, "zorder": 2.5, "gid": FOLD}
@@ -168,12 +169,12 @@ _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99)  # abou
 
 
 def deviate(rate: Any) -> Any:
-    """Return normal deviates of rates; 0 and 1 get finite values outside all limits."""
+    """Return the normal deviates of rates; rates of 0 and 1 are replaced by values close to 0 and 1."""
     return ndtri(np.clip(rate, _EDGE, 1 - _EDGE))
 
 
 def set_deviate_axes(ax: Any, curve: DetCurve) -> None:
-    """Set normal-deviate scales on both axes, with ticks in percent down to the resolution of the counts."""
+    """Set normal-deviate scales on both axes, with ticks in percent, down to half of the smallest possible rate."""
     ax.set_xscale("function", functions=(deviate, ndtr))
     ax.set_yscale("function", functions=(deviate, ndtr))
     for axis in (ax.xaxis, ax.yaxis):
@@ -185,7 +186,7 @@ def set_deviate_axes(ax: Any, curve: DetCurve) -> None:
 
 
 def _lowest(total: float) -> float:
-    """Return half the smallest positive rate for this number of cases, within limits."""
+    """Return half of the smallest positive rate with this number of cases, but at least 5e-7 and at most 0.02."""
     return min(max(0.5 / total, 5e-7), 0.02)
 
 
@@ -193,13 +194,13 @@ _ROOM_FOR_LEGEND = 1.65  # share of the highest bar: space for the legend above 
 
 
 def threshold_look(curve: Any) -> dict[str, Any]:
-    """Return the label of the histogram, with the share of values outside the axis."""
+    """Return the legend label of a histogram of chosen thresholds, with the share of replicates without a threshold."""
     nobody = f"\nin {curve.nobody:.1%} nobody positive" if curve.nobody else ""
     return {"label": f"{theme.plain(curve.model)}: chosen in replicates{nobody}", "linewidth": 1.2}
 
 
 def show_thresholds(ax: Any, curve: Any) -> None:
-    """Set the limits and the shape of the plot for a histogram."""
+    """Set the limits and the aspect ratio of the plot for a histogram."""
     ax.set_box_aspect(0.6)
     ax.margins(x=0.03)
     ax.set_ylim(0, _ROOM_FOR_LEGEND * (curve.y.max() or 1))
@@ -225,7 +226,7 @@ def _end(value: float) -> str:
 
 
 GUIDE = "rocscope-guide"
-"""Group id of reference lines, which come last in legends."""
+"""Group id of reference lines, which are listed last in legends."""
 
 _MOST_THRESHOLDS = 8  # thresholds written next to the hull: more would overlap
 _APART = (0.14, 0.05)  # size of a threshold's text, as a share of the axes
@@ -233,7 +234,7 @@ _EDGE_OF_TEXT = 0.15  # x below which a text does not fit above the hull; a thir
 
 
 def draw_owners(ax: Any, hull: Any, _colour: Any) -> None:
-    """Draw the models' curves below their hull, its vertices in the colour of their model, and thresholds."""
+    """Draw the ROC curve of each model, the hull's vertices in the colour of their model, and some thresholds."""
     colours = {}
     for number, (model, counts) in enumerate(hull.counts.items()):
         look = theme.line_look(number) | {"linewidth": 1.1, "zorder": 2.5}
@@ -253,7 +254,7 @@ def draw_owners(ax: Any, hull: Any, _colour: Any) -> None:
 
 
 def _most_often_best(hull: Any) -> list[Any]:
-    """Return the vertices that are best over the widest ranges of slopes and whose texts do not overlap."""
+    """Return the vertices that are best over the widest ranges of slopes, and that are not too close to each other."""
     inner = [vertex for vertex in hull.vertices if abs(vertex.threshold) != float("inf") and vertex.has_zone]
     inner.sort(key=lambda vertex: np.arctan(vertex.slope_low) - np.arctan(vertex.slope_high))
     shown: list[Any] = []
@@ -276,7 +277,7 @@ def draw_best(ax: Any, curve: Any, colour: Any) -> None:
 
 
 class Quantity(NamedTuple):
-    """Label of an axis with its natural limits; limits are None if they depend on the data."""
+    """Label of an axis, and the limits of its values; a limit is None if it depends on the data."""
 
     label: str
     low: float | None = None
@@ -307,7 +308,7 @@ QUANTITIES = {
 
 
 class Guide(NamedTuple):
-    """Reference line: chance or a simple rule (dashed), or a perfect model (dotted)."""
+    """Reference line: dashed for chance or a simple rule, dotted for a perfect model."""
 
     label: str
     x: Any
@@ -316,7 +317,7 @@ class Guide(NamedTuple):
 
     @classmethod
     def of(cls, label: str, curve: Curve, *, dotted: bool = False) -> "Guide":
-        """Return a curve as a reference line."""
+        """Make a reference line from a curve."""
         return cls(label, curve.x, curve.y, dotted)
 
 
@@ -329,15 +330,16 @@ class Style:
     guides : function
         Returns the reference lines of a curve.
     label : function
-        Returns the default label of a curve in the legend.
+        Returns the default legend label of a curve.
     look : function
-        Returns options that change the line of a curve.
+        Returns Matplotlib options for the line of a curve, such as its width.
     scale : function, optional
-        Transformation of both coordinates by the axes, if it bends or crops lines.
+        Function that transforms both coordinates to the scale of the axes, if this scale bends or crops lines.
     prepare : function, optional
-        Called with the Axes and its first curve, to set limits in place of those of the quantities.
+        Sets the axis limits; called with the Axes and the first curve, before its line is drawn. By default, the limits
+        of `QUANTITIES` are used.
     decorate : function, optional
-        Called with the Axes, each curve and its colour, after its line is drawn.
+        Adds marks; called with the Axes, the curve and its colour, after its line is drawn.
     band : bool
         If True, `Curve.plot` draws the confidence band of the first two curves by default.
     """
@@ -360,7 +362,7 @@ def _auc(curve: Any) -> str:
 
 
 def _calibrated(curve: Any) -> str:
-    """Return text with observed over expected and the calibration slope."""
+    """Return text with the O/E ratio and the calibration slope."""
     if not curve.counts.n_pos or not curve.counts.n_neg:
         return ""
     numbers = {"O/E": "observed_over_expected", "slope": "slope"}
@@ -395,7 +397,7 @@ def _prevalence(curve: Any) -> list[Guide]:
 
 
 def _dots(curve: Any) -> dict[str, Any]:
-    """Mark the points of a binned curve, but not those of a smooth curve."""
+    """Return marker options for a binned curve, and no markers for a smooth curve."""
     return {"marker": "o", "markersize": 5} if hasattr(curve, "edges") else {}
 
 
@@ -408,20 +410,23 @@ def _treatments(curve: Any) -> list[Guide]:
 
 
 def _cut_off(net_benefit: Any) -> Any:
-    """Crop net benefit, which is unbounded below as the threshold probability approaches 1."""
+    """Crop net benefit, because it decreases without limit as the threshold probability approaches 1."""
     return np.clip(net_benefit, -0.2, 1)
 
 
 def _show_benefit(ax: Any, curve: Any) -> None:
-    """Show net benefit from slightly below 0 to its maximum: the prevalence, or 1 if standardized."""
+    """Set the axis limits of net benefit: from slightly below 0 to the prevalence, or to 1 if standardized."""
     largest = 1.0 if curve.standardized else curve.prevalence
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.15 * largest, 1.05 * largest)
 
 
 def _of_pooled(curve: Any) -> list[Guide]:
-    """Return the reference lines of the pooled curve; curves in counts, which differ between folds, have at most
-    chance."""
+    """Return the reference lines of an average curve, as for its pooled curve.
+
+    Curves with numbers of cases on an axis have only the chance line or no line, because these numbers differ between
+    folds.
+    """
     if curve.x_name == "fp":
         return []
     if curve.y_name == "tp":
@@ -451,27 +456,27 @@ STYLES = {
     "ThresholdDistribution": Style(look=threshold_look, prepare=show_thresholds, decorate=draw_choice),
     "NetBenefitCurve": Style(_treatments, scale=_cut_off, prepare=_show_benefit),
 }
-"""Styles by class name, so that drawing one kind of curve does not import the others."""
+"""Styles by class name; names are used so that drawing one kind of curve does not import all others."""
 
 
 def style_of(curve: Curve) -> Style:
-    """Return the style of the curve's class or its nearest base class."""
+    """Return the style of a curve, by its class or its nearest base class with a style."""
     return next((STYLES[kind.__name__] for kind in type(curve).__mro__ if kind.__name__ in STYLES), Style())
 
 
 def quantity(name: str) -> Quantity:
-    """Return the quantity with this name; an unknown name is its own label."""
+    """Return the quantity with this name; if the name is unknown, use it as the label."""
     return QUANTITIES.get(name) or Quantity(name.replace("_", " ").capitalize())
 
 
 BESIDE = {"loc": "upper left", "bbox_to_anchor": (1.03, 1.0), "borderaxespad": 0, "frameon": False}
-"""Position of a legend next to the plot."""
+"""Options that place a legend to the right of the plot."""
 
 _ROWS = 4  # smallest number of columns of a shared legend: a choice
 
 
 def _entries(ax: Any) -> list[tuple[str, Any]]:
-    """Return the labels with their artists; reference lines come last."""
+    """Return the legend labels with their artists; reference lines come last."""
     artists, labels = ax.get_legend_handles_labels()
     return sorted(zip(labels, artists, strict=True), key=lambda entry: entry[1].get_gid() == GUIDE)
 
@@ -488,7 +493,7 @@ def _look() -> dict[str, Any]:
 
 
 def place_legend(ax: Any, **where: Any) -> None:
-    """Place the legend where it covers least, outside the rugs, unless a position is given."""
+    """Draw the legend at the given position; by default, where it covers least of the curves and no rugs."""
     if not where:
         where = {"loc": "best"}
         if theme.rugs(ax):
@@ -499,7 +504,7 @@ def place_legend(ax: Any, **where: Any) -> None:
 
 
 def make_room(ax: Any) -> None:
-    """Widen a figure by the width of its legend, so that the plot keeps its size."""
+    """Widen a figure by the width of its legend, so that the plot does not shrink."""
     figure = ax.figure
     if len(figure.axes) == 1 and figure.get_layout_engine() is not None:
         figure.set_figwidth(figure.get_figwidth() + ax.get_legend().get_window_extent().width / figure.dpi)
@@ -508,7 +513,7 @@ def make_room(ax: Any) -> None:
 
 
 def legend_below(ax: Any) -> None:
-    """Place the legend of a figure's only Axes below it in columns, and increase the figure's height."""
+    """Place the legend below the only Axes of a figure, in columns, and increase the height of the figure."""
     figure = ax.figure
     if ax.get_legend() is not None:
         ax.get_legend().remove()
@@ -523,7 +528,7 @@ def legend_below(ax: Any) -> None:
 
 
 def shared_legend(figure: Any, all_axes: Sequence[Any], models: int) -> None:
-    """Place one legend below the plots, with models, marks and reference lines in separate columns."""
+    """Draw one legend below all plots, with models, marks and reference lines in separate columns."""
     others = {label: artist for axes in all_axes for label, artist in _entries(axes)[models:]}
     marks = [entry for entry in others.items() if entry[1].get_gid() != GUIDE]
     guides = [entry for entry in others.items() if entry[1].get_gid() == GUIDE]
@@ -544,34 +549,35 @@ _LABEL_WIDTH = 36  # characters of a legend's line, a third of a figure's width
 
 @contract
 def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
-    """Draw a curve; called by `Curve.plot`.
+    """Plot a curve of any kind, with reference lines and a legend; called by `Curve.plot`.
 
     Parameters
     ----------
     curve : Curve
+        Curve to plot, such as the result of `rocscope.roc`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
     band : Band, optional
-        Band to draw as a filled area; the legend contains its level and method. By default, calibration plots have
-        their confidence band. If binned counts do not determine the curve, the default shows its guaranteed limits.
-    **line
-        Options for the line, as in ``Axes.plot``. The default label is the AUC of a ROC curve, O/E and slope of a
-        calibration plot, or contacts and profit of a campaign. Each further curve gets the next colour and dash style
-        by default.
+        Band to draw as a filled area; the legend contains its level and method. By default, a calibration curve is
+        drawn with its confidence band, and a curve of binned counts with the limits between which it must lie. **line
+        Options of the line, as in ``Axes.plot``. The default label of a ROC curve is its AUC. The default label of a
+        calibration curve contains O/E and slope, and the default label of a profit curve the number of contacts and the
+        profit. By default, each further curve on the same Axes has a different colour and dash pattern.
 
     Returns
     -------
     Axes
+        The Axes with the curve.
 
     Raises
     ------
     InputError
-        If `curve` is not a curve.
+        If `curve` is not a `Curve`.
 
     Notes
     -----
-    The data of the line are the points of the curve. Many points are thinned without a visible change. If the curve is
-    not straight between its points, points are added.
+    The line contains the points of the curve. If the curve has many points, points are omitted without a visible
+    change. If the curve is bent between its points, points are added.
 
     Examples
     --------
@@ -600,7 +606,7 @@ def _drawn(ax: Any) -> int:
 
 
 def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = True, **line: Any) -> lines.Line2D:
-    """Draw a curve without a legend and return its line."""
+    """Draw a curve without a legend, and return its line."""
     style = style_of(curve)
     before = _drawn(ax)
     if not before:
@@ -628,7 +634,7 @@ def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = T
 
 
 def _fit(ax: Any, x: Quantity, y: Quantity) -> None:
-    """Set axis limits to the natural range of both quantities, or to the range of the data, with a margin."""
+    """Set the axis limits to the range of possible values (or else to the range of the data), with a margin."""
     for known, seen, set_limits in ((x, ax.dataLim.intervalx, ax.set_xlim), (y, ax.dataLim.intervaly, ax.set_ylim)):
         if known.low is None:
             continue

@@ -1,4 +1,4 @@
-"""Plots of decisions: the map of contexts (cost ratio and prevalence), and the profit of a campaign plan by depth."""
+"""Plots of decisions: a map of the best model by cost ratio and prevalence, and the profit curve of a campaign plan."""
 
 from itertools import groupby, pairwise
 from typing import Any
@@ -24,29 +24,30 @@ _HATCHES = {"look closer at some": "..", "at more than 10%": "...."}
 
 @contract
 def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | None = None) -> Any:
-    """Draw a map of contexts: the best model for each cost ratio (x) and prevalence (y).
+    """Plot a map of the best model and threshold for each cost ratio (x) and prevalence (y).
 
     Parameters
     ----------
     regions : Hull or RegionMap
         Result of `rocscope.hull` or `Hull.region_map`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
     review : Review, optional
-        Review of cases as a third action, with a cost in units of a miss; passed to `Hull.region_map`.
+        Manual review of cases as a third action, at a cost that is a multiple of the cost of a false negative. It is
+        passed to `Hull.region_map`.
 
     Returns
     -------
     Axes
-        Each colour is a model. Each field between two lines is one of its thresholds, written if there is space. If
-        there are too many thresholds to distinguish, lines are omitted, and only the first and the last threshold are
-        written. In hatched contexts, it is best to review the cases between two thresholds; the hatching is denser if
-        these are more than a tenth of all cases.
+        Each model has a colour. Each stripe between two lines belongs to one threshold, which is written into the
+        stripe if there is space. Lines between very narrow stripes are omitted, and only the first and the last of
+        their thresholds are written. In hatched areas, it is best to review the cases between two thresholds. The
+        hatching is denser if more than a tenth of all cases should be reviewed.
 
     Raises
     ------
     InputError
-        If `regions` is neither a hull nor a map, or a review is given with a map.
+        If `regions` is not a Hull or a RegionMap, or `review` is passed together with a RegionMap.
 
     See Also
     --------
@@ -54,12 +55,12 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
 
     Notes
     -----
-    The axis of the cost ratio is logarithmic, and the axis of the prevalence is logistic. Borders are then straight
-    lines, along which the slope of the iso-performance line is constant.
+    The axis of the cost ratio is logarithmic, and the axis of the prevalence is logistic. On these axes, the borders
+    between thresholds are straight lines. The slope of the iso-performance line is constant along a border.
 
     References
     ----------
-    Hernández-Orallo 2004: the skew decides which classifier is best; Drummond & Holte 2006.
+    Hernández-Orallo 2004 (the best classifier depends on the skew); Drummond & Holte 2006.
 
     Examples
     --------
@@ -72,8 +73,8 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     """
     theme.require("regions", regions, Hull, RegionMap, made_by="rocscope.hull makes one")
     if review is not None and not isinstance(regions, Hull):
-        hint = "pass it to region_map"
-        raise InputError("review", expected="none with a RegionMap", got=repr(review), hint=hint)
+        hint = "pass the review to Hull.region_map"
+        raise InputError("review", expected="None with a RegionMap", got=repr(review), hint=hint)
     drawn = regions.region_map(review=review) if isinstance(regions, Hull) else regions
     axes = theme.new_axes() if ax is None else ax
     theme.dress(axes)
@@ -110,10 +111,11 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
 
 
 def _stripe(first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]:
-    """Return the start and end of the stripe of neighbouring fields, as shares of the plot.
+    """Return the start and end of the stripe from the field of `first` to the field of `last`, as shares of the plot.
 
-    With logarithms of ratio and odds on the axes, a field is a diagonal stripe. Its width is the difference between the
-    logarithms of its slopes.
+    The field of a hull vertex is the area in which it is best. On logarithmic axes of cost ratio and odds, a field is a
+    diagonal stripe. Its width is the difference between the logarithms of the two slopes at which the best vertex
+    changes.
     """
     start, end = _corners(ratio, prevalence)
     with np.errstate(divide="ignore"):
@@ -122,13 +124,13 @@ def _stripe(first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[f
 
 
 def _corners(ratio: Any, prevalence: tuple[float, float]) -> tuple[float, float]:
-    """Return the logarithms of the smallest and largest slope shown."""
+    """Return the logarithms of the smallest and the largest slope in the plot."""
     lowest, highest = prevalence
     return np.log10(ratio.min() * (1 - highest) / highest), np.log10(ratio.max() * (1 - lowest) / lowest)
 
 
 def _name_field(ax: Any, first: HullVertex, last: HullVertex, ratio: Any, prevalence: tuple[float, float]) -> None:
-    """Write the threshold of a field (or of neighbouring fields) in its middle, if it is wide enough."""
+    """Write the threshold in the middle of a field (or of several neighbouring fields), if it is wide enough."""
     low, high = _stripe(first, last, ratio, prevalence)
     if high - low < _WIDE:
         return
@@ -143,7 +145,7 @@ def _name_field(ax: Any, first: HullVertex, last: HullVertex, ratio: Any, preval
 
 
 def _hatch(axes: Any, drawn: RegionMap) -> None:
-    """Hatch contexts in which some or many cases are worth a review."""
+    """Hatch the areas in which some (or many) cases should be reviewed."""
     ink = theme.palette().ink
     levels = [np.finfo(float).tiny, _MANY, 1 + _MANY]
     hatches = list(_HATCHES.values())
@@ -161,30 +163,33 @@ def _label(vertex: HullVertex) -> str:
 
 
 def _colours(labels: list[str]) -> dict[str, str]:
-    """Return a colour for each label; trivial decisions are grey."""
+    """Return a colour for each label; "nobody positive" and "everybody positive" are grey."""
     models = [label for label in dict.fromkeys(labels) if label not in _TRIVIAL]
     return _TRIVIAL | {label: theme.palette().hues[i % len(theme.palette().hues)] for i, label in enumerate(models)}
 
 
 def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
-    """Draw the profit of each model in each campaign by depth, with the plan, the capacity and an interval.
+    """Plot the profit curves of a campaign plan, with the planned number of contacts and the capacity.
+
+    A profit curve shows the profit by the share of customers contacted. There is one curve for each model and campaign.
 
     Parameters
     ----------
     plan : CampaignPlan
-        Made by `rocscope.plan_campaign`.
+        Result of `rocscope.plan_campaign`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
     Axes
-        The interval is that of `CampaignPlan.profit`, which allows for the choice of the plan on the same rows.
+        A vertical bar shows the interval of `CampaignPlan.profit`, which accounts for choosing the plan on the same
+        rows.
 
     Raises
     ------
     InputError
-        If the plan was read from a file, without its data.
+        If the plan was loaded from a file. A file does not contain the data of the curves.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Plots of evaluations: critical-difference diagram, learning curves, drift, metrics over time, and uplift."""
+"""Plots of evaluations: critical-difference diagrams, learning curves, drift, metrics over time, and uplift."""
 
 from math import ceil, floor
 from typing import Any, Literal
@@ -15,29 +15,30 @@ from rocscope.plotting import theme
 from rocscope.plotting.curves import place_legend
 
 _NEAREST = 0.055
-"""Share of the axis that a label needs."""
+"""Width of a tick label, as a share of the axis."""
 
 _SPELLED = {"auc": "AUC", "mcc": "MCC", "npv": "NPV", "f1": "F1", "f2": "F2", "brier": "Brier score"}
 
 
 def plot_over_time(found: OverTime, ax: Any = None) -> Any:
-    """Draw a metric of each model over time, with its interval at each horizon.
+    """Plot a metric of each model against the horizon, with intervals.
 
     Parameters
     ----------
     found : OverTime
         Result of `rocscope.over_time`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
     Axes
+        The Axes with one line per model.
 
     Raises
     ------
     InputError
-        If the argument is not a result of `over_time`.
+        If `found` is not a result of `over_time`.
 
     Examples
     --------
@@ -65,25 +66,25 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
 
 
 def plot_drift(drift: Drift, ax: Any = None) -> Any:
-    """Draw the shares of a reference and of a current sample in the bins of the population stability index.
+    """Plot the share of reference rows and of current rows in each bin of the population stability index (PSI).
 
     Parameters
     ----------
     drift : Drift
         Result of `rocscope.drift`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
     Axes
-        Bins are labelled with their highest score. The title contains the index, the Kolmogorov–Smirnov distance and
+        Each bin is labelled with its highest score. The title contains the PSI, the Kolmogorov–Smirnov distance and
         p-values.
 
     Raises
     ------
     InputError
-        If `drift` is not a result of `drift`, or has no bins.
+        If `drift` is not a result of `rocscope.drift`, or does not contain bins because the counts were binned.
 
     Examples
     --------
@@ -95,7 +96,8 @@ def plot_drift(drift: Drift, ax: Any = None) -> Any:
     """
     theme.require("drift", drift, Drift, made_by="rocscope.drift makes one")
     if drift.bin_ends is None or drift.reference_share is None or drift.current_share is None:
-        raise InputError("drift", expected="bins of the stability index", got="none", hint="pass exact counts or rows")
+        hint = "pass exact counts or rows to rocscope.drift"
+        raise InputError("drift", expected="bins of the stability index", got="no bins", hint=hint)
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
     place = np.arange(drift.reference_share.size)
@@ -112,24 +114,29 @@ def plot_drift(drift: Drift, ax: Any = None) -> Any:
 
 
 def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.95) -> Any:
-    """Draw a Qini or uplift curve by share contacted, with its band and the line of random contacts.
+    """Plot a Qini or uplift curve against the share of rows contacted.
+
+    The plot also shows a confidence band and the line of random contacts.
 
     Parameters
     ----------
     curve : UpliftCurve
+        Result of `Experiment.qini` or `Experiment.uplift`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure. Each further curve on the same Axes has the next colour.
+        Axes to draw on; by default the Axes of a new pyplot figure. Each further curve on the same Axes has a different
+        colour.
     level : float or None
-        Confidence level of the band at each depth; None for no band.
+        Confidence level of the pointwise band; None for no band.
 
     Returns
     -------
     Axes
+        The Axes with the curve.
 
     Raises
     ------
     InputError
-        If `curve` is not an uplift curve.
+        If `curve` is not an UpliftCurve.
 
     Examples
     --------
@@ -164,23 +171,25 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
 
 
 def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
-    """Draw the uplift in each part of a ranking, from the top, with its interval.
+    """Plot the uplift in each part of a ranking (such as deciles) with its interval.
 
     Parameters
     ----------
     uplift : UpliftTable
+        Result of `Experiment.by_decile`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
     Axes
-        Unreliable intervals are dotted; a part that lacks an arm is empty.
+        The first bar contains the rows with the highest scores. Unreliable intervals are dotted. A part without treated
+        rows or without controls has no bar.
 
     Raises
     ------
     InputError
-        If `uplift` is not a table of uplift by parts.
+        If `uplift` is not an UpliftTable.
 
     Examples
     --------
@@ -207,27 +216,28 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
 
 
 def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | None = 0.8) -> Any:
-    """Draw a learning curve: the mean over runs at each number of training rows, and a band.
+    """Plot a learning curve: the mean of a metric over runs, against the number of training rows.
 
-    Values on the training rows are dotted, if the curve has them.
+    If the curve contains the metric on the training rows, it is drawn as a dotted line.
 
     Parameters
     ----------
     curve : LearningCurve
+        Result of `rocscope.evaluation.learning_curve`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
     share : float or None
-        Share of the runs inside the band; None for no band.
+        Share of the runs that lie inside the band; None for no band.
 
     Returns
     -------
     Axes
-        Ticks are at the sizes of the curve, if there is space. The axis is logarithmic for geometric sizes.
+        The x axis is logarithmic if the numbers of training rows form a geometric sequence.
 
     Raises
     ------
     InputError
-        If `curve` is not a learning curve.
+        If `curve` is not a LearningCurve.
 
     See Also
     --------
@@ -269,7 +279,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
 
 
 def _set_ticks(axes: Any, curve: LearningCurve) -> None:
-    """Place ticks at the sizes, starting with the largest, if their labels fit."""
+    """Place a tick at each number of training rows whose label fits, starting with the largest number."""
     place = np.log(curve.size) if curve.logarithmic else curve.size.astype(np.float64)
     width = float(np.ptp(place)) or 1.0
     shown: list[int] = []
@@ -296,25 +306,25 @@ _TITLE_AT, _CRITICAL_AT, _TOP = -2.5, -1.4, -3.0  # rows above the axis
 
 @contract
 def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
-    """Draw a critical-difference diagram: mean ranks of models, with bars over models that do not differ.
+    """Plot a critical-difference diagram: mean ranks of models, with bars connecting models that do not differ.
 
     Parameters
     ----------
     result : RankComparison
         Result of `rocscope.evaluation.friedman`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure. Its height depends on the number of models.
+        Axes to draw on. By default, the Axes of a new pyplot figure whose height depends on the number of models.
 
     Returns
     -------
     Axes
-        The best model (lowest rank) is on the left. Bars connect models whose ranks differ by at most the critical
-        difference. The critical difference is drawn above the axis.
+        The best model (lowest mean rank) is on the left. Bars connect models whose mean ranks differ by at most the
+        critical difference. A line above the axis shows the critical difference.
 
     Raises
     ------
     InputError
-        If `result` is not a result of `friedman`.
+        If `result` is not a RankComparison.
 
     References
     ----------
@@ -354,7 +364,7 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
 
 
 def _draw_model(axes: Any, rank: float, row: float, end: float, text: str, align: Literal["left", "right"]) -> None:
-    """Draw the line from a model's rank to its row and name."""
+    """Draw the line from the rank of a model to its name."""
     axes.plot([rank, rank, end], [0, row, row], color=theme.palette().muted, linewidth=0.9, clip_on=False, gid="model")
     axes.plot([rank], [0], marker="o", markersize=4.5, color=theme.palette().ink, clip_on=False, zorder=3)
     offset = (3 if align == "left" else -3, 0)
@@ -362,7 +372,7 @@ def _draw_model(axes: Any, rank: float, row: float, end: float, text: str, align
 
 
 def _ends(best: float, worst: float, critical: float, m: int) -> tuple[int, int]:
-    """Return the range of whole ranks that contains all models and fits the critical difference."""
+    """Return the first and last rank on the axis, which contains all models and fits the critical difference."""
     low, high = max(floor(best), 1), min(ceil(worst), m)
     while high - low < min(critical, m - 1) or high == low:
         if high < m:
@@ -373,7 +383,7 @@ def _ends(best: float, worst: float, critical: float, m: int) -> tuple[int, int]
 
 
 def _draw_frame(axes: Any, result: RankComparison, best: int, worst: int) -> None:
-    """Draw the axis of ranks and the critical difference above it."""
+    """Draw the axis of mean ranks, and the critical difference above the axis."""
     for side in ("left", "right", "bottom"):
         axes.spines[side].set_visible(False)
     axes.spines["top"].set_position(("data", 0))

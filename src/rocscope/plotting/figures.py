@@ -270,7 +270,7 @@ def plot_roc(
         Position of the legend; by default inside a given Axes, and outside the Axes of a new figure. "below" increases
         the height of a figure with a single Axes and keeps its width, as for a journal column.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
@@ -528,7 +528,7 @@ def plot_isometrics(
     lines : int or sequence of float
         Maximum number of lines, or the values of the metric for which to draw lines.
     ax : Axes, optional
-        Axes to draw on, such as a ROC diagram; by default a new pyplot figure.
+        Axes to draw on, such as the Axes of a ROC curve; by default the Axes of a new pyplot figure.
 
     Returns
     -------

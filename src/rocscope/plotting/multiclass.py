@@ -94,7 +94,7 @@ def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any =
         Shades show the share of the actual class (the diagonal is recall), the share of the predicted class (the
         diagonal is precision), or the share of all cases.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
     auc : MulticlassAuc
         Result of `rocscope.multiclass.multiclass_auc`.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
@@ -369,7 +369,7 @@ def plot_simplex(
     resolution : int
         Number of small triangles along a side, from which the regions are drawn.
     ax : Axes, optional
-        Axes to draw on; by default a new pyplot figure.
+        Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
