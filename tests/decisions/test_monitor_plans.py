@@ -170,7 +170,7 @@ def test_refusals():
     assert "cost" not in rs.monitor(by_row).update(rows).interval
     with pytest.raises(InputError, match="fail_if: expected a metric that is a mean over cases"):
         rs.monitor(PLANS["campaign"], fail_if="auc < .7")
-    with pytest.raises(InputError, match="target_prevalence: expected none"):
+    with pytest.raises(InputError, match="target_prevalence: expected None"):
         rs.monitor(PLANS["campaign"], target_prevalence=0.1)
     with pytest.raises(InputError, match="y_true: expected 3 labels, got 2"):
         rs.monitor(PLANS["campaign"]).update([1, 0], [1, 2, 3])

@@ -274,7 +274,7 @@ def _require_follow_up(strata: list[tuple[Array, Array]], horizon: float) -> Non
     if not ends:
         return
     hint = f"the last usable horizon is horizon={min(usable):g}" if min(usable) else "all rows end at this time"
-    expected = f"a time below {min(ends):g}, the end of observation"
+    expected = f"a time below {min(ends):g}, when the observation of a stratum ends"
     raise InputError("horizon", expected=expected, got=f"{horizon:g}", hint=hint)
 
 

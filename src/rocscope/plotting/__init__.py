@@ -1,7 +1,8 @@
-"""Draw static figures with matplotlib from computed results.
+"""Plot results with Matplotlib.
 
-A function that draws one plot takes ``ax`` (by default a new one) and returns it. A function that draws several plots
-returns the Figure. Use ``ax.lines``, ``ax.get_legend()`` and so on to change the artists.
+A function that draws a single plot takes an optional ``ax`` and returns the Axes. A function that draws several plots
+returns the Figure. To change the style of a plot, use the returned object, for example ``ax.lines`` or
+``ax.get_legend()``.
 """
 
 from rocscope._base.public_names import attach

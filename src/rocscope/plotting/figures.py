@@ -1,7 +1,7 @@
-"""Complete figures of one or several models: ROC curves, lift charts and calibration plots.
+"""Plots of one or more models: ROC curves, lift charts and calibration plots.
 
-The first part draws the curves of several models on one Axes, with operating points, the iso-performance line, and
-labels that do not overlap.
+The first part of the file draws the curves of several models on one Axes, with operating points, the iso-performance
+line, and labels that do not overlap.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,12 +38,12 @@ from rocscope.plotting.curves import (
 from rocscope.sample import Labels, Models, Scores, samples_of, with_scores
 
 _OFFSETS = tuple((side, height) for height in (-4, 5, -13, 14) for side in (9, -9))
-"""Candidate positions of labels in points. The first is to the right of and below the mark, which is below a good
+"""Candidate positions of a label relative to its mark, in points. The first is to the right and below, away from a good
 curve."""
 
 
 class Mark(NamedTuple):
-    """A marked point of a curve."""
+    """Marked point of a curve, with its colour, its text and its legend label."""
 
     x: float
     y: float
@@ -54,12 +54,12 @@ class Mark(NamedTuple):
 
 
 def position(curve: Curve, point: OperatingPoint) -> tuple[float, float]:
-    """Return the position of an operating point on a curve; the axes have the names of its rates and counts."""
+    """Return the coordinates of an operating point in the plot of a curve."""
     return getattr(point, curve.x_name), getattr(point, curve.y_name)
 
 
 def draw_mark(ax: Any, mark: Mark) -> None:
-    """Draw a filled diamond for a best point, or an open circle large enough to surround a diamond."""
+    """Draw a filled diamond for a best point, or an open circle for another point."""
     label, zorder = mark.label or "_mark", 5.5 if mark.best else 5
     ax.plot([mark.x], [mark.y], label=label, zorder=zorder, clip_on=False, **_look(mark.colour, mark.best))
 
@@ -72,9 +72,9 @@ def _look(colour: Any, best: bool) -> dict[str, Any]:
 
 
 def label_marks(ax: Any, marks: Sequence[Mark]) -> None:
-    """Write the text of each mark next to it, inside the plot, without covering other marks and texts.
+    """Write the text of each mark next to the mark, without covering other marks and texts.
 
-    A text that does not fit anywhere is omitted.
+    A text is omitted if there is no free position inside the plot.
     """
     lines = [line.get_path().transformed(line.get_transform()) for line in ax.lines if len(line.get_path().vertices)]
     frame = ax.get_window_extent()
@@ -111,7 +111,7 @@ def _move(text: Any, offset: tuple[float, float]) -> Bbox:
 
 
 def _cost(offset: tuple[float, float], box: Bbox, lines: Sequence[Any]) -> float:
-    """Return the number of lines of curves that a text would cover, plus its distance in lines of text."""
+    """Return the cost of a position: the number of curves that the text covers, plus its distance in text lines."""
     return sum(line.intersects_bbox(box, filled=False) for line in lines) + abs(offset[1]) / 12
 
 
@@ -129,7 +129,7 @@ _MOST_LABELLED = 2  # models with labels: more labels would overlap
 
 
 class Marking(NamedTuple):
-    """Hulls, marks and labels to add to the curves."""
+    """Options for hulls, marked points and tie handling; see `plot_roc`."""
 
     hull: bool = True
     context: Context | None = None
@@ -140,7 +140,7 @@ class Marking(NamedTuple):
 def draw_counts(
     ax: Any, curves: Mapping[str, RocCurve | LiftChart], labels: Sequence[str], what: Marking
 ) -> list[Mark]:
-    """Draw ROC curves or lift charts with hulls, the best point, and the points of given thresholds."""
+    """Draw ROC curves or lift charts with hulls, the best point and given thresholds; return the marked points."""
     lines = {name: draw(curve, ax, label=label) for (name, curve), label in zip(curves.items(), labels, strict=True)}
     colours = {name: line.get_color() for name, line in lines.items()}
     if what.ties != "half":
@@ -168,7 +168,7 @@ def draw_counts(
 
 
 def _draw_steps(ax: Any, curve: RocCurve | LiftChart, ties: Ties, colour: Any) -> None:
-    """Draw the staircase on which every tied pair counts as an error ("lower") or as right ("upper"), with its area."""
+    """Draw the step curve on which all tied pairs count as errors ("lower") or as correct ("upper"), with its area."""
     if ties == "lower":
         where, height, name = "post", curve.y[:-1], "ties as errors"
     else:
@@ -208,7 +208,7 @@ def draw_calibration(
     *,
     limits: theme.Limits | None = None,
 ) -> None:
-    """Draw calibration plots with rugs (if there is space), within the given limits or the range of the risks."""
+    """Draw calibration curves, with rugs for up to three models; by default the axes show the range of the risks."""
     samples = {
         id(curve.counts): curve for curve in curves
     }  # the last line of each model, because lines without a rug set limits
@@ -247,39 +247,43 @@ def plot_roc(
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw ROC curves of one or several models, with hulls, the best point and threshold 0.5.
+    """Plot the ROC curves of one or more models, with convex hulls and marked thresholds.
 
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight : data of one or several models
-        Predictions, labels and scores, or a mapping of counts or points by model name; see `rocscope.sample`.
+        Predictions, or labels and scores, or a mapping from model name to counts or operating points; see
+        `rocscope.sample`.
     models : sequence of names, optional
-        Names of the models to draw, in this order; by default all.
+        Names of the models to plot, in this order; by default all models.
     hull : bool
-        If True, draw the convex hull of each curve; for more than three models, only the hull of the best model.
+        If True, draw the convex hull of each curve. With more than three models, only the hull of the best model is
+        drawn.
     context : Context, optional
-        Costs and prevalence of the iso-performance line and of the best point. By default both kinds of error have the
-        same cost, at the sample's prevalence; the best point then maximises accuracy.
+        Costs and prevalence that determine the best point and the iso-performance line. By default, false positives and
+        false negatives have the same cost and the prevalence is that of the sample; the best point then maximises
+        accuracy.
     thresholds : sequence of float, optional
-        Thresholds to mark on each curve; by default 0.5 if all scores are in [0, 1], otherwise none.
+        Thresholds to mark on each curve. By default, 0.5 is marked if all scores are in [0, 1].
     ties : {"half", "lower", "upper"}
-        With "half", curves are straight lines through ties, and a tied pair counts half in the AUC. "lower" and "upper"
-        also draw a step curve below or above, on which a tied pair counts as an error or as correct; the legend
-        contains both areas.
+        Treatment of positives and negatives with equal scores. With "half", a tie is a straight line, and a tied pair
+        counts half in the AUC. "lower" also draws a step curve on which all tied pairs count as errors, and "upper" a
+        step curve on which they count as correct. The legend contains both areas.
     legend : {"inside", "beside", "below", "none"}, optional
-        Position of the legend; by default inside a given Axes, and outside the Axes of a new figure. "below" increases
-        the height of a figure with a single Axes and keeps its width, as for a journal column.
+        Position of the legend. By default, "inside" if `ax` is given, otherwise "beside". "below" increases the height
+        of a figure with a single Axes and keeps its width.
     ax : Axes, optional
         Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
     Axes
+        The Axes with the curves.
 
     Raises
     ------
     OneClassError
-        If the sample has only one class.
+        If all labels are the same.
     ColumnError
         If `models` contains an unknown name.
 
@@ -327,22 +331,23 @@ def plot_lift_chart(
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw lift charts of one or several models: true positives against the share of positive predictions.
+    """Plot the lift charts of one or more models: true positives against the rate of positive predictions.
 
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds, ties, legend, ax : see `plot_roc`
-        As in `plot_roc`. With a target prevalence the best point is marked, but no iso-performance line is drawn,
-        because the axes show counts of the sample. The area for ``ties="lower"`` is ``LiftChart.area("step")``.
+    If the context has a target prevalence, no iso-performance line is drawn, because the axes show numbers of the
+    sample. The area with ``ties="lower"`` is ``LiftChart.area("step")``.
 
     Returns
     -------
     Axes
+        The Axes with the lift charts.
 
     Raises
     ------
     OneClassError
-        If the sample has only one class.
+        If all labels are the same.
     ColumnError
         If `models` contains an unknown name.
 
@@ -400,31 +405,34 @@ def plot_calibration(
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw calibration plots of one or several models: observed share of positives by predicted probability.
+    """Plot the calibration curves of one or more models: observed share of positives against predicted probability.
 
-    For up to three models, rugs show the scores of positives (above the plot) and negatives (below).
+    For up to three models, rugs show the distribution of the predicted probabilities: of positives above the plot, and
+    of negatives below the plot.
 
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight, models, legend, ax : see `plot_roc`
     method : {"bins", "pav", "loess", "spline"} or several of them
-        Method of the calibration curve; several curves are drawn on the same Axes.
+        Method to estimate the calibration curve. With several methods, one curve per method is drawn on the same Axes.
     bins, strategy, edges, span, degree, knots, target_prevalence : see `rocscope.calibration_curve`
     band : {"confidence", "consistency", "none"}, optional
-        "confidence" is a confidence band of the curve. "consistency" is the band in which the curve of a calibrated
-        model would lie. By default up to two curves have a confidence band.
+        Band around each curve. "confidence" is a confidence band of the curve. "consistency" is the band in which the
+        curve would lie if the model were calibrated. By default, "confidence" for up to two curves, otherwise "none".
     simultaneous : bool
-        If True, the band covers the entire curve with probability `level`; if False, each point of the curve.
+        If True, the band contains the entire curve with probability `level`. If False, it contains each point of the
+        curve with this probability.
     level : float
         Confidence level of the band.
     limits : (float, float), optional
-        Range of both axes, such as (0, 0.3); by default the range of the risks.
+        Range of both axes, such as (0, 0.3); by default the range of the predicted and observed risks.
     statistics : bool
-        If True, the legend contains observed over expected, slope, ICI and Brier score of up to three models.
+        If True, the legend contains O/E, calibration slope, ICI and Brier score of up to three models.
 
     Returns
     -------
     Axes
+        The Axes with the calibration curves.
 
     Raises
     ------
@@ -433,7 +441,7 @@ def plot_calibration(
     ColumnError
         If `models` contains an unknown name.
     InputError
-        If the method or the band is unknown.
+        If `method` or `band` is unknown.
 
     See Also
     --------
@@ -458,7 +466,7 @@ def plot_calibration(
         raise InputError("limits", expected="two increasing numbers from 0 to 1", got=repr(limits))
     methods: Sequence[Method] = [method] if isinstance(method, str) else method
     if not isinstance(methods, list | tuple) or not methods:
-        raise InputError("method", expected="a name, or several", got=check.shown(method))
+        raise InputError("method", expected="one or more names of methods", got=check.shown(method))
     kind = band or ("confidence" if len(counted) * len(methods) <= _MOST_BANDS else "none")
     check.check_choice("band", kind, ("confidence", "consistency", "none"))
     chosen = counted if kind == "none" else _rows_or_counts(predictions, list(counted))  # only a band asks for rows
@@ -479,7 +487,7 @@ def plot_calibration(
 
 
 def _curves(data: Any, methods: Sequence[Method], options: dict[str, Any]) -> list[CalibrationCurve]:
-    """Return the curves of one model by several methods; they share counts, and therefore a rug."""
+    """Return the calibration curves of one model, one per method; all have the same counts, and therefore one rug."""
     curves = [calibration_curve(data, method=method, **options) for method in methods]
     for curve in curves[1:]:
         curve.counts = curves[0].counts
@@ -487,13 +495,13 @@ def _curves(data: Any, methods: Sequence[Method], options: dict[str, Any]) -> li
 
 
 def _rows_or_counts(predictions: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return each model's rows if available, because they contain weights and groups; otherwise its counts."""
+    """Return the rows of each model, because rows contain weights and groups; without rows, return the counts."""
     samples = samples_of(predictions, name="predictions")
     return {name: samples[name].counts if samples[name].rows is None else samples[name].rows for name in names}
 
 
 def _facts(counts: ThresholdCounts, target_prevalence: float | None) -> str:
-    """Return the numbers of a model for the legend, in two lines."""
+    """Return O/E, slope, ICI and Brier score of a model for the legend, in two lines."""
     numbers = plotted_numbers(counts, target_prevalence)
     ratios = f"O/E {numbers['observed_over_expected']:.2f}, slope {numbers['slope']:.2f}"
     return f"{ratios}\nICI {theme.number(numbers['ici'])}, Brier {theme.number(numbers['brier'])}"
@@ -517,27 +525,28 @@ def plot_isometrics(
     lines: int | Sequence[float] = 9,
     ax: Any = None,
 ) -> Any:
-    """Draw isometrics of a metric in the ROC diagram: lines of points with equal values of the metric.
+    """Plot the isometrics of a metric in ROC space: lines on which the metric has the same value.
 
     Parameters
     ----------
     metric : str
-        A metric at one threshold, such as ``"accuracy"``, ``"precision"`` or ``"f1"``.
+        Metric that depends on a threshold, such as ``"accuracy"``, ``"precision"`` or ``"f1"``.
     target_prevalence : float, optional
-        Share of positives among the cases; by default one half.
+        Prevalence at which the metric is computed; by default 0.5.
     lines : int or sequence of float
-        Maximum number of lines, or the values of the metric for which to draw lines.
+        Maximum number of lines, or the values of the metric for which lines are drawn.
     ax : Axes, optional
         Axes to draw on, such as the Axes of a ROC curve; by default the Axes of a new pyplot figure.
 
     Returns
     -------
     Axes
+        The Axes with the lines.
 
     Raises
     ------
     InputError
-        If the metric is unknown or threshold-free, or the prevalence is not between 0 and 1.
+        If the metric is unknown or threshold-free, or `target_prevalence` is not between 0 and 1.
 
     See Also
     --------
@@ -589,7 +598,7 @@ def plot_three(
     title: str = "",
     figure: Any = None,
 ) -> Any:
-    """Draw ROC curves, lift charts and calibration plots side by side.
+    """Plot ROC curves, lift charts and calibration plots side by side.
 
     Parameters
     ----------
@@ -603,13 +612,14 @@ def plot_three(
     Returns
     -------
     Figure
+        The figure with three Axes.
 
     Raises
     ------
     OneClassError
-        If the sample has only one class.
+        If all labels are the same.
     ScoreError
-        If a score is not a probability, which the calibration plot requires.
+        If a score is not a probability.
     ColumnError
         If `models` contains an unknown name.
 
@@ -662,7 +672,7 @@ def _select(predictions: Any, models: Sequence[str] | None) -> dict[str, Thresho
     known = samples_of(predictions, name="predictions").counts()
     names = list(known) if models is None else list(models)
     if not names:
-        raise InputError("models", expected="at least one", got="none")
+        raise InputError("models", expected="at least one model", got="no model")
     for name in names:
         if name not in known:
             raise ColumnError("models", expected=check.one_of(name, list(known)), got=repr(name))
@@ -675,7 +685,7 @@ def _with_auc(curves: Mapping[str, Any]) -> list[str]:
 
 
 def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend | None) -> Any:
-    """Draw on the given Axes, or on a new figure with the legend outside the Axes."""
+    """Draw on the given Axes, or on a new figure; place the legend, and label the marks."""
     legend = legend or ("beside" if ax is None else "inside")
     check.check_choice("legend", legend, _LEGENDS)
     ax = theme.new_axes() if ax is None else ax

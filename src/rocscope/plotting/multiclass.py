@@ -1,4 +1,4 @@
-"""Plots for more than two classes: confusion matrix, pairwise AUCs, ROC and calibration by class, the simplex."""
+"""Plots for several classes: confusion matrix, pairwise AUCs, curves of each class, and the probability simplex."""
 
 from collections.abc import Callable, Hashable, Sequence
 from math import ceil, floor
@@ -22,11 +22,11 @@ from rocscope.plotting.curves import draw, place_legend, shared_legend
 from rocscope.plotting.figures import draw_calibration
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-"""Corners of the simplex; at each corner one of three classes has probability 1."""
+"""Corners of the probability simplex of three classes; at each corner, one class has probability 1."""
 
 
 def _to_plane(proba: Any) -> Array:
-    """Return the plane coordinates (n × 2) of probability triples in a triangle of side 1.
+    """Return the coordinates (n × 2) of class probabilities (n × 3) in an equilateral triangle with side 1.
 
     Examples
     --------
@@ -40,7 +40,17 @@ def _to_plane(proba: Any) -> Array:
 
 
 class Regions(NamedTuple):
-    """Triangles that cover the simplex: points (n × 2), corner indices (m × 3), and the class of each triangle."""
+    """Small triangles that cover the simplex.
+
+    Attributes
+    ----------
+    points : n × 2 array
+        Coordinates of the corners of the triangles.
+    triangles : m × 3 array
+        Indices in `points` of the three corners of each triangle.
+    decided : array of m
+        Index of the class that is predicted at the centre of each triangle.
+    """
 
     points: Array
     triangles: Array
@@ -48,14 +58,14 @@ class Regions(NamedTuple):
 
 
 def regions(decide: Callable[[Array], Array], steps: int = 60) -> Regions:
-    """Return the decision at the centre of each of ``steps²`` triangles.
+    """Divide the simplex into ``steps²`` triangles, and predict a class at the centre of each triangle.
 
     Parameters
     ----------
     decide : function
-        Function from probabilities (n × 3) to class indices.
+        Function that returns class indices for class probabilities (n × 3).
     steps : int
-        Number of triangles along a side.
+        Number of triangles along a side of the simplex.
     """
     first, second = (index.ravel() for index in np.indices((steps + 1, steps + 1)))
     inside = first + second <= steps
@@ -84,26 +94,27 @@ _BESIDE = (("top", -5), ("top", -5), ("bottom", 5))
 
 @contract
 def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any = None) -> Any:
-    """Draw a confusion matrix as a heat map: counts as text, shares as shades.
+    """Plot a confusion matrix as a heat map, with the number of cases in each cell.
 
     Parameters
     ----------
     matrix : ConfusionMatrix
-        Confusion matrix to draw.
+        Confusion matrix to plot.
     shares : {"row", "column", "none"}
-        Shades show the share of the actual class (the diagonal is recall), the share of the predicted class (the
-        diagonal is precision), or the share of all cases.
+        Shares that the colours show. "row": shares of each actual class; the diagonal shows the recall. "column":
+        shares of each predicted class; the diagonal shows the precision. "none": shares of all cases.
     ax : Axes, optional
         Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
     Axes
+        The Axes with the heat map.
 
     Raises
     ------
     InputError
-        If `matrix` is not a confusion matrix, or `shares` is unknown.
+        If `matrix` is not a ConfusionMatrix, or `shares` is unknown.
 
     See Also
     --------
@@ -125,7 +136,10 @@ def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any =
 
 @contract
 def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
-    """Draw a heat map of A(i|j), the AUC of the probability of class i between cases of the classes i and j.
+    """Plot the pairwise AUCs of several classes as a heat map.
+
+    The cell in row i and column j contains A(i|j): the probability that a case of class i has a higher predicted
+    probability of class i than a case of class j.
 
     Parameters
     ----------
@@ -137,12 +151,12 @@ def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
     Returns
     -------
     Axes
-        Shades range from 1/2 (chance) to 1; cells without a value are empty.
+        The Axes with the heat map. Colours range from 1/2 (chance) to 1. Cells with undefined areas are empty.
 
     Raises
     ------
     InputError
-        If `auc` is not a result of `multiclass_auc`.
+        If `auc` is not a MulticlassAuc.
 
     Examples
     --------
@@ -195,28 +209,29 @@ def plot_class_rocs(
     columns: int | None = None,
     figure: Any = None,
 ) -> Any:
-    """Draw ROC curves of each class against all others, one panel per class.
+    """Plot the ROC curves of each class against all others, with one panel per class.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
-        Predictions of one or several models.
+        Labels, and class probabilities of one or more models.
     models : sequence of names, optional
-        Names of the models to draw; by default all.
+        Names of the models to plot; by default all models.
     columns : int, optional
-        Number of panels in a row; by default at most four, chosen to fill the last row if possible.
+        Number of panels per row. By default at most four, with the fewest empty places in the last row.
     figure : Figure, optional
         Empty figure to draw on; by default a new pyplot figure.
 
     Returns
     -------
     Figure
-        Classes without cases, or without cases of other classes, have no panel; a text below lists them.
+        The figure with one panel per class. A class has no panel if all cases, or no cases, belong to it; a text below
+        the panels lists these classes.
 
     Raises
     ------
     InputError
-        If `models` is empty or names a model that is not there.
+        If `models` is empty or contains an unknown name.
 
     See Also
     --------
@@ -233,7 +248,7 @@ def plot_class_rocs(
     predictions = predictions_of(predictions)
     chosen = predictions.models if models is None else [model_name(predictions.models, name) for name in models]
     if not chosen:
-        raise InputError("models", expected="at least one", got="none")
+        raise InputError("models", expected="at least one model", got="no model")
     labels = theme.names(chosen)
 
     def panel(ax: Any, cls: Any, name: str) -> None:
@@ -259,22 +274,22 @@ def plot_class_calibrations(
     figure: Any = None,
     **options: Any,
 ) -> Any:
-    """Draw calibration plots of each class against all others, and of the predicted class, with bands.
+    """Plot the calibration curve of each class against all others, and of the most probable class.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
-        Predictions of one or several models.
+        Labels, and class probabilities of one or more models.
     model : str, optional
-        Name of the model; may be omitted if there is only one.
+        Name of the model. By default, the only model of the predictions.
     columns, figure : see `plot_class_rocs`
-    **options
-        Options of `rocscope.calibration_curve`, such as ``method`` and ``bins``.
+        **options Arguments of `rocscope.calibration_curve`, such as ``method`` and ``bins``.
 
     Returns
     -------
     Figure
-        One panel per class, as in `plot_class_rocs`, and a panel for the predicted class.
+        The figure with one panel per class, and a panel "top label" for the most probable class. Each curve has a
+        confidence band.
 
     Examples
     --------
@@ -309,13 +324,13 @@ def _class_panels(
     labels: tuple[str, str],
     more: Sequence[Any] = (),
 ) -> Any:
-    """Draw a panel for each class with cases and other classes, then `more` panels; list the omitted classes."""
+    """Draw a panel for each class that has positives and negatives, and for each of `more`; list omitted classes."""
     cases = dict(zip(predictions.classes, predictions.support, strict=True))
     shown = [cls for cls, n_pos in cases.items() if 0 < n_pos < predictions.n]
     missing = [theme.plain(cls, _LONGEST_CLASS) for cls in cases if cls not in shown]
     shown += more
     if not shown:
-        raise OneClassError("classes", expected="a class with cases, and cases of other classes", got="none")
+        raise OneClassError("predictions", expected="cases of two or more classes", got="cases of one class")
     columns = _columns_of(len(shown)) if columns is None else min(check.check_whole(columns, "columns"), len(shown))
     rows = ceil(len(shown) / columns)
     figure = theme.new_figure(2.7 * columns + 0.8, 2.8 * rows + 0.8) if figure is None else figure
@@ -339,7 +354,7 @@ def _class_panels(
 
 
 def _columns_of(panels: int) -> int:
-    """Return the number of columns of panels with the fewest empty cells."""
+    """Return the number of columns that leaves the fewest places in the last row empty."""
     most = range(min(ceil(panels**0.5), _MOST_COLUMNS), _MOST_COLUMNS + 1)
     return min(most, key=lambda columns: -panels % columns)
 
@@ -354,27 +369,28 @@ def plot_simplex(
     resolution: int = 60,
     ax: Any = None,
 ) -> Any:
-    """Draw probabilities of three classes as points in a triangle, with the decision regions.
+    """Plot class probabilities of three classes as points in a triangle, with decision regions.
 
     Parameters
     ----------
     predictions : MulticlassPredictions
-        Predictions for three classes.
+        Labels and class probabilities for three classes.
     model : str, optional
-        Name of the model; may be omitted if there is only one.
+        Name of the model. By default, the only model of the predictions.
     decision : ClassWeights or CostMatrix, optional
-        Decision rule of the regions; by default the most probable class.
+        Decision rule whose regions are drawn. By default, the most probable class is predicted.
     max_points : int
-        Maximum number of points, taken evenly from all rows.
+        Maximum number of points. If there are more rows, evenly spaced rows are drawn.
     resolution : int
-        Number of small triangles along a side, from which the regions are drawn.
+        Resolution of the decision regions: number of small triangles along a side.
     ax : Axes, optional
         Axes to draw on; by default the Axes of a new pyplot figure.
 
     Returns
     -------
     Axes
-        At each corner one class has probability 1; points have the colour of their actual class.
+        The Axes with the triangle. At each corner, one class has probability 1. The colour of a point shows its actual
+        class.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Common style of all figures: colours, dashes, text, Axes, SVG output, and the rugs of calibration plots.
 
-A rug shows the scores of each class on the edge of a plot; the axes end at the range of the scores.
+A rug is a row of ticks along the edge of a plot that shows the distribution of the scores of one class.
 """
 
 import hashlib
@@ -26,17 +26,17 @@ from rocscope.errors import InputError
 from rocscope.sample import kind_of
 
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.6)), (0, (1.6, 1.3)), (0, (7, 1.5, 1.6, 1.5)), (0, (3, 1.2)))
-"""Dash patterns. With twelve colours there are 60 distinct lines; the first five are distinct without colour."""
+"""Dash patterns. With twelve colours, there are 60 different lines. The first five lines differ even without colour."""
 
 LONGEST_NAME = 32  # characters of a model's name in a legend: a choice
 
 
 @dataclass(frozen=True)
 class Palette:
-    """Twelve hues with at least 4.5:1 contrast, and greys.
+    """Twelve hues with a contrast of at least 4.5:1 to the background, and greys.
 
-    Any two hues differ by at least 13 units of CIELAB for readers who lack red, green or blue cones (Machado, Oliveira
-    & Fernandes 2009), and by 22 for all others.
+    Any two hues differ by at least 22 CIELAB units. For readers without red, green or blue cones, they differ by at
+    least 13 units (Machado, Oliveira & Fernandes 2009).
     """
 
     hues: tuple[str, ...]
@@ -62,23 +62,23 @@ DARK = Palette(
 
 
 def palette() -> Palette:
-    """Return the palette for the background of matplotlib's current style."""
+    """Return the light or dark palette, depending on the background of Matplotlib's current style."""
     red, green, blue = colors.to_rgb(rcParams["axes.facecolor"])
     return LIGHT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else DARK
 
 
 def line_look(index: int) -> dict[str, Any]:
-    """Return colour and dashes of the model at `index`; they repeat after 60 models."""
+    """Return colour, dashes and width of the line of the model with this index; the lines repeat after 60 models."""
     lap = index // len(LIGHT.hues)
     dash = DASHES[(index + lap) % len(DASHES)]
     return {"color": palette().hues[index % len(LIGHT.hues)], "linestyle": dash, "linewidth": 1.8}
 
 
 def plain(text: Any, longest: int = LONGEST_NAME) -> str:
-    """Return text to draw literally: one line, shortened in the middle, without mathtext.
+    """Return text that Matplotlib draws literally: one line, shortened in the middle, without mathtext.
 
-    Characters that the current fonts lack are replaced by □ to avoid a warning. To keep them, set ``font.family`` to
-    fonts that contain them.
+    Characters that the current fonts do not contain are replaced by □, to avoid a warning. To keep such characters, set
+    ``font.family`` to fonts that contain them.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def plain(text: Any, longest: int = LONGEST_NAME) -> str:
 
 
 def names(models: Iterable[str]) -> list[str]:
-    """Return a distinct label for each model, also after shortening.
+    """Return a label for each model; all labels are different, even if long names are shortened to the same text.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def _drawable(character: str, fonts: list[Any]) -> bool:
 
 
 def _fonts(families: tuple[str, ...]) -> list[Any]:
-    """Return matplotlib's installed fonts in search order."""
+    """Return the installed fonts of these families, in the order in which Matplotlib searches them."""
     generic: Any = rcParams
     sought = [name for family in families for name in generic.get(f"font.{family}", (family,))]
     return [font for name in sought for font in _installed(name)]
@@ -134,7 +134,7 @@ def _installed(name: str) -> tuple[Any, ...]:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Format a number for a label; only exact 0 and 1 are shown as 0 and 1.
+    """Format a number for a label; numbers close to 0 or 1 are not rounded to 0 or 1.
 
     Examples
     --------
@@ -150,25 +150,25 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def require(name: str, value: Any, *kinds: type, made_by: str) -> None:
-    """Raise InputError for unsupported input, with the function that creates supported input."""
+    """Raise InputError if `value` has none of the given types; the hint `made_by` names the function to call."""
     if not isinstance(value, kinds):
         raise InputError(name, expected=" or ".join(kind.__name__ for kind in kinds), got=kind_of(value), hint=made_by)
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return a new pyplot figure with a size in inches."""
+    """Return a new pyplot figure; width and height are in inches."""
     from matplotlib import pyplot as plt
 
     return plt.figure(figsize=(width, height), layout=layout_engine.ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
 
 
 def new_axes(width: float = 5.0, height: float = 4.8) -> Any:
-    """Return the Axes of a new pyplot figure with a size in inches."""
+    """Return the Axes of a new pyplot figure; width and height are in inches."""
     return new_figure(width, height).add_subplot()
 
 
 def dress(ax: Any) -> None:
-    """Style the frame and grid of an Axes."""
+    """Apply the common style to the frame, ticks and grid of an Axes."""
     colours = palette()
     ax.set_axisbelow(True)
     ax.grid(visible=True, which="major", color=colours.grid, linewidth=0.8)
@@ -194,28 +194,28 @@ _FONT_SIZE = re.compile(r"([\d.]+px) ")
 
 @contract
 def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
-    """Return a figure as one ``<svg>`` element.
+    """Convert a figure to an ``<svg>`` element for an HTML page.
 
     Parameters
     ----------
     figure : Figure or Axes
-        Figure to convert; for an Axes, its figure.
+        Figure to convert, or the Axes of a figure.
     title : str
-        Title of the picture for screen readers; it is escaped.
+        Title of the picture for screen readers. Special characters are escaped.
     prefix : str, optional
-        Prefix of ids; by default a hash of the picture, so that only equal pictures in a page have equal ids. Ids that
-        are not referenced are omitted.
+        Prefix of the ids in the SVG. By default a hash of the picture, so that different pictures in one page have
+        different ids.
 
     Returns
     -------
-    str
-        SVG without XML prolog, metadata, style sheets, style attributes and external references, which is allowed under
-        a strict content security policy. Text remains text. The same figure always gives the same string.
+    str SVG that is allowed under a strict content security policy: it has no XML prolog, metadata, style sheets, style
+    attributes or external references. Text is stored as text, not as shapes. The same figure always gives the same
+    string.
 
     Raises
     ------
     InputError
-        If `figure` is neither a figure nor Axes.
+        If `figure` is not a Figure or Axes.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
 
 
 def _clean(root: ElementTree.Element, prefix: str) -> None:
-    """Keep only shapes and text with plain attributes, and the ids that are referenced."""
+    """Remove style sheets and metadata, convert style attributes, and remove ids that are not referenced."""
     used: set[str] = set()
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
@@ -269,14 +269,14 @@ def _clean(root: ElementTree.Element, prefix: str) -> None:
 
 
 def _target(name: str, value: str) -> str:
-    """Return the id that an attribute refers to, or None."""
+    """Return the id to which an attribute refers; empty if it does not refer to an id."""
     if name == "href" and value.startswith("#"):
         return value[1:]
     return value[5:-1] if value.startswith("url(#") else ""
 
 
 def _plain_style(style: str) -> dict[str, str]:
-    """Convert a style attribute to separate attributes; `font` is split into its parts."""
+    """Convert a style attribute to separate attributes; `font` is split into style, weight, size and family."""
     declared = dict(entry.strip().split(": ", 1) for entry in style.split(";") if entry.strip())
     if "font" in declared:
         before, size, family = _FONT_SIZE.split(declared.pop("font"))
@@ -301,7 +301,7 @@ Limits = tuple[float, float]
 
 
 def occurring(ax: Any, curve: Any) -> Limits:
-    """Return the range of both axes that contains all predicted and observed risks, rounded to ticks."""
+    """Return limits for both axes that contain all predicted and observed risks, rounded outwards to ticks."""
     shown = [line.get_xydata().ravel() for line in ax.lines if line.get_gid() == CURVE]
     values = np.concatenate([*shown, curve.counts.threshold[[0, -1]].astype(np.float64)])
     values = values[np.isfinite(values)].clip(0, 1)
@@ -313,7 +313,7 @@ def occurring(ax: Any, curve: Any) -> Limits:
 
 
 def show_limits(ax: Any, limits: Limits) -> None:
-    """Set the limits of both axes, with space for rugs if there are any."""
+    """Set the limits of both axes of a calibration plot, with space for rugs."""
     low, high = limits
     scale, lanes = high - low, len(rugs(ax)) // 2
     edge = _GAP + lanes * _LANE + 0.01 if lanes else 0.02
@@ -334,16 +334,16 @@ def show_limits(ax: Any, limits: Limits) -> None:
 
 
 def rugs(ax: Any) -> list[Any]:
-    """Return the rugs above and below the plot, two for each sample."""
+    """Return all rugs of the plot: one above and one below for each model."""
     return [artist for artist in ax.collections if artist.get_gid() == RUG]
 
 
 def draw_rug(ax: Any, curve: Any, colour: Any, within: Limits | None = None) -> None:
-    """Draw a tick in each non-empty cell of a calibration plot's rug; more rows give a longer tick.
+    """Draw the rugs of a calibration curve: a tick for each small range of scores that contains rows.
 
-    Without limits, both axes show the range of the risks drawn so far. The length is proportional to the square root of
-    the count, relative to the fullest cell of the class, with a visible minimum. Single rows among millions are
-    therefore visible, and so is the distribution of the millions.
+    The length of a tick is proportional to the square root of the number of rows, relative to the longest tick of the
+    class, with a visible minimum. Therefore, both single rows and the distribution of millions of rows are visible. If
+    `within` is None, both axes show the range of the risks drawn so far.
     """
     within = within or occurring(ax, curve)
     number = round(_CELLS / (within[1] - within[0]))
@@ -358,7 +358,7 @@ def draw_rug(ax: Any, curve: Any, colour: Any, within: Limits | None = None) -> 
 
 
 def _ticks(x: Array, count: Array, foot: float, direction: float, width: float) -> Array:
-    """Return the corners of a bar for each cell, of shape (cells, 4, 2), in units of the plot's square."""
+    """Return the corners of the tick in each cell, of shape (cells, 4, 2); the plot has side 1."""
     tallest = np.sqrt(count.max(initial=1))
     tip = foot + direction * 0.85 * _LANE * np.maximum(np.sqrt(count) / tallest, _SHORTEST)
     left, right = x - width / 2, x + width / 2
