@@ -395,8 +395,9 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
             Weights of the rows.
         groups : array of n labels, optional
             Group of each row. All rows of a group are in the same inner fold. A search inside the model receives the
-            groups if its `cv` splits by group. **params Further metadata for the model and the splitter; requires
-            metadata routing.
+            groups if its `cv` splits by group.
+        **params
+            Further metadata for the model and the splitter; requires metadata routing.
         """
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
         symmetric = wrapping.check_aim(self.context, self.criterion, self.subject_to)
@@ -767,7 +768,7 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the class of each row with the largest weighted probability, or with the lowest expected cost."""
+        """Return for each row the class with the largest weighted probability, or with the lowest expected cost."""
         proba = class_scores(self._fitted(), X, self.classes_.tolist())
         return self.classes_[self.decision_.predict_index(proba)]
 
@@ -884,7 +885,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return corrected / corrected.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Array:
-        """Return the class of each row with the highest corrected probability."""
+        """Return for each row the class with the highest corrected probability."""
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 

@@ -300,7 +300,7 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         return getattr(self, "_candidates", None) or candidates_of(self.estimator, 0)
 
     def _settle(self, repeats: Sequence[_CandidateFigures], goal: "_Goal") -> int:
-        """Choose a candidate by all repeats so far, set `estimate_` and `candidates_`, and return its index."""
+        """Choose the winner from all repeats so far, set `estimate_` and `candidates_`, and return its index."""
         # NaN for a candidate without an admissible threshold in some repeat.
         values = np.mean([figures.values for figures in repeats], axis=0)
         if np.isnan(values).all():

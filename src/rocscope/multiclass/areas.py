@@ -554,7 +554,7 @@ class Volume:
     spread: list[Array] | None = None
 
     def variances(self, rows: ClassRows) -> tuple[float, float]:
-        """Return the variance of the volume if all trios were evaluated, and the additional variance from random trios.
+        """Return two variances: of the volume over all trios, and the additional variance from random trios.
 
         Random trios also increase the variance of the components. The first variance is corrected for this increase.
         """

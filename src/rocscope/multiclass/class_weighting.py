@@ -690,8 +690,9 @@ def class_weights(
     model : str, optional
         Name of the model whose probabilities are used. By default, the model with the best value of the objective.
     objective : {"accuracy", "balanced_accuracy", "macro_f1"} or CostMatrix
-        Metric to maximise, or cost matrix whose expected cost is minimised. method : {"auto", "smooth", "coordinate",
-        "greedy"} "smooth" fits a temperature and a bias per class by maximum likelihood, and decides by Bayes' rule.
+        Metric to maximise, or cost matrix whose expected cost is minimised.
+    method : {"auto", "smooth", "coordinate", "greedy"}
+        "smooth" fits a temperature and a bias per class by maximum likelihood, and decides by Bayes' rule.
         "coordinate" optimises the objective on these rows by coordinate ascent with exact line search, from several
         starts. "greedy" optimises the objective for one class after another, as described by Lachiche & Flach. "auto"
         uses "coordinate" for macro-F1 and with constraints, otherwise "smooth"; these choices were best on held-out

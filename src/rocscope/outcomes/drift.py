@@ -429,7 +429,7 @@ class _Tests:
         return facts
 
     def ks_p_value(self, first: Array, second: Array) -> float:
-        """Return the p-value of the Kolmogorov–Smirnov distance, given the rows of both samples at each score."""
+        """Return the p-value of the Kolmogorov–Smirnov distance, given the numbers of rows at each score."""
         if self.replicates and first.sum() + second.sum() <= _EXACT_ROWS:
             return exact_ks_p_value(first, second)
         return self.simulated_p_value(_gap, first, second)

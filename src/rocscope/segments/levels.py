@@ -226,7 +226,7 @@ class SegmentLevels:
         return self.sums(self.pos * (1 - p) ** 2 + self.neg * p**2, upwards=True) / (self.n_pos + self.n_neg)
 
     def observed_over_expected(self) -> Array:
-        """Return the observed/expected ratio of each segment: the number of positives by the sum of probabilities."""
+        """Return the observed/expected ratio of each segment: positives divided by the sum of probabilities."""
         return ratios(self.n_pos, self.sums(self.probabilities * (self.pos + self.neg), upwards=True))
 
     @cached_property

@@ -628,7 +628,7 @@ class SegmentedCounts(BySegment, Result):
         return self._answer(SegmentLevels.brier, brier, np.ones(len(self), bool), summed=True)
 
     def observed_over_expected(self) -> Array:
-        """Return the observed/expected ratio of each segment: the number of positives by the sum of probabilities.
+        """Return the observed/expected ratio of each segment: positives divided by the sum of probabilities.
 
         The ratio is NaN if the sum of probabilities is 0.
 
