@@ -626,7 +626,8 @@ class ConfusionMatrix(Result):
         Parameters
         ----------
         metric : str
-            Name of a metric in `rocscope.metrics.METRICS`, or "recall", "sensitivity" or "specificity". **options
+            Name of a metric in `rocscope.metrics.METRICS`, or "recall", "sensitivity" or "specificity".
+        **options
             Arguments of the metric, such as ``beta=2`` for "f_score".
         """
         return per_class(self.counts, metric, **options)

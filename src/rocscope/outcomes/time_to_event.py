@@ -425,7 +425,8 @@ def over_time(
         Metric to estimate, such as ``statistics.brier()``, ``statistics.observed_to_expected()`` or
         ``statistics.net_benefit_at(0.2)``. By default, the AUC.
     level, adjust : see `rocscope.compare`
-        **options Further arguments of `at_horizon`: event_codes, competing, strata, censoring, max_weight,
+    **options
+        Further arguments of `at_horizon`: event_codes, competing, strata, censoring, max_weight,
         sample_weight, weights, groups.
 
     Returns
@@ -502,7 +503,8 @@ def concordance(
     horizon : float
         Horizon: only events up to this time are used.
     level, adjust : see `rocscope.compare`
-        **options Further arguments of `at_horizon`: event_codes, competing, max_weight, sample_weight, weights, groups.
+    **options
+        Further arguments of `at_horizon`: event_codes, competing, max_weight, sample_weight, weights, groups.
         With ``competing="exclude"``, a row with a competing event is used only in pairs with earlier events.
 
     Returns

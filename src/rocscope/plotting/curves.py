@@ -559,7 +559,8 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
         Axes to draw on; by default the Axes of a new pyplot figure.
     band : Band, optional
         Band to draw as a filled area; the legend contains its level and method. By default, a calibration curve is
-        drawn with its confidence band, and a curve of binned counts with the limits between which it must lie. **line
+        drawn with its confidence band, and a curve of binned counts with the limits between which it must lie.
+    **line
         Options of the line, as in ``Axes.plot``. The default label of a ROC curve is its AUC. The default label of a
         calibration curve contains O/E and slope, and the default label of a profit curve the number of contacts and the
         profit. By default, each further curve on the same Axes has a different colour and dash pattern.

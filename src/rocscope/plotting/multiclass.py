@@ -283,7 +283,8 @@ def plot_class_calibrations(
     model : str, optional
         Name of the model. By default, the only model of the predictions.
     columns, figure : see `plot_class_rocs`
-        **options Arguments of `rocscope.calibration_curve`, such as ``method`` and ``bins``.
+    **options
+        Arguments of `rocscope.calibration_curve`, such as ``method`` and ``bins``.
 
     Returns
     -------
