@@ -58,7 +58,8 @@ def multiclass_brier(
 
     Returns
     -------
-    float Score from 0 (best) to 2. For two classes it is twice the score of `rocscope.calibration.brier`.
+    float
+        Score from 0 (best) to 2. For two classes it is twice the score of `rocscope.calibration.brier`.
 
     References
     ----------
@@ -246,7 +247,8 @@ def multiclass_calibration_error(
 
     Returns
     -------
-    float Expected calibration error, from 0 (best) to 1.
+    float
+        Expected calibration error, from 0 (best) to 1.
 
     Raises
     ------

@@ -748,9 +748,10 @@ class ConfusionMatrix(Result):
 
         Returns
         -------
-        data frame One row per class, with the columns "class", "precision", "recall", "f1-score" and "support". The
-        last three rows are "accuracy" (in the column "f1-score"), "macro avg" and "weighted avg". A metric with
-        denominator 0 is NaN, and the averages omit it.
+        data frame
+            One row per class, with the columns "class", "precision", "recall", "f1-score" and "support". The last three
+            rows are "accuracy" (in the column "f1-score"), "macro avg" and "weighted avg". A metric with denominator 0
+            is NaN, and the averages omit it.
 
         Examples
         --------

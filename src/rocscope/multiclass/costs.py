@@ -239,7 +239,8 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
 
     Returns
     -------
-    float array of shape (n, k) Converted class probabilities; each row sums to 1.
+    float array of shape (n, k)
+        Converted class probabilities; each row sums to 1.
 
     Raises
     ------

@@ -245,8 +245,9 @@ def multiclass_conditions(
 
     Returns
     -------
-    list of JudgedCondition One entry per condition, with the attributes ``condition``, ``estimate`` and ``holds``. A
-    condition does not hold if its metric is undefined.
+    list of JudgedCondition
+        One entry per condition, with the attributes ``condition``, ``estimate`` and ``holds``. A condition does not
+        hold if its metric is undefined.
 
     Raises
     ------

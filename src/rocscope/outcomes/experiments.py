@@ -841,8 +841,8 @@ def from_experiment(
 
     Returns
     -------
-    Experiment, or dict from arm to Experiment The experiment. If `control` is given, one experiment for each treatment
-    arm.
+    Experiment, or dict from arm to Experiment
+        The experiment. If `control` is given, one experiment for each treatment arm.
 
     Raises
     ------

@@ -96,8 +96,9 @@ def at_horizon(
 
     Returns
     -------
-    Predictions, or dict from horizon to Predictions Rows with the outcome at the horizon. Rows censored by the horizon
-    have weight 0. If no row is censored by the horizon, the weights are `sample_weight`.
+    Predictions, or dict from horizon to Predictions
+        Rows with the outcome at the horizon. Rows censored by the horizon have weight 0. If no row is censored by the
+        horizon, the weights are `sample_weight`.
 
     Raises
     ------

@@ -336,8 +336,8 @@ def plot_lift_chart(
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds, ties, legend, ax : see `plot_roc`
-    If the context has a target prevalence, no iso-performance line is drawn, because the axes show numbers of the
-    sample. The area with ``ties="lower"`` is ``LiftChart.area("step")``.
+        If the context has a target prevalence, no iso-performance line is drawn, because the axes show numbers of the
+        sample. The area with ``ties="lower"`` is ``LiftChart.area("step")``.
 
     Returns
     -------

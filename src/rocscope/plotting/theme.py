@@ -208,9 +208,10 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
 
     Returns
     -------
-    str SVG that is allowed under a strict content security policy: it has no XML prolog, metadata, style sheets, style
-    attributes or external references. Text is stored as text, not as shapes. The same figure always gives the same
-    string.
+    str
+        SVG that is allowed under a strict content security policy: it has no XML prolog, metadata, style sheets, style
+        attributes or external references. Text is stored as text, not as shapes. The same figure always gives the same
+        string.
 
     Raises
     ------

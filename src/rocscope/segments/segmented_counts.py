@@ -675,8 +675,9 @@ class SegmentedCounts(BySegment, Result):
 
         Returns
         -------
-        dict of arrays of k Keys "threshold", "tp", "fp", "fn", "tn" and "cost" (per case). Values are floats, and NaN
-        for segments with a single class. Thresholds are Python integers if float64 would round them.
+        dict of arrays of k
+            Keys "threshold", "tp", "fp", "fn", "tn" and "cost" (per case). Values are floats, and NaN for segments with
+            a single class. Thresholds are Python integers if float64 would round them.
 
         Raises
         ------
