@@ -209,5 +209,5 @@ def test_a_review_by_a_reader_who_may_be_wrong_costs_what_the_reader_misses():
     assert plan.expected_cost == pytest.approx(1 + 0.5 * (0.2 * 5 + 0.1 * 5))
     watch = rs.monitor(plan, fail_if="cost > 3").update([1, 0] * 100, [2, 2] * 100)
     assert watch.interval["cost"].value == pytest.approx(plan.expected_cost)
-    with pytest.raises(InputError, match="cost, with imperfect reviews"):
+    with pytest.raises(InputError, match="only cost with imperfect reviews"):
         rs.monitor(plan, fail_if="precision < .2")

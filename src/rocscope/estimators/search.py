@@ -429,7 +429,7 @@ def _decided(predictions: Predictions, context: Context | None, options: dict[st
 
 
 def _of_all_candidates(figures: _CandidateFigures, predictions: Predictions) -> _CandidateFigures:
-    """Return the metrics with NaN for each candidate without a decision, so that it is never chosen."""
+    """Add NaN as the metric of each candidate without a decision; such candidates are never chosen."""
     names = list(predictions.models)
     decided = [names.index(name) for name in figures.decisions]
     values = np.full(len(names), nan)

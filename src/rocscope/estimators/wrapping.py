@@ -277,7 +277,7 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
     classes = np.unique(y)
     if classes.size > 2:
         got = f"{classes.size} classes: {check.listing(classes.tolist())}"
-        raise LabelError("Only binary classification is supported", got=got, hint="see ClassWeightClassifier")
+        raise LabelError("Only binary classification is supported", got=got, hint="use ClassWeightClassifier")
     if classes.size < 2:
         raise OneClassError("y", expected="both classes", got=f"one class, {classes[0].item()!r}")
     if pos_label is not None:

@@ -276,13 +276,13 @@ class MulticlassAuc(Result):
     `ovo_weighted`  (A(i|j) + A(j|i))/2, scikit-learn's "ovo", "weighted"   shares of i and j together
     `aunu`          class i against all others                              equal
     `aunp`          class i against all others (Provost & Domingos)         share of class i
-    `micro`         all pairs of a row and a class: the probability of the   equal
-                    class of a row against those of other classes
+    `micro`         AUC of all pairs of a row and a class; a pair is        equal
+                    positive if the class is the true class of the row
     =============== ====================================================== =========================================
 
     The weights sum to 1, so that the average of a perfect model is 1. Ferri et al. print `au1p` with an additional
-    factor 1/k, which is omitted here. Undefined areas are omitted from an average; its `undefined` lists classes
-    without cases.
+    factor 1/k, which is omitted here. Undefined areas are omitted from an average. The attribute `undefined` of the
+    average lists the classes without cases.
 
     References
     ----------

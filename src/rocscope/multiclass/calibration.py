@@ -273,7 +273,7 @@ def multiclass_calibration_error(
 
 
 def top_label(preds: MulticlassPredictions, model: str | None) -> Predictions:
-    """Return two-class predictions: is the most probable class correct? The score is the probability of this class."""
+    """Return two-class predictions: a row is positive if its most probable class is correct; score: its probability."""
     chance = preds.probabilities(model)
     first = chance.argmax(axis=1)
     score = np.take_along_axis(chance, first[:, None], axis=1)[:, 0]

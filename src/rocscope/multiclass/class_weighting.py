@@ -494,7 +494,9 @@ class ClassWeights(Result):
             return self.cost.decide(self.recalibrated(proba), reject_cost=reject_cost)
         if reject_cost is not None:
             expected = "weights with objective=CostMatrix and method='smooth'"
-            raise InputError("reject_cost", expected=expected, got=f"{self.objective!r} and {self.method!r}")
+            raise InputError(
+                "reject_cost", expected=expected, got=f"objective={self.objective!r}, method={self.method!r}"
+            )
         return (check_probabilities(proba, None, self.classes, "proba") * self.weight).argmax(axis=1)
 
     def predict(self, proba: Any, *, reject_cost: float | None = None) -> Array:

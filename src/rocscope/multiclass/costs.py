@@ -88,7 +88,7 @@ class CostMatrix(Result):
     ) -> None:
         matrix, names = confusion.rows_actual(cost, classes, "cost", rows)
         if names is None:
-            raise LabelError("classes", expected="a name for each row and column of cost", got="none")
+            raise LabelError("classes", expected="one class name per row of cost", got="None")
         if not allow_rewarded_errors:
             _refuse_rewarded_errors(matrix, names)
         check.settle(self, cost=check.read_only(matrix), classes=names)
@@ -466,8 +466,8 @@ def compare_multiclass_costs(
     Warns
     -----
     RocscopeWarning
-        If all rows have the same cost. The interval is then Wilson's interval for the share of rows with the largest
-        possible cost.
+        If all rows have the same cost. The width of the interval then comes from Wilson's interval for the share of
+        unseen rows with other costs.
 
     See Also
     --------

@@ -130,7 +130,7 @@ class ExpectedWeights(EstimatedWeights):
 
 
 class ExpectedPredictions(Predictions):
-    """Unlabelled cases, each stored as a positive and a negative row with the probabilities of these labels as weights.
+    """Unlabelled cases, each stored as a positive row and a negative row with the label probabilities as weights.
 
     Returned by `rocscope.expected`. Counts, curves and metrics of these rows are expected values.
 
@@ -140,8 +140,10 @@ class ExpectedPredictions(Predictions):
         ``"same risk at each score"`` or ``"same scores within each class"``.
     recalibrator : Recalibrator
         Recalibrator fitted to the reference.
-    below, above : float
-        Share of the cases with scores below the lowest reference score, and above the highest reference score.
+    below : float
+        Share of the cases with scores below all reference scores.
+    above : float
+        Share of the cases with scores above all reference scores.
 
     Examples
     --------

@@ -635,7 +635,9 @@ class Experiment(Result):
         amount = benefit * self.response * np.where(self.treated, 1.0, -1.0)
         gain = amount / self._share_of_arm - cost
         if not (gain != 0).any():
-            raise InputError("benefit and cost", expected="a gain or loss of some row", got=f"{benefit:g} and {cost:g}")
+            raise InputError(
+                "benefit and cost", expected="amounts with a gain or loss for some row", got=f"{benefit:g} and {cost:g}"
+            )
         return gain, self._weighting(amount, cost)
 
     def _weighting(self, amount: Array, cost: float) -> ShareWeights:

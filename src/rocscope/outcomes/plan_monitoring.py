@@ -89,7 +89,9 @@ class PlanMonitor(CellMonitor):
             names = {"cost": None}
             if others := [quantity for quantity in quantities if quantity != "cost"]:
                 hint = "the rows do not contain the reviewer's decisions"
-                raise InputError("fail_if", expected="cost, with imperfect reviews", got=", ".join(others), hint=hint)
+                raise InputError(
+                    "fail_if", expected="only cost with imperfect reviews", got=", ".join(others), hint=hint
+                )
         cells = np.array([treatment.cells for treatment in self._treatments]).ravel()
         costs = np.array([treatment.costs for treatment in self._treatments]).ravel()
         self._means = {}

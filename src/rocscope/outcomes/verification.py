@@ -159,10 +159,10 @@ def from_verified(
         chance = check.check_numbers(probability, "probability", n)
         impossible = known & ~((chance > 0) & (chance <= 1))
         if strata is not None or impossible.any():
-            got = "both"
+            expected, got = "either probability or strata", "both"
             if strata is None:
-                got = check.count_and_first(impossible, "verified rows with another")
-            expected = "probabilities above 0 and up to 1 of verified rows, or strata"
+                expected = "numbers above 0 and up to 1 for verified rows"
+                got = check.count_and_first(impossible, "verified rows with another number")
             raise InputError("probability", expected=expected, got=got)
         weight = np.divide(1, chance, out=np.zeros(n), where=known)
         return Predictions(labels, scores, sample_weight=weight, **options)
