@@ -88,7 +88,7 @@ class CostMatrix(Result):
     ) -> None:
         matrix, names = confusion.rows_actual(cost, classes, "cost", rows)
         if names is None:
-            raise LabelError("classes", expected="one class name per row of cost", got="None")
+            raise LabelError("classes", expected="a name for each row and column of cost", got="None")
         if not allow_rewarded_errors:
             _refuse_rewarded_errors(matrix, names)
         check.settle(self, cost=check.read_only(matrix), classes=names)
