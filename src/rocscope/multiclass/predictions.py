@@ -220,8 +220,8 @@ class MulticlassPredictions(Rows):
         """Return two-class predictions with n·k rows, one for each pair of a case and a class.
 
         A row is positive if the class is the true class of the case, and its score is the probability of the class.
-        Metrics of this sample are micro-averages. All rows of a case are in one group, and so are all rows of a group
-        of cases.
+        Metrics of this sample are micro-averages. The k rows of a case are in the same group. If the cases have groups,
+        all rows of the cases of a group are in the same group.
 
         Examples
         --------

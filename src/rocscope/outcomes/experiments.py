@@ -629,7 +629,7 @@ class Experiment(Result):
         return problem.unless_too_costly(problem.decide(), campaign)
 
     def _gain(self, benefit: float | None, cost: float | None) -> tuple[Array, ShareWeights]:
-        """Return the gain from contacting each row, and weights that compute its dependence on the treated share."""
+        """Return the gain from contacting each row, and the weights by which the gain depends on the treated share."""
         benefit = self.benefit if benefit is None else float(check.check_number(benefit, "benefit"))
         cost = self.cost if cost is None else float(check.check_number(cost, "cost"))
         amount = benefit * self.response * np.where(self.treated, 1.0, -1.0)
@@ -715,7 +715,7 @@ class Experiment(Result):
         return Values(names, values, stratum, self.n, ", ".join(notes), shortage=shortage, grouped=grouped)
 
     def _shortage(self, weight: Array) -> str:
-        """Return why intervals are unreliable if an arm has too few responses (effective number); otherwise empty."""
+        """Return the reason why intervals are unreliable, if an arm has too few responses; otherwise empty text."""
         responses = [_effective((weight * self.response)[self.treated == arm]) for arm in (False, True)]
         return few(min(responses), FEW_EVENTS, "responses in an arm")
 
