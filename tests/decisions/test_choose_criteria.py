@@ -196,7 +196,7 @@ def test_constraints_are_read(text, expected):
         (lambda: Constraint.capacity(-1), "capacity: expected a number of at least 0, got -1"),
         (lambda: Constraint.budget(5, unit_cost=1, fixed_cost=9), "budget: expected a number of at least the fixed"),
         (lambda: choose(COUNTS, criterion="f_1"), r"criterion: expected one of .*\(did you mean 'f1'\?\), got 'f_1'"),
-        (lambda: choose(COUNTS, criterion=lambda *cells: 1.0), "expected one value for each of 3 points, got shape"),
+        (lambda: choose(COUNTS, criterion=lambda *cells: 1.0), r"expected an array of shape \(3,\), got"),
         (
             lambda: choose(COUNTS, criterion=lambda *cells: cells[0] * np.nan),
             "is undefined at every admissible threshold",

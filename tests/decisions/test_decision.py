@@ -123,9 +123,13 @@ def test_prediction_compares_exactly():
 @pytest.mark.parametrize(
     ("scores", "kind", "message"),
     [
-        ({"b": [1, 2]}, ColumnError, r"scores of model 'a' are missing: expected a column 'a', got \['b'\]"),
+        ({"b": [1, 2]}, ColumnError, r"scores of model 'a': expected a column 'a', got the columns \['b'\]"),
         ([0.5, math.nan], ScoreError, "expected finite scores, got 1 missing or infinite, the first in row 1"),
-        (Predictions([0, 1], {"b": [1, 2]}), ColumnError, "scores of model 'a' are missing"),
+        (
+            Predictions([0, 1], {"b": [1, 2]}),
+            ColumnError,
+            "scores of model 'a': expected a column 'a', got the columns",
+        ),
     ],
 )
 def test_scores_refused(scores, kind, message):

@@ -196,7 +196,11 @@ def test_pure_ends_and_one_model():
             PairingError,
             "expected classifiers from samples of equal prevalence",
         ),
-        (lambda: MIXED.predict({"A": [1]}, random_state=0), ColumnError, "scores of model 'B' are missing"),
+        (
+            lambda: MIXED.predict({"A": [1]}, random_state=0),
+            ColumnError,
+            "scores of model 'B': expected a column 'B', got the columns",
+        ),
         (lambda: MIXED.predict([1, 0], random_state=0), ColumnError, "expected a mapping with the models"),
         (lambda: MIXED.predict({"A": [1, 0], "B": [1]}, random_state=0), ShapeError, "A: 2, B: 1"),
         (

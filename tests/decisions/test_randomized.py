@@ -226,7 +226,7 @@ def test_a_tie_is_looked_at_as_far_as_there_is_capacity(capacity, looks, cost):
 
 @pytest.mark.parametrize("options", [{"subject_to": "tpr >= .5"}, {"criterion": "f1"}, {"randomized": True}])
 def test_a_review_stands_alone(options):
-    with pytest.raises(InputError, match="review: expected no criterion, constraint or randomisation, got one"):
+    with pytest.raises(InputError, match="review cannot be combined with a criterion, a constraint or randomisation"):
         rs.choose(COUNTS, review=Review(1), **options)
     with pytest.raises(InputError, match="review cost: expected an amount of at least 0, got -1"):
         Review(-1)

@@ -1,10 +1,12 @@
 """Campaign plans: the model, depth and campaign with the highest profit.
 
-The profit of contacting the customers with the highest scores is a function of depth, the share of the population that
-is contacted. The best depth is a vertex of the upper hull of this curve or, if a capacity ends between two vertices, a
-mixture of the two (a randomised rule). The best depth of one model in one campaign is an `Offer`. `plan_campaign`
-computes the offers of all models in all campaigns, and returns them with the best one as a `CampaignPlan`. A profit is
-a negative cost, so the interval of the profit is the interval of the expected cost with reversed signs.
+A campaign contacts the customers with the highest scores. Depth is the share of the population that is contacted, and
+the profit is a function of depth. The best depth is a vertex of the upper hull of this profit curve. If a capacity lies
+between two vertices, the best depth is a mixture of the two (a randomised rule).
+
+The best depth of one model in one campaign is an `Offer`. `plan_campaign` computes the offers of all models in all
+campaigns. It returns all offers and the best offer as a `CampaignPlan`. A profit is a negative cost, so the interval of
+the profit is the interval of the expected cost with reversed signs.
 """
 
 import math
@@ -37,9 +39,7 @@ from rocscope.decisions.sampling_model import PricedRows, RowCostModel, Sampling
 from rocscope.errors import InputError
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of, with_context
 
-FORMAT = Format(
-    "rocscope.campaign_plan", 1, "a campaign plan", "plan again with rocscope.plan_campaign and save the result"
-)
+FORMAT = Format("rocscope.campaign_plan", 1, "a campaign plan", "call rocscope.plan_campaign again and save the result")
 
 
 # Number of rows of a plan's table, one for each tenth of the population.
@@ -48,7 +48,19 @@ _TENTHS = 10
 
 @dataclass(frozen=True)
 class Offer(Result):
-    """The best depth of one model in one campaign, with its profit."""
+    """The most profitable depth of one model in one campaign.
+
+    Attributes
+    ----------
+    model, campaign : str
+        Names of the model and of the campaign.
+    best : CampaignRow
+        Number of contacts, responders and profit at the best depth.
+    break_even_depths : tuple of float
+        Depths at which the profit is 0.
+    random_profit, perfect_profit : float
+        Profit at the best depth, if customers are contacted at random or in perfect order.
+    """
 
     model: str
     campaign: str
@@ -60,26 +72,26 @@ class Offer(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CampaignPlan(Plan):
-    """The best depth and profit of each model in each campaign, and the best combination.
+    """The best depth and profit of each model in each campaign, with the best combination of model and campaign.
 
     `rocscope.plan_campaign` returns these plans.
 
     Attributes
     ----------
     offers : tuple of Offer
-        The best depth of each model in each campaign, with its profit.
+        One offer for each model in each campaign: the most profitable depth and its profit.
     campaigns : dict from name to Campaign
         The campaigns that were compared.
     rule : RandomizedRule
-        Rule that selects the customers to contact in the best offer.
+        Rule of the best offer, which selects the customers to contact.
     depth : Fraction
-        Exact share of the population to contact in the best offer.
+        Exact share of the population to contact, according to the best offer.
     level : float
         Confidence level of `profit`.
     steps : tuple of CampaignRow
-        Results of the best model and campaign at each tenth of the population.
+        Results of the best offer if 10%, 20%, … of the population are contacted.
     curves : dict from (model, campaign) to ProfitCurve
-        Profit curves; empty if the plan was read from a file.
+        Profit curve of each model in each campaign; empty if the plan was read from a file.
     samples : Samples or None
         The data of the models; None if the plan was read from a file.
     """
@@ -96,33 +108,40 @@ class CampaignPlan(Plan):
     samples: Samples | None = None
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per tenth of the population, and the fields of `CampaignRow` as columns.
+        """Return a data frame with the results of the best offer at 10%, 20%, … of the population.
+
+        The columns are the fields of `CampaignRow`.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
         """
         names = [field.name for field in fields_of(CampaignRow)]
         return check.frame_of({name: [getattr(step, name) for step in self.steps] for name in names}, backend)
 
     @cached_property
     def profit(self) -> ChosenEstimate:
-        """Expected profit if the best offer is made to new customers, with a confidence interval.
+        """Expected profit of the best offer when it is applied to new customers, with a confidence interval.
 
-        The interval accounts for the choice of the best offer from the same data.
+        The interval accounts for the choice of the best offer on the same data.
         """
         return self.interval(self.level)
 
     def interval(
         self, level: float = 0.95, *, replicates: int = 2000, random_state: Any = 0, progress: Progress = None
     ) -> ChosenEstimate:
-        """Return the expected profit on new customers, with an interval at a given confidence level.
+        """Return the expected profit of the best offer on new customers, with a confidence interval.
 
         The field `acting` of the result is the probability that the profit is positive.
 
         Parameters
         ----------
-        level, replicates, random_state, progress : see `Decision.interval`
+        level : float
+            Confidence level.
+        replicates : int
+            Number of bootstrap samples; the best offer is chosen again in each sample.
+        random_state, progress : see `rocscope.bootstrap`
 
         Raises
         ------
@@ -131,8 +150,9 @@ class CampaignPlan(Plan):
 
         Notes
         -----
-        The method is described in `Decision.interval`. With a capacity, `select` contacts a fixed share of the
-        customers with the highest scores. The standard error is therefore for a fixed share, not a fixed threshold.
+        `Decision.interval` describes the method. With a capacity, `select` returns a fixed share of the customers,
+        those with the highest scores. The standard error therefore refers to a fixed share instead of a fixed
+        threshold.
         """
         samples = self._require_data()
         by_row = isinstance(self.curve, RowProfitCurve)
@@ -144,7 +164,7 @@ class CampaignPlan(Plan):
         return self.interval(self.level, replicates=replicates_for(self.rule.first.point), progress=False)
 
     def _sampling_model_of_counts(self, samples: Samples) -> SamplingModel:
-        """Return the sampling model for the choice of the best offer, with one threshold for each offer."""
+        """Return the sampling model for choosing the best offer, if the benefit is equal for all customers."""
         candidates = []
         for (model, name), curve in self.curves.items():
             campaign = curve.campaign
@@ -160,7 +180,7 @@ class CampaignPlan(Plan):
         return SamplingModel(samples, Candidates(tuple(candidates), idle=0.0), ranked=True)
 
     def _sampling_model_of_rows(self, samples: Samples) -> SamplingModel:
-        """Return the sampling model of the best offer if the benefit differs between rows."""
+        """Return the sampling model for the best offer, if the benefit differs between rows."""
         model, campaign, rule = self.best.model, self.campaign, self.rule
         rows = samples.rows or samples[model].require_rows("models")
         priced = PricedRows(rows, campaign.context)
@@ -175,7 +195,7 @@ class CampaignPlan(Plan):
 
     @property
     def best(self) -> Offer:
-        """The offer with the highest profit; if equal, the offer with the fewest contacts, then the first."""
+        """The offer with the highest profit; of equally profitable offers, the offer with the fewest contacts."""
         return _best(self.offers)
 
     @property
@@ -190,8 +210,8 @@ class CampaignPlan(Plan):
 
     def _require_data(self) -> Samples:
         if self.samples is None:
-            hint = "plan again from the data with rocscope.plan_campaign"
-            raise InputError("plan", expected="a plan with its data", got="one that was read from a file", hint=hint)
+            hint = "call rocscope.plan_campaign with the data"
+            raise InputError("plan", expected="a plan with its data", got="a plan from a file", hint=hint)
         return self.samples
 
     @property
@@ -210,7 +230,7 @@ class CampaignPlan(Plan):
         return tuple(dict.fromkeys(benefit for benefit in benefits if isinstance(benefit, str)))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw profit by depth, the plan and its interval with matplotlib; see `rocscope.plotting.plot_campaign`."""
+        """Plot profit by depth, with the plan and its interval; see `rocscope.plotting.plot_campaign`."""
         return reach("plotting").plot_campaign(self, ax)
 
     @property
@@ -218,13 +238,13 @@ class CampaignPlan(Plan):
         return (self.rule.models or (self.best.model,)) if self.worthwhile else ()
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:  # noqa: ARG002
-        """Return the rows of the customers to contact, best first; exactly the planned number.
+        """Return the row indices of the customers to contact, best first; `select` describes the parameters.
 
         Notes
         -----
-        The number is the planned share of the customers passed, rounded down, and at most the capacity. It is 0 if no
-        campaign is worthwhile. Customers are selected in order of their score until the number is reached; hashes of
-        identifiers decide among equal scores.
+        The number of contacts is the planned share of all customers in `scores`, rounded down, and at most the
+        capacity. The number is 0 if no campaign has a positive profit. Customers with the highest scores are contacted.
+        Hashes of the identifiers decide among equal scores.
         """
         size = size_of(scores)
         number = self._contacts(size)
@@ -272,7 +292,7 @@ class CampaignPlan(Plan):
         return f"Contact {chosen:,} of {cases:,} customers ({float(self.depth):.2%} by {self.best.model}; {planned})"
 
     def _contacts(self, customers: int) -> int:
-        """Return the number of customers to contact in a list of the given length."""
+        """Return the number of customers to contact, given the number of customers in a list."""
         if not self.worthwhile:
             return 0
         most = self.campaign.capacity
@@ -311,7 +331,7 @@ class CampaignPlan(Plan):
         return plan.checked(fields, {"point": RATES})
 
     def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:
-        """Return all offers, and the table of the best offer by depth, safe for JSON."""
+        """Return all offers, and the results of the best offer by depth, as JSON-compatible data."""
         names = ("verdict", "worthwhile", "best", "offers", "campaigns")
         table = self.steps if steps == _TENTHS else self.curve.table(steps)
         return jsonable({name: getattr(self, name) for name in names} | {"table": table})
@@ -338,25 +358,28 @@ def plan_campaign(
     Parameters
     ----------
     models, y_score, pos_label, sample_weight : data of one or several models
-        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. If the
-        `unit_benefit` of a campaign is the name of a column, pass Predictions with this column.
+        Labels and scores, Predictions, or a mapping from model name to counts or points; see `rocscope.sample`.
+        Positives are the customers who respond. If the `unit_benefit` of a campaign is the name of a column, pass
+        Predictions with this column.
     campaigns : Campaign, or mapping from name to Campaign
-        Costs, benefit, population and capacity of one campaign or of several alternatives.
+        One campaign, or several alternative campaigns by name. A Campaign contains the population, costs, benefit and
+        capacity.
     level : float
         Confidence level of `CampaignPlan.profit`.
 
     Returns
     -------
     CampaignPlan
-        The best offer, and the offers of all models in all campaigns. With a capacity, the best offer is the optimum
-        over all rules of one model, including randomised rules. `CampaignPlan.select` returns the customers to contact.
+        The best offer, and the offers of all models in all campaigns. With a capacity, the best offer is optimal among
+        all rules that use one model, including randomised rules. `CampaignPlan.select` returns the customers to
+        contact.
 
     Raises
     ------
     InputError
         If an argument has a wrong type.
     OneClassError
-        If nobody responded.
+        If the data contain no responders.
 
     See Also
     --------
@@ -394,7 +417,10 @@ def plan_campaign(
 
 
 def _best(offers: Sequence[Offer]) -> Offer:
-    """Return the offer with the highest profit; if equal, the offer with the fewest contacts, then the first."""
+    """Return the offer with the highest profit.
+
+    Of equally profitable offers, return the offer with the fewest contacts, then the first offer.
+    """
     return max(offers, key=lambda offer: (offer.best.profit, -offer.best.size))
 
 
@@ -425,7 +451,7 @@ def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
 
 
 def _read_plan(fields: Fields, offers: tuple[Offer, ...]) -> CampaignPlan:
-    """Return a plan from the fields of a file, checked for type."""
+    """Read a plan from the fields of a file, and check their types."""
     inner = fields.inner("campaigns", "campaigns by name")
     rule = fields.inner("rule", "two thresholds and the weight of the second")
     first = read_vertex(rule.inner("first", "a threshold of a model"))
@@ -446,7 +472,7 @@ def _read_offer(fields: Fields) -> Offer:
     best = _read_row(fields.inner("best", "a row of the table"))
     depths = fields.take("break_even_depths", list, "depths")
     if not all(type(depth) in (int, float) and 0 <= depth <= 1 for depth in depths):
-        fields.refuse("break_even_depths", "shares of the population from 0 to 1")
+        fields.refuse("break_even_depths", "shares of the population between 0 and 1")
     profits = fields.number("random_profit"), fields.number("perfect_profit")
     return fields.make("", Offer, model, campaign, best, tuple(map(float, depths)), *profits)
 

@@ -1,19 +1,19 @@
-"""Choose the model and threshold of lowest expected cost, or the best by a criterion, under constraints.
+"""Choose the model and threshold with the lowest expected cost, or with the best value of another criterion.
 
-Every threshold of a model is a point in ROC space. In a context (prevalence and costs), points of equal expected cost
-lie on parallel lines, the iso-performance lines. The cheapest point is the one at which such a line touches the upper
-convex hull of all models' points. `choose` therefore takes four steps:
+Every threshold of a model is a point in ROC space. A context gives the prevalence and the costs. In a context, points
+of equal expected cost lie on parallel lines, the iso-performance lines. The cheapest point is the point at which an
+iso-performance line touches the upper convex hull of all models' points. `choose` therefore takes four steps:
 
-1. make the hull of all models (`model_hull.Hull`);
-2. find the touching point (`geometry.touching`). Accuracy and Youden's index equal a cost in another context, so they
-   also have a touching point. For other criteria and for constraints every threshold is compared;
-3. compute the expected cost of this point and of the alternatives: the best threshold without constraints, everybody
-   positive, nobody positive, and the default threshold;
-4. return them as a `Decision`.
+1. compute the ROC convex hull of all models (`model_hull.Hull`);
+2. find the point at which an iso-performance line touches the hull (`geometry.touching`). Maximising accuracy or
+   Youden's index is equivalent to minimising the cost in another context, so the same method applies. With other
+   criteria or with constraints, compare all thresholds;
+3. compute the expected cost of the chosen point and of four alternatives: the best threshold without constraints,
+   everybody positive, nobody positive, and the default threshold;
+4. return the chosen point and these costs as a `Decision`.
 
-The file has this order: `choose`; `problem_of`, which reads the arguments of `choose`; `ChoiceProblem` with one method
-for each kind of choice; the thresholds that satisfy constraints; the notes. Data for intervals and plots are computed
-on request.
+`problem_of` reads the arguments of `choose`. `ChoiceProblem` has one method for each kind of choice. Intervals and
+plots are computed only when they are requested.
 """
 
 from __future__ import annotations  # so that help() shows the short names of types
@@ -78,36 +78,41 @@ def choose(
     randomized: bool = False,
     review: Review | None = None,
 ) -> Decision:
-    """Choose the model and threshold with the lowest expected cost, or the best criterion, under constraints.
+    """Choose the model and threshold with the lowest expected cost, or with the best value of another criterion.
+
+    The choice can be restricted by constraints, such as a minimum recall or a maximum number of positives.
 
     Parameters
     ----------
     models, y_score, pos_label, sample_weight : Hull, or data of one or several models
-        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. Call
-        ``choose(y, p, context)`` with labels and scores, else ``choose(predictions, context)``.
+        Labels and scores, Predictions, or a mapping from model name to counts or points; see `rocscope.sample`. With
+        labels and scores, call ``choose(y, p, context)``. With any other data, call ``choose(data, context)``.
     context : Context, Campaign or UncertainContext, optional
-        Prevalence and costs. The default is the sample's prevalence and equal costs, which maximises accuracy. For
-        costs that differ between rows, the Context names columns of Predictions. The capacity of a Campaign is a
-        constraint on the number of positives in its population, which a randomised rule meets exactly. If the gain does
-        not exceed the fixed cost of a Campaign, nobody is positive.
+        Prevalence and costs. By default, the sample's prevalence and equal costs are used, so accuracy is maximised. If
+        costs differ between rows, pass a Context with the names of the cost columns of the Predictions. A Campaign with
+        a capacity limits the number of positives in its population; a randomised rule uses the capacity exactly. If a
+        Campaign has a fixed cost and the gain does not exceed this cost, nobody is predicted positive.
     criterion : str or function, optional
-        Criterion to maximise instead of minimising cost, at the target prevalence: ``"accuracy"``,
-        ``"balanced_accuracy"``, ``"youden"``, ``"ks"``, ``"closest_topleft"``, ``"f1"`` (or f2, f0.5, …), ``"mcc"``,
-        ``"kappa"``, ``"lift@0.1"``, ``"break_even"``, ``"min_cost"``, any other metric, or a function of the arrays tp,
-        fp, fn and tn. In an UncertainContext also ``"minimax_regret"``, which minimises the largest regret in any
-        possible context; the regret is the cost above the best threshold for that context.
+        Criterion to optimise at the target prevalence; by default ``"min_cost"``, the expected cost. Other names are
+        ``"accuracy"``, ``"balanced_accuracy"``, ``"youden"``, ``"ks"``, ``"closest_topleft"``, ``"f1"`` (or f2, f0.5,
+        …), ``"mcc"``, ``"kappa"``, ``"lift@0.1"``, ``"break_even"`` and any other metric of one threshold. A function
+        gets the arrays tp, fp, fn and tn, and returns an array of values to maximise. With an UncertainContext,
+        ``"minimax_regret"`` minimises the largest regret over all possible contexts. The regret in a context is the
+        cost minus the lowest cost of any threshold in this context.
     subject_to : constraints
-        Texts such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or `Constraint` objects. With
-        ``"tpr >= .9 at 95%"`` the confidence limit of the rate must satisfy the bound. With ``"cases <= 200 at 95%"``
-        at most 200 of the next `population` cases are positive with a probability of 95%.
+        One or several constraints: strings such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or
+        `Constraint` objects. With ``"tpr >= .9 at 95%"``, the lower 95% confidence limit of the rate must be at least
+        0.9. With ``"cases <= 200 at 95%"``, the probability is 95% that at most 200 of the next `population` cases are
+        predicted positive.
     population : float, optional
-        Number of cases on which the classifier will be used; ``"cases"`` in constraints are counted among these.
+        Number of cases on which the classifier will be used. Constraints on ``"cases"`` refer to this number of cases.
     randomized : bool
-        If True, allow randomised decisions (within a tie, or between two thresholds or models) if they are better than
-        every threshold. If False, `Decision.lot_cost` is the cost of the best randomised decision, if it is lower.
+        If True, choose a randomised rule if it is better than every threshold. A randomised rule selects some of the
+        cases with equal scores, or applies one of two thresholds or models to each case. If False, `Decision.lot_cost`
+        is the cost of the best randomised rule, if this cost is lower.
     review : Review, optional
-        Offer review as a third action for scores between two thresholds of one model. Only for lowest cost, without
-        constraints.
+        Allow a third action, review, for cases whose scores lie between two thresholds of one model. A review cannot be
+        combined with constraints or with another criterion than cost.
 
     Returns
     -------
@@ -119,11 +124,11 @@ def choose(
     OneClassError
         If a sample contains only one class.
     InputError
-        If the context rewards errors, or if a criterion or constraint is not understood. Also if one of them is not
-        linear in the counts and `randomized` is True.
+        If the context rewards errors, or if a criterion or constraint is unknown. Also if `randomized` is True and the
+        criterion or a constraint is not linear in the counts.
     InfeasibleError
-        If no threshold satisfies the constraints. The message states the closest value that can be reached, and the
-        cost of a randomised rule that satisfies the constraints.
+        If no threshold satisfies the constraints. The message gives the closest value that a threshold reaches and, if
+        a randomised rule satisfies the constraints, its cost.
     PairingError
         If models come from samples of different prevalence and the context does not name a target prevalence.
 
@@ -133,25 +138,27 @@ def choose(
 
     Notes
     -----
-    Expected cost and other criteria that are linear in the counts are compared in exact arithmetic, so no admissible
-    threshold of any model is better. Other criteria are compared in float64, with a relative difference of 10⁻¹³ taken
-    as a tie. For BinnedCounts with open levels only the ends of bins are compared; `Decision.best_cost_interval` is
-    guaranteed to contain the cost of the best threshold.
+    Expected cost and other criteria that are linear in the counts are compared in exact arithmetic. No threshold that
+    satisfies the constraints is therefore better than the chosen one. Other criteria are compared in float64, and
+    relative differences up to 10⁻¹³ count as ties. If BinnedCounts do not contain every distinct score, only the ends
+    of bins are compared. `Decision.best_cost_interval` is then guaranteed to contain the cost of the best threshold.
 
-    If several choices are equally good, the one with fewest positive predictions is taken, then the model given first.
+    If several thresholds are equally good, the threshold with the fewest positive predictions is chosen. If these
+    numbers are equal too, the first model in the data is chosen.
 
-    With `randomized=True` the result is the exact optimum over all randomised rules. If a threshold is equally good, it
-    is preferred.
+    With `randomized=True`, the result is the exact optimum over all randomised rules. A threshold is preferred to an
+    equally good randomised rule.
 
-    If costs make one action optimal for all scores, a note states this.
+    If one action is optimal for all scores at the given costs, the decision contains a note.
 
-    If costs differ between rows, thresholds are compared by the sum of the gains of the rows acted on. The sum is exact
-    for amounts with up to four decimals. At a target prevalence, positive and negative rows are first weighted to their
-    shares. The counts remain counts of rows; randomised rules and reviews are not available.
+    If costs differ between rows, thresholds are compared by the total gain of the rows that are predicted positive. The
+    total is exact for amounts with up to four decimals. With a target prevalence, positive and negative rows are
+    weighted so that their shares match this prevalence. The counts in the result remain unweighted numbers of rows.
+    Randomised rules and reviews are not available.
 
-    Without constraints the lowest cost is attained on the hull. For constraints and for criteria that are not linear
-    every threshold is compared. The chosen threshold is the best in this sample, so its cost in the sample is
-    optimistic. Use `Decision.interval` to estimate the cost on new cases.
+    Without constraints, a vertex of the ROC convex hull has the lowest cost. With constraints, or with a criterion that
+    is not linear in the counts, all thresholds are compared. The threshold is chosen on this sample, so its cost in
+    this sample is optimistic. Use `Decision.interval` to estimate the cost on new cases.
 
     References
     ----------
@@ -166,8 +173,8 @@ def choose(
     >>> choose(ThresholdCounts.from_scores([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1]), subject_to="tpr >= 0.9").threshold
     -inf
 
-    Four cases have the highest score, and at most two cases may be acted on, so a randomised rule takes two of the
-    four:
+    Four cases have the highest score, but at most two cases may be positive. A randomised rule selects two of these
+    four cases:
 
     >>> tied = ThresholdCounts([2, 1], [3, 1], [1, 3])
     >>> choose(tied, subject_to="cases <= 2", randomized=True).point
@@ -178,7 +185,7 @@ def choose(
 
 
 def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProblem:
-    """Return the optimisation problem for a question and data."""
+    """Return the optimisation problem that is defined by a question and data."""
     context, criterion, subject_to = question.context, question.criterion, question.subject_to
 
     # A campaign is a context with a population, a capacity (a constraint on the positives in it) and a fixed cost.
@@ -222,11 +229,11 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
 
 
 def _population(campaign: Campaign | None, population: float | None) -> float | None:
-    """Return the population; that of a campaign if it has a capacity or a fixed cost."""
+    """Return the size of the population. A campaign with a capacity or a fixed cost determines this size."""
     if campaign is not None:
         if population not in (None, campaign.population):
-            got = f"{population:g}, and {campaign.population:g} in the Campaign"
-            raise InputError("population", expected="none with a Campaign, which has a population", got=got)
+            expected, hint = f"{campaign.population:g}, as in the Campaign", "omit the argument population"
+            raise InputError("population", expected=expected, got=f"{population:g}", hint=hint)
         if campaign.capacity is not None or campaign.fixed_cost:
             population = campaign.population
     if population is not None:
@@ -235,23 +242,27 @@ def _population(campaign: Campaign | None, population: float | None) -> float | 
 
 
 def _priced_rows(samples: Samples | None, context: Context, asked: dict[str, bool]) -> sampling.PricedRows:
-    """Return the rows with their costs; raise for options that need the same costs in all rows."""
+    """Return the rows with their costs; raise an error for options that need equal costs in all rows."""
     for name, is_asked in asked.items():
         if is_asked:
             hint = ""
             if name == "review":
-                hint = "rocscope.decisions.act_by_row(probability, context, columns, review=…) decides on each row"
-            raise InputError(name, expected="costs that are the same in every row", got=repr(context), hint=hint)
+                hint = "use rocscope.decisions.act_by_row(probability, context, columns, review=…) to decide row by row"
+            raise InputError(name, expected="a context with equal costs in all rows", got=repr(context), hint=hint)
     rows = None if samples is None else samples.shared_rows
     if rows is None:
-        expected = "costs that are the same in every row, or Predictions with the columns of costs"
-        hint = "rocscope.decisions.in_money(predictions, context) returns rows weighted by money, for any function"
+        expected = "a context with equal costs in all rows"
+        hint = "pass Predictions with the cost columns, because counts contain no amounts of single rows"
         raise InputError("context", expected=expected, got=repr(context), hint=hint)
     return sampling.PricedRows(rows, context)
 
 
 def _require_rows_for(constraints: tuple[Constraint, ...], hull: Hull) -> None:
-    """Raise if constraints need other weights: numbers of cases, or independent rows for exact binomial limits."""
+    """Raise an error if the row weights or groups do not suit the constraints.
+
+    Constraints on numbers of cases need rows that stand for whole cases. Constraints with a confidence level need
+    independent rows, because their limits are exact binomial limits.
+    """
     if not constraints:
         return
     data = [*_data_of(hull.samples), *hull.counts.values()]
@@ -262,14 +273,14 @@ def _require_rows_for(constraints: tuple[Constraint, ...], hull: Hull) -> None:
 
 
 def _data_of(samples: Samples) -> list[Predictions | CumulativeCounts]:
-    """Return the rows of each model, or its counts if it has no rows."""
+    """Return the rows of each model, or the model's threshold counts if its rows are not available."""
     return [sample.rows or sample.points for sample in samples.values()]
 
 
 def _minimax_regret(context: UncertainContext | None, hull: Hull) -> Criterion:
-    """Return the criterion of the largest regret in an uncertain context; lower is better."""
+    """Return the criterion "largest regret in an uncertain context", which is minimised."""
     if context is None:
-        raise InputError("criterion 'minimax_regret'", expected="an UncertainContext", got="none")
+        raise InputError("criterion 'minimax_regret'", expected="an UncertainContext", got="a Context")
     n_pos, n_neg = hull.totals(context.mean)
     regret = model_hull.minimax_regret(Envelope.of(hull.slope_ranges), context, n_pos / (n_pos + n_neg))
     return Criterion("minimax_regret", regret, sign=-1)
@@ -277,7 +288,7 @@ def _minimax_regret(context: UncertainContext | None, hull: Hull) -> Criterion:
 
 @dataclass(frozen=True)
 class Choice:
-    """A chosen threshold or randomised rule, with notes; the fields have the meaning of the fields of `Decision`."""
+    """A chosen threshold or randomised rule, with notes; `Decision` describes the fields."""
 
     model: str
     point: OperatingPoint
@@ -293,10 +304,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class ChoiceProblem:
-    """A question with its data: the hull of all models and, if costs differ between rows, the rows (`priced`).
+    """A question with the data to answer it.
 
-    `context` is the mean of an uncertain context. `constraints` include the capacity of a campaign. `notes` refer to
-    the question and do not depend on the choice.
+    `hull` is the ROC convex hull of all models. If costs differ between rows, `priced` contains the rows with their
+    costs. For an uncertain context, `context` is its mean. `constraints` include the capacity of a campaign. `notes`
+    describe the question and do not depend on the choice.
     """
 
     question: Question
@@ -310,7 +322,7 @@ class ChoiceProblem:
     notes: tuple[Note, ...] = ()
 
     def decide(self) -> Decision:
-        """Return the decision: the best threshold or rule, with the costs of the alternatives."""
+        """Return the best threshold or randomised rule as a `Decision`, with the costs of the alternatives."""
         review = self.question.review
         if review is not None:
             if not isinstance(review, Review):
@@ -318,8 +330,8 @@ class ChoiceProblem:
             if self.constraints or self.randomized or self.question.criterion not in (None, "min_cost"):
                 population = f"{float(self.mix[1]):g}"
                 call = f"rocscope.allocate(data, actions=review.actions(context, {population}), subject_to=…)"
-                expected, hint = "no criterion, constraint or randomisation", f"{call} takes constraints and capacities"
-                raise InputError("review", expected=expected, got="one", hint=hint)
+                fault = "review cannot be combined with a criterion, a constraint or randomisation"
+                raise InputError(fault, hint=f"use {call} for reviews under constraints")
             return self.decision(self.best_with_review(review), self.notes)
         choice = self.best_randomized() if self.randomized else self.best_threshold()
         decision = self.decision(choice, (*self.notes, *self.notes_on_bins()))
@@ -327,7 +339,7 @@ class ChoiceProblem:
         return self.unless_too_costly(decision, campaign) if isinstance(campaign, Campaign) else decision
 
     def unless_too_costly(self, decision: Decision, campaign: Campaign) -> Decision:
-        """Return the decision if its gain exceeds the fixed cost of the campaign, else a decision to act on nobody."""
+        """Return the decision if its gain exceeds the fixed cost of the campaign; otherwise decide to act on nobody."""
         saved = (decision.treat_none_cost - decision.expected_cost) * campaign.population
         if not campaign.fixed_cost or saved > campaign.fixed_cost:
             return decision
@@ -337,13 +349,13 @@ class ChoiceProblem:
         return nobody.decision(nobody.best_threshold(), (note,))
 
     def notes_on_uncertainty(self, context: UncertainContext) -> tuple[Note, ...]:
-        """Return a note on the context that replaces an uncertain one, and on the value of perfect information.
+        """Return a note with the mean context that was used, and with the value of perfect information.
 
         Notes
         -----
-        Expected cost is linear in the products prevalence × cost, so the best choice is the best one at the means of
-        these products. The value of perfect information is the saving from choosing, among the same admissible
-        thresholds, after the context is known.
+        Expected cost is linear in the products prevalence × cost, so the best choice is the best choice at the means of
+        these products. The value of perfect information is the saving if the threshold is chosen after the context is
+        known, from the same admissible thresholds.
         """
         text = f"chosen for the mean of {context!r}"
         try:
@@ -361,7 +373,7 @@ class ChoiceProblem:
     # One method for each kind of choice.
 
     def best_threshold(self) -> Choice:
-        """Return the best threshold of all models that satisfies the constraints."""
+        """Return the best of all thresholds that satisfy the constraints."""
         if not self.criterion.equivalent:
             return self._best_by_value()
         if self.priced and self.criterion.name == "min_cost":
@@ -415,7 +427,7 @@ class ChoiceProblem:
         )
 
     def best_with_review(self, review: Review) -> Choice:
-        """Return the best model and the best range of scores to review, with review as a third action."""
+        """Return the model and the two thresholds with the lowest cost, with review as a third action."""
         prevalence, cases = self.mix
         limit = None
         if review.capacity is not None:
@@ -440,7 +452,7 @@ class ChoiceProblem:
         )
 
     def best_randomized(self) -> Choice:
-        """Return the best randomised rule, or the best threshold if that is equally good."""
+        """Return the best randomised rule, or the best threshold if it is equally good."""
         try:
             best = self._best_rule()
         except InfeasibleError:
@@ -454,9 +466,9 @@ class ChoiceProblem:
         return Choice(end.model, point, None, self.value_at(point), end.negated, randomized_rule=rule)
 
     def filled_share(self, tpr: Fraction, fpr: Fraction) -> Fraction | None:
-        """Return the share of cases that a rule selects if it uses up a limit on cases; otherwise None.
+        """Return the share of cases that a rule selects, if this share equals a limit on cases; otherwise return None.
 
-        If it is not None, `predict` selects exactly this share of the cases passed to it.
+        `predict` then selects exactly this share of the cases that it gets.
         """
         prevalence, cases = self.mix
         depth = prevalence * tpr + (1 - prevalence) * fpr
@@ -468,7 +480,7 @@ class ChoiceProblem:
         return None
 
     def _best_rule(self) -> ConvexCombination:
-        """Return the best randomised rule under the constraints, the optimum of a linear program."""
+        """Return the best randomised rule under the constraints: the optimum of a linear program."""
         if not self.criterion.equivalent:
             expected = "a criterion that is linear in the counts, such as min_cost, accuracy or youden"
             raise InputError("randomized", expected=expected, got=self.criterion.name)
@@ -479,7 +491,7 @@ class ChoiceProblem:
 
     @cached_property
     def options(self) -> tuple[Choices, ...]:
-        """The thresholds to compare: the vertices of the hull for linear criteria without constraints, else all."""
+        """Thresholds to compare: hull vertices for a linear criterion without constraints, else all thresholds."""
         if self.constraints or not self.criterion.equivalent:
             return self._admissible()
         return self.hull.choices
@@ -489,7 +501,7 @@ class ChoiceProblem:
             return admissible(self.hull, self.constraints, self.context.target_prevalence, self.population)
         except InfeasibleError as error:
             if not self.hull.holds_levels:
-                message, hint = f"among the ends of score ranges, {error}", "thresholds inside ranges are not known"
+                message, hint = f"among the known thresholds, {error}", "only the ends of the score bins are known"
                 raise InfeasibleError(message, hint=hint) from error
             cost = self._cost_if_randomized()
             if cost is None:
@@ -515,7 +527,7 @@ class ChoiceProblem:
     # The cost of the choice, and the costs of its alternatives.
 
     def decision(self, choice: Choice, notes: tuple[Note, ...]) -> Decision:
-        """Return the choice with its cost and the costs of the alternatives."""
+        """Return a choice as a `Decision`, with its cost and the costs of the alternatives."""
         counts = self.hull.counts[choice.model]
         point = counts.with_next_score(choice.point)
         default = _default_point(counts)
@@ -577,7 +589,7 @@ class ChoiceProblem:
 
     @property
     def mix(self) -> tuple[Fraction, Fraction]:
-        """Exact prevalence and number of cases that constraints refer to."""
+        """Exact prevalence and exact number of cases to which the constraints refer."""
         n_pos, n_neg = (Fraction(total) for total in self.hull.totals(self.context))
         target = self.context.target_prevalence
         prevalence = n_pos / (n_pos + n_neg) if target is None else decimal(target)
@@ -585,7 +597,7 @@ class ChoiceProblem:
         return prevalence, cases
 
     def value_at(self, point: OperatingPoint) -> float:
-        """Return the value of the criterion at a point; NaN for cost, which `decision` computes."""
+        """Return the value of the criterion at a point; NaN for the expected cost, computed by `decision`."""
         if self.criterion.name == "min_cost":
             return math.nan
         cells: Any = tuple(np.array([getattr(point, cell)]) for cell in CELLS)
@@ -613,7 +625,7 @@ class ChoiceProblem:
         return context if isinstance(context, UncertainContext) else None
 
     def sampling_model(self, choice: Choice) -> sampling.SamplingModel:
-        """Return the sampling model from which the cost of the choice on new cases is estimated."""
+        """Return the sampling model that estimates the cost of the choice on new cases."""
         by_cost = self.criterion.name == "min_cost"
         if self.priced:
             acted = self.priced.acts(choice.model, choice.point.threshold)
@@ -647,7 +659,10 @@ class ChoiceProblem:
 
 
 def _default_point(counts: CumulativeCounts) -> OperatingPoint:
-    """Return the point at the default threshold or, if that is inside a range of scores, at the next end above."""
+    """Return the point at the default threshold, or at the next known threshold above it.
+
+    The point at the default threshold is unknown if the threshold lies inside a bin of scores.
+    """
     try:
         return counts.at(DEFAULT_THRESHOLD)
     except InexactCountsError:
@@ -661,12 +676,12 @@ def _default_point(counts: CumulativeCounts) -> OperatingPoint:
 def admissible(
     hull: Hull, constraints: tuple[Constraint, ...], target_prevalence: float | None, population: float | None
 ) -> tuple[Choices, ...]:
-    """Return the thresholds of a hull's models that satisfy all constraints; omit models without such a threshold.
+    """Return the thresholds that satisfy all constraints, by model; omit models without such a threshold.
 
     Raises
     ------
     InfeasibleError
-        If no threshold does; the message states the closest value that any threshold reaches.
+        If no threshold satisfies all constraints. The message gives the closest value that any threshold reaches.
     """
     options = hull.every_choice
     mix = (target_prevalence, population, len(options))
@@ -702,14 +717,14 @@ def admissible(
             extreme = "highest" if ">" in constraint.relation else "lowest"
             hints.append(f"{under}the {extreme} {constraint.limited} is {closest:.6g} ({threshold})")
     message = "no threshold of any model satisfies " + " and ".join(map(str, constraints))
-    raise InfeasibleError(message, hint="; ".join(hints) or "dropping a single constraint does not suffice")
+    raise InfeasibleError(message, hint="; ".join(hints) or "omit at least two of the constraints")
 
 
 # Notes.
 
 
 def note_if_trivial(context: Context, touch: TangentPoint) -> tuple[Note, ...]:
-    """Return a note if one action is optimal for all scores, or would be optimal if constraints allowed it."""
+    """Return a note if one action is optimal for all scores, or would be optimal without the constraints."""
     always = context.always_right
     if not always:
         return ()
@@ -726,7 +741,7 @@ def note_if_trivial(context: Context, touch: TangentPoint) -> tuple[Note, ...]:
 
 
 def ties(touch: TangentPoint) -> tuple[str, ...]:
-    """Return the choices of equal cost as text; only the model's name if its rates are equal too."""
+    """Return the equally good choices as text: the model's name and, if its rates differ, its threshold."""
     texts = []
     for other in touch.tied:
         name = other.choices.label
@@ -735,5 +750,5 @@ def ties(touch: TangentPoint) -> tuple[str, ...]:
 
 
 def in_words(model: str, point: OperatingPoint) -> str:
-    """Return a model and its threshold as text."""
+    """Return a model's name and threshold as text, such as "a at 0.4"."""
     return f"{model} at {point.threshold_text}"

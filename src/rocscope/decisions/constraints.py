@@ -1,13 +1,12 @@
-"""Criteria (`criterion=`) and constraints (`subject_to=`) of choices, and predictions at a threshold.
+"""Criteria (`criterion=`) and constraints (`subject_to=`) for choosing a threshold, and predictions at a threshold.
 
-The file has this order: the scores of named models as arrays (`scores_of`), and predictions at a threshold (`predict`);
-the figures that a choice can maximise (`Criterion`); bounds on figures (`Constraint`), parsed from texts such as
-"tpr >= 0.9 at 95%". Criteria and constraints are functions of the four counts tp, fp, fn and tn at a threshold
-(`FourCells`). Rates within a class, such as tpr, use the counts of the sample. Other figures use counts at the target
-prevalence (`at_mix`).
+A `Criterion` is a metric to optimise. A `Constraint` is a bound on a metric, parsed from a string such as "tpr >= 0.9
+at 95%". Both are functions of the four counts tp, fp, fn and tn at a threshold (`FourCells`). Rates within a class,
+such as tpr, use the counts of the sample. Other metrics use counts at the target prevalence (`at_mix`).
 
-A criterion that is linear in the counts equals a cost in another context, so its best choice lies on the ROC convex
-hull. Randomised rules need constraints whose border is a straight line in ROC space (`Constraint.straight`).
+Maximising a criterion that is linear in the counts is equivalent to minimising the cost in another context, so the best
+threshold is a vertex of the ROC convex hull. Randomised rules need constraints whose boundary is a straight line in ROC
+space (`Constraint.straight`).
 """
 
 import math
@@ -37,14 +36,15 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
 
     Parameters
     ----------
-    models : names
+    models : iterable of str
+        Names of the required models.
     scores : array, mapping from model name to array, Predictions, or data frame
-        A single array is allowed if one model is required.
+        Scores with one array per model. If only one model is required, a single array is allowed.
 
     Raises
     ------
     ColumnError
-        If a model is missing.
+        If a required model has no scores.
     ShapeError, ScoreError
         If the scores have different lengths or are not finite numbers.
     """
@@ -59,8 +59,8 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
     present = [str(name) for name in (scores if columns is None else columns)]
     for name in names:
         if name not in present:
-            subject = f"scores of model {name!r} are missing"
-            raise ColumnError(subject, expected=f"a column {name!r}", got=str(present))
+            got = f"the columns {present}"
+            raise ColumnError(f"scores of model {name!r}", expected=f"a column {name!r}", got=got)
     checked = {name: check.check_scores(np.asarray(scores[name]), name=f"scores[{name!r}]") for name in names}
     if len({column.size for column in checked.values()}) > 1:
         sizes = ", ".join(f"{name}: {column.size}" for name, column in checked.items())
@@ -69,7 +69,7 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
 
 
 def size_of(scores: Any) -> int:
-    """Return the number of cases in scores; all types that `scores_of` accepts are allowed."""
+    """Return the number of cases, given scores of any type that `scores_of` accepts."""
     if isinstance(scores, Predictions):
         return len(scores)
     columns = scores if isinstance(scores, Mapping) else getattr(scores, "columns", None)
@@ -82,11 +82,11 @@ def size_of(scores: Any) -> int:
 
 
 def predict(scores: Array, threshold: float, negated: bool = False) -> Booleans:
-    """Return True for each score that is at least the threshold or, if negated, below it; compared exactly.
+    """Return True for each score that is at least the threshold; if negated, for each score below the threshold.
 
     Examples
     --------
-    A float32 score and a float64 threshold that differ slightly are not rounded to the same number:
+    The comparison is exact: a float32 score and a float64 threshold are not rounded to a common type.
 
     >>> predict(np.array([0.1, 0.2], np.float32), 0.1)
     array([ True,  True])
@@ -121,18 +121,19 @@ FourCells = tuple[Array, Array, Array, Array]
 
 @dataclass(frozen=True)
 class Criterion:
-    """A figure to maximise.
+    """A metric to optimise.
 
     Attributes
     ----------
     name : str
+        Name of the metric.
     value : function of tp, fp, fn, tn
-        The figure from counts at the target prevalence.
+        Computes the metric from counts at the target prevalence.
     sign : int
         −1 if low values are better, else 1.
     equivalent : function from Context to Context, or None
-        For a criterion that is linear in the counts: returns the context in which the best choice by the criterion is
-        the choice of lowest cost.
+        Returns a context in which minimising the cost is equivalent to optimising the metric. None if the metric is not
+        linear in the counts.
     """
 
     name: str
@@ -141,17 +142,17 @@ class Criterion:
     equivalent: Callable[[Context], Context] | None = None
 
     def goodness(self, cells: FourCells) -> Array:
-        """Return the value to maximise at several points; −∞ where it is undefined."""
+        """Return the value to maximise at several points; −∞ at points where the metric is undefined."""
         value = np.asarray(self.value(*cells), dtype=np.float64)
         if value.shape != cells[0].shape:
-            expected = f"one value for each of {cells[0].size} points"
-            hint = "the function is called with arrays; write it with NumPy functions"
+            expected = f"an array of shape {cells[0].shape}"
+            hint = "write the function with NumPy functions, because it gets arrays"
             raise InputError(f"criterion {self.name!r}", expected=expected, got=f"shape {value.shape}", hint=hint)
         return np.where(np.isnan(value), -math.inf, self.sign * value)
 
 
 def criterion_of(criterion: str | Function | None) -> Criterion:
-    """Return the criterion with a name, or the criterion of a function of tp, fp, fn and tn.
+    """Return the criterion with the given name, or a criterion that maximises the given function of tp, fp, fn and tn.
 
     Raises
     ------
@@ -177,11 +178,11 @@ def _is_criterion(figure: Figure) -> bool:
 
 
 def _cost_without_context(*_cells: Array) -> Array:
-    raise InputError("min_cost", expected="a context", got="none")
+    raise InputError("criterion 'min_cost'", expected="a context with costs", got="no context")
 
 
 def _balanced(_context: Context) -> Context:
-    """Return equal costs at a prevalence of one half, for which the best choice has the largest tpr − fpr."""
+    """Return a context with equal costs and a prevalence of 1/2, in which the lowest cost has the largest tpr − fpr."""
     return Context(0.5)
 
 
@@ -218,46 +219,49 @@ _LEAST_LEVEL = 0.5
 @held_to_contract
 @dataclass(frozen=True, repr=False)
 class Constraint(Condition):
-    """A bound on a rate or on a number of cases.
+    """A bound on a metric, such as a rate or a number of cases.
 
     Parameters
     ----------
     quantity : str
-        Any figure of one threshold, also by another name, such as sensitivity or PPV; ``"cases"``, the number predicted
-        positive; one of the four counts, ``"tp"`` to ``"tn"``; or ``"cost"`` or ``"net_benefit"`` per case in the
-        context of the choice. Counts are expected counts in the population, or in the sample if there is no population.
+        Name of any metric of one threshold; synonyms such as sensitivity or PPV are allowed. ``"cases"`` is the number
+        of cases predicted positive. ``"cost"`` and ``"net_benefit"`` are values per case in the context of the choice.
+        ``"cases"`` and the four counts ``"tp"``, ``"fp"``, ``"fn"`` and ``"tn"`` are expected counts in the population.
+        Without a population, they are counts in the sample.
     relation : {">=", "<=", ">", "<"}
+        Relation between the metric and the bound.
     bound : float
+        Lowest or highest allowed value of the metric.
     level : float, optional
-        Confidence level with which the true rate satisfies the bound; by default the bound applies to the sample. A
-        level requires >= or <=, and one of tpr, fnr, fpr, tnr, depth, precision, npv, accuracy, error, cost, net
-        benefit or cases. For cases, the level is the probability that the next list of the population satisfies the
-        bound.
+        Confidence level with which the true value of the metric satisfies the bound. By default, the value in the
+        sample must satisfy the bound. A level is available only for the relations >= and <=, and for the metrics tpr,
+        fnr, fpr, tnr, depth, precision, npv, accuracy, error, cost, net benefit and cases. For cases, the level is the
+        probability that the bound holds for the next N cases, where N is the size of the population.
 
     Raises
     ------
     InputError
-        If the quantity or the relation is unknown, or if no level is available for it.
+        If the quantity or the relation is unknown, or if a level is not available for this quantity and relation.
 
     Notes
     -----
     With a level α, the confidence limit of a rate must satisfy the bound. The limit is the exact one-sided limit of
-    Clopper and Pearson. The limit is valid for the chosen threshold without a correction for the choice, because the
-    rate and its limit are monotone along the thresholds. If a threshold whose true rate breaks the bound is admitted,
-    then the first threshold that breaks the bound is also admitted. This happens with probability at most 1 − α. With m
-    models, the level for each model is 1 − (1 − α)/m.
+    Clopper and Pearson. The choice of the threshold needs no correction, because the rate and its limit are monotone in
+    the threshold. Call a threshold invalid if its true rate violates the bound. If any invalid threshold is admitted,
+    the first invalid threshold is admitted too. This happens with a probability of at most 1 − α. With m models, the
+    level for each model is 1 − (1 − α)/m.
 
-    Precision, npv, accuracy, error, cost and net benefit are not monotone along the thresholds. All thresholds are
-    therefore tested together (learn then test). In at most 1 − α of samples, a threshold that breaks the bound is
-    admitted. For rows in groups this test is not available and raises an error.
+    Precision, npv, accuracy, error, cost and net benefit are not monotone in the threshold. Their thresholds are
+    therefore tested jointly (learn then test). The probability that an invalid threshold is admitted is at most 1 − α.
+    This test is not available for rows in groups and raises an error for such rows.
 
-    Weights that are not whole numbers raise an error. A valid limit needs the largest possible weight, and a sample
-    does not show this weight. If you can state it, keep each row with probability weight / largest weight, and pass the
-    kept rows without weights.
+    Weights that are not whole numbers raise an error. A valid limit depends on the largest possible weight, which is
+    unknown. If you can state the largest possible weight, keep each row with probability weight / largest weight, and
+    pass the sampled rows without weights.
 
-    "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Among n cases of the
-    sample, the number above the (b + 1)th highest score of the new cases is beta-binomial (n; b + 1, N − b). Let k
-    be the number of cases of the sample that reach a threshold. The threshold is admitted if P(number ≤ k) ≤ 1 − α.
+    "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Consider the (b + 1)th
+    highest score of the new cases. The number K of the n sample cases above this score is beta-binomial (n; b + 1, N −
+    b). A threshold that k sample cases reach is admitted if P(K ≤ k) ≤ 1 − α.
 
     References
     ----------
@@ -275,7 +279,7 @@ class Constraint(Condition):
 
     def __post_init__(self) -> None:
         if self.model is not None:
-            got, hint = repr(str(self)), "a constraint applies to the chosen model"
+            got, hint = repr(str(self)), "omit the model's name, because a constraint applies to the chosen model"
             raise InputError("constraint", expected="a bound without a model's name", got=got, hint=hint)
         check.settle(self, quantity=self.figure.name)
         check.check_choice("constraint", self.relation, (">=", "<=", ">", "<"))
@@ -285,7 +289,7 @@ class Constraint(Condition):
 
     @property
     def figure(self) -> Figure:
-        """The constrained figure; costs are taken from the context."""
+        """The constrained metric; costs are taken from the context."""
         expected = "a figure of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
         figure = figure_named(self.quantity, "constraint", expected=expected, suits=_is_bounded)
         return figure if self.context is None else in_context(figure, self.context)
@@ -301,24 +305,24 @@ class Constraint(Condition):
 
     @property
     def predicts(self) -> bool:
-        """True if the constraint has a level and bounds the number of cases; it then applies to the next list."""
+        """True if the constraint limits the number of positives among the next cases, at a confidence level."""
         return self.level is not None and self.quantity == "cases"
 
     @property
     def tested(self) -> bool:
-        """True if all thresholds are tested together, with the method "learn then test"."""
+        """True if all thresholds are tested jointly, with the method "learn then test"."""
         return self.level is not None and self.quantity in _TESTED
 
     @property
     def guarantee(self) -> str:
-        """Guarantee of a constraint that is tested for all thresholds together, as text."""
+        """Statement of the guarantee for a constraint that is tested for all thresholds jointly."""
         missed = f"{100 * (1 - (self.level or 0)):.10g}%"
         kept = f"a threshold whose true {self.quantity} is {'below' if self.upwards else 'above'} {self.bound:g}"
         return f"guaranteed: {kept} is chosen in at most {missed} of samples"
 
     @property
     def limited(self) -> str:
-        """Description of the number that `value` returns."""
+        """Name of the quantity that `value` returns, for messages."""
         if self.predicts:
             return "expected number of cases"
         if not self.tested:
@@ -329,7 +333,7 @@ class Constraint(Condition):
 
     @classmethod
     def parse(cls, text: "str | Constraint") -> "Constraint":
-        """Parse a constraint such as ``"tpr >= .9"`` or ``"cases <= 800"``.
+        """Parse a constraint from a string such as ``"tpr >= .9"`` or ``"cases <= 800"``.
 
         Examples
         --------
@@ -345,7 +349,7 @@ class Constraint(Condition):
 
     @classmethod
     def capacity(cls, cases: float) -> "Constraint":
-        """Return the constraint that at most a number of cases of the population are predicted positive.
+        """Return the constraint that at most `cases` cases of the population are predicted positive.
 
         Examples
         --------
@@ -356,7 +360,9 @@ class Constraint(Condition):
 
     @classmethod
     def budget(cls, amount: float, *, unit_cost: float, fixed_cost: float = 0) -> "Constraint":
-        """Return the constraint on positive predictions whose total cost does not exceed an amount of money.
+        """Return the constraint that the total cost of acting on the positives does not exceed a budget.
+
+        The total cost is `fixed_cost` plus `unit_cost` for each case predicted positive.
 
         Examples
         --------
@@ -371,13 +377,18 @@ class Constraint(Condition):
     def value(
         self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
     ) -> Array:
-        """Return the constrained quantity at points of the sample or, with a level, its confidence limit.
+        """Return the constrained metric at thresholds of the sample or, with a level, its confidence limit.
 
-        The limit is adjusted for the number of models that are compared at once.
-
-        Notes
-        -----
-        Rates within a class use the counts of the sample; other quantities use counts at the target prevalence.
+        Parameters
+        ----------
+        cells : tuple of four arrays
+            True positives, false positives, false negatives and true negatives at each threshold.
+        target_prevalence : float or None
+            Prevalence of the population. Rates within a class do not depend on this prevalence.
+        population : float or None
+            Size of the population, to which counts are scaled.
+        at_once : int
+            Number of models that are compared. The confidence limit is adjusted for this number.
         """
         if self.level is not None and not self.predicts and self.quantity in proportions.SHARES:
             counted, n = self._counted(cells, target_prevalence)
@@ -398,23 +409,25 @@ class Constraint(Condition):
     def _counted(
         self, cells: FourCells, target_prevalence: float | None, rate: str | None = None
     ) -> tuple[Array, Array]:
-        """Return the numerator and the denominator of a rate, by default of the constrained rate."""
+        """Return the numerator and the denominator of a rate; by default, of the constrained rate."""
         if self.quantity in ("cases", "depth") and target_prevalence is not None:
-            expected = "no target prevalence, because the limit is for the sample's prevalence"
-            raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target_prevalence:g}")
+            got, hint = f"the target prevalence {target_prevalence:g}", "omit the level or the target prevalence"
+            raise InputError(f"constraint {str(self)!r}", expected="the sample's prevalence", got=got, hint=hint)
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
             hint = (
-                "weighted cases are not binomial trials, and any limit needs the largest weight possible. Omit the "
-                "level, or keep each row with probability weight / largest possible weight and pass the kept rows "
-                "without weights"
+                "omit the level, or sample the rows with probability weight / largest possible weight and pass the "
+                "sampled rows without weights. The limits are binomial limits, which need unweighted rows"
             )
-            raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractions", hint=hint)
+            raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractional counts", hint=hint)
         return proportions.share_of(rate or ("depth" if self.predicts else self.quantity), *cells)
 
     def admits(
         self, cells: FourCells, target_prevalence: float | None, population: float | None, at_once: int = 1
     ) -> Array:
-        """Return True for points that satisfy the constraint; a level is applied by an exact binomial test."""
+        """Return True for each threshold that satisfies the constraint.
+
+        `value` describes the parameters. A constraint with a level is decided by a test at this level.
+        """
         if self.level is None:
             return self.holds(self.value(cells, target_prevalence, population))
         if self.tested:
@@ -427,16 +440,22 @@ class Constraint(Condition):
         return np.where(_is_certain(cells), counted >= share * n, kept | (share <= 0))
 
     def _at_least(self, counted: Array, n: Array) -> tuple[Array, float]:
-        """Return counts and bound of a lower bound: a share of successes ≤ b is a share of failures ≥ 1 − b."""
+        """Write the constraint as a lower bound on a share, and return the counts and the bound of this share.
+
+        A share of successes of at most b is a share of failures of at least 1 − b.
+        """
         share = min(max(self.bound, 0.0), 1.0)
         return (n - counted, 1 - share) if self.relation == "<=" else (counted, share)
 
     def _passes(self, cells: FourCells, target_prevalence: float | None, error: float) -> Array:
-        """Return True for thresholds that satisfy the bound, by tests with one error rate for all together."""
+        """Return True for thresholds that pass a joint test of the bound.
+
+        `error` is the error rate of all tests together.
+        """
         target = target_prevalence if self.context is None else self.context.target_prevalence
         if target is not None:
-            expected = "no target prevalence, because the test is for the sample's prevalence"
-            raise InputError(f"constraint {str(self)!r}", expected=expected, got=f"{target:g}")
+            got, hint = f"the target prevalence {target:g}", "omit the level or the target prevalence"
+            raise InputError(f"constraint {str(self)!r}", expected="the sample's prevalence", got=got, hint=hint)
         tp, fp, fn, tn = cells
         depth, everybody = tp + fp, tp + fp + fn + tn
         if self.quantity in proportions.SHARES:
@@ -455,7 +474,7 @@ class Constraint(Condition):
         return learn_then_test.admitted(p_values, depth, everybody[..., :1], error, _TESTED[self.quantity])
 
     def _is_predicted(self, counted: Array, n: Array, population: float | None, error: float) -> Array:
-        """Return True for thresholds at which the next list satisfies the bound with probability 1 − error."""
+        """Return True for thresholds at which the next cases satisfy the bound with probability 1 − error."""
         admitted = np.zeros(counted.shape, bool)
         for size in np.unique(n).tolist():
             cases = round(size if population is None else population)
@@ -472,27 +491,24 @@ class Constraint(Condition):
         return admitted
 
     def straight(self, prevalence: Fraction, cases: Fraction) -> Bound:
-        """Return the constraint as a linear inequality in the rates, at a prevalence and number of cases.
+        """Return the constraint as a linear inequality in tpr and fpr, at a given prevalence and number of cases.
 
         Raises
         ------
         InputError
-            If the border of the constraint is curved in ROC space. Also if the relation is > or <, because a best
-            randomised rule may then not exist; and if the constraint has a level.
+            If the boundary of the constraint is curved in ROC space, or if the constraint has a level. Also if the
+            relation is > or <, because an optimal randomised rule may then not exist.
 
         Notes
         -----
-        If the figure is a quotient top/bottom of two linear functions of tpr and fpr, it is at least b if b·bottom −
-        top ≤ 0. For precision, tp/(tp + fp), this is b·fp − (1 − b)·tp ≤ 0.
+        The metric is a ratio top/bottom of two linear functions of tpr and fpr. The ratio is at least b if b·bottom −
+        top ≤ 0. For precision, tp/(tp + fp), the inequality is b·fp − (1 − b)·tp ≤ 0.
         """
         lines = self.figure.at_mix(prevalence)
         if lines is None or self.relation in (">", "<") or self.level is not None:
-            reason = "its border" if lines else "a curved border"
-            if self.level is not None:
-                reason = "a level"
-            expected = "bounds with >= or <= on figures that are linear in the counts"
+            expected = "bounds with >= or <= and without a level, on figures that are linear in the counts"
             hint = "omit randomized or the constraint"
-            raise InputError("randomized", expected=expected, got=f"{self} ({reason})", hint=hint)
+            raise InputError("randomized", expected=expected, got=str(self), hint=hint)
         bound = decimal(self.bound) / (cases if self.figure.unit == "cases" else 1)
         sign = 1 if self.relation == "<=" else -1
         up, right, rest = (sign * (Fraction(top) - bound * bottom) for top, bottom in zip(*lines, strict=True))
@@ -501,9 +517,10 @@ class Constraint(Condition):
 
 @lru_cache(maxsize=8)
 def _chances_of_fewer(n: int, cases: int, most: int) -> Array:
-    """Return P(K ≤ k) for k = 0, …, n; K is the number of n scores above the (most + 1)th highest of `cases` others.
+    """Return P(K ≤ k) for k = 0, …, n, where K is the number of sample scores above a score of the new cases.
 
-    K is beta-binomial: C(n, k)·B(k + a, n − k + b)/B(a, b) with a = most + 1 and b = cases − most.
+    The sample has n scores. The score of the new cases is their (most + 1)th highest; there are `cases` new cases. K is
+    beta-binomial: P(K = k) = C(n, k)·B(k + a, n − k + b)/B(a, b) with a = most + 1 and b = cases − most.
     """
     k, a, b = np.arange(n + 1), most + 1, cases - most
     log = -np.log(n + 1) - special.betaln(k + 1, n - k + 1) + special.betaln(k + a, n - k + b) - special.betaln(a, b)
@@ -515,13 +532,16 @@ def _is_bounded(figure: Figure) -> bool:
 
 
 def _is_certain(cells: FourCells) -> Array:
-    """Return True for points at which nobody or everybody is positive; their tpr, fpr and depth are certain."""
+    """Return True for points at which nobody or everybody is predicted positive.
+
+    At these points tpr, fpr and depth are 0 or 1 in every sample.
+    """
     tp, fp, fn, tn = cells
     return (tp + fp == 0) | (fn + tn == 0)
 
 
 def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
-    """Return counts of the sample reweighted to a target prevalence; unchanged if it is None."""
+    """Return the counts, reweighted to a target prevalence; unchanged if the target prevalence is None."""
     if target_prevalence is None:
         return cells
     tp, fp, fn, tn = cells
@@ -532,7 +552,10 @@ def at_mix(cells: FourCells, target_prevalence: float | None) -> FourCells:
 
 
 def constraints_of(subject_to: Any, context: Context | None = None) -> tuple[Constraint, ...]:
-    """Return constraints from one or several texts or objects; constraints on costs use the context."""
+    """Return constraints, given one or several strings or `Constraint` objects.
+
+    Constraints on costs use the costs of the context.
+    """
     given = [subject_to] if isinstance(subject_to, str | Constraint) else subject_to
     if not isinstance(given, list | tuple) or not all(isinstance(item, str | Constraint) for item in given):
         expected = "constraints such as 'tpr >= 0.9'"

@@ -1,11 +1,12 @@
-"""Decision: the chosen model and threshold, their cost, and the range of costs in which they stay best.
+"""Decision: the chosen model and threshold, the cost, and the range of costs for which the choice is optimal.
 
-A decision is the result of a `Question`. It contains numbers only, so it can be saved and read. Its interval needs the
-data, which a new decision keeps in `Decision.sampling_model`; a copy, or a decision read from a file, has no data.
+`choose` answers a `Question` with a `Decision`. A decision contains only numbers and text, so it can be saved to a
+file. An interval also needs the data, which a new decision keeps in `Decision.sampling_model`. A copied decision and a
+decision read from a file have no data.
 
-A choice stays the best one in a range of slopes m of the iso-performance line. The range can be written as a range of
-cost ratios r or of prevalences π, because m = r·(1 − π)/π. Here r is the cost of a false alarm divided by the cost of a
-miss.
+A choice is optimal for a range of slopes m of the iso-performance line. Let r be the cost of a false alarm divided by
+the cost of a miss, and π the prevalence. Because m = r·(1 − π)/π, the range of slopes can be converted to a range of
+cost ratios r or of prevalences π.
 """
 
 import math
@@ -43,7 +44,7 @@ GIVEN_THRESHOLDS = ("chosen by hand", "shrunk min_cost")
 class Question:
     """Arguments of `choose`, except the data.
 
-    `choosing.problem_of` applies the same question to other data.
+    `choosing.problem_of` combines a question with data.
     """
 
     context: Context | Campaign | UncertainContext | None = None
@@ -56,54 +57,58 @@ class Question:
 
 @dataclass(frozen=True, repr=False)
 class Decision(Plan):
-    """The model and threshold chosen in a context.
+    """The model and threshold that were chosen for given costs.
 
-    `rocscope.choose` returns decisions; `Decision.load` reads them from a file.
+    `rocscope.choose` returns a decision; `Decision.load` reads a decision from a file.
 
     Attributes
     ----------
     model : str
         Name of the model to use.
     point : OperatingPoint
-        Counts of true and false positives and negatives in the sample, and the threshold.
+        The threshold, with the counts tp, fp, fn and tn of the sample.
     context : Context
-        Costs and prevalence used.
+        Costs and target prevalence.
     expected_cost : float
         Expected cost per case at the target prevalence.
     default_point, default_cost : OperatingPoint, float
-        Counts and cost of the same model at the default threshold of 0.5, or at the next known threshold above.
+        Counts and expected cost of the same model at the default threshold of 0.5. If the counts at 0.5 are unknown,
+        the next known threshold above 0.5 is used.
     hull_cost, treat_all_cost, treat_none_cost : float
-        Expected cost per case of three alternatives: the best threshold of all models without constraints, everybody
-        positive, and nobody positive.
+        Expected cost per case of three alternatives: the best threshold of any model without constraints, acting on
+        everybody, and acting on nobody.
     criterion, criterion_value : str, float
-        Criterion that was optimised, and its value; for ``"min_cost"`` the expected cost.
+        Criterion that was optimised, and its value. For ``"min_cost"`` the value is the expected cost.
     slope_interval : (low, high) or None
-        Slopes of the iso-performance line for which no admissible choice is better; None if not computed, or if costs
-        differ between rows.
+        Lowest and highest slope of the iso-performance line for which the decision is optimal under the constraints.
+        None if this range was not computed, or if costs differ between rows.
     negated : bool
-        True if the model's decisions are reversed: positive iff ``score < threshold``.
+        True if cases with ``score < threshold`` are predicted positive, instead of cases with ``score >= threshold``.
     subject_to : tuple of str
         Constraints on the choice.
     population : float or None
         Number of cases on which the classifier will be used.
     tied : tuple of str
-        Other choices that are equally good; see `tie_break`.
+        Other choices that are equally good; `tie_break` explains the selection.
     notes : tuple of str
-        Notes for the user, for example on a trivial decision.
+        Notes for the user, for example that one action is optimal for all scores.
     best_cost_interval : (low, high) or None
-        Guaranteed bounds on the expected cost of the best threshold, if rows were counted in ranges of the score and
-        only the ends of ranges were compared; None if every threshold was compared.
+        Guaranteed bounds on the expected cost of the best threshold. Needed if the counts are for bins of scores,
+        because only the ends of bins can be compared. None if all thresholds were compared.
     lot : RandomizedRule or None
-        Rule that decides some cases at random between two thresholds. If it is given, `model` and `threshold` are those
-        with more positive predictions, and `point` contains expected counts.
+        Randomised rule between two thresholds; None for a single threshold. With a randomised rule, `model` and
+        `threshold` are the model and threshold with more positive predictions, and `point` contains expected counts.
     lot_cost : float or None
-        Expected cost per case of the best randomised rule, if constraints make it cheaper than this decision.
+        Expected cost per case of the best randomised rule, if this rule is cheaper than the decision under the
+        constraints.
     review : Reviewing or None
-        Cases for review. If it is given, `point` contains only the cases that are acted on.
+        Rule that selects cases for review; None without reviews. With reviews, tp and fp in `point` count only the
+        cases that are acted on.
     question : Question or None
-        The question. In a decision read from a file it contains at most the review that was offered.
+        Arguments of `rocscope.choose`. In a decision read from a file, the question contains at most the review that
+        was offered.
     _make_sampling_model : function without arguments, or None
-        Returns the `sampling_model`; called on first use.
+        Returns the `sampling_model`. The function is called when the sampling model is first needed.
 
     Examples
     --------
@@ -153,7 +158,10 @@ class Decision(Plan):
 
     @cached_property
     def sampling_model(self) -> SamplingModel | None:
-        """The data of the choice, which `interval` needs; None for a copy and for a decision read from a file."""
+        """Sampling model for `interval`, with the data of the choice.
+
+        None for a copy or a decision read from a file.
+        """
         return None if self._make_sampling_model is None else self._make_sampling_model()
 
     def interval(
@@ -165,7 +173,9 @@ class Decision(Plan):
         random_state: Any = 0,
         progress: Progress = None,
     ) -> ChosenEstimate:
-        """Return the expected cost per case on new cases, with an interval that accounts for the choice.
+        """Return the expected cost per case on new cases, with a confidence interval.
+
+        The interval accounts for the choice of the model and threshold on the same data.
 
         Parameters
         ----------
@@ -174,20 +184,20 @@ class Decision(Plan):
         of : "cost" or "criterion"
             Quantity to estimate: the expected cost, or the criterion that the choice maximises.
         replicates : int
-            Number of bootstrap samples; the choice is repeated in each.
+            Number of bootstrap samples. The model and threshold are chosen again in each sample.
         random_state, progress : see `rocscope.bootstrap`
 
         Raises
         ------
         InputError
-            If the decision was read from a file or copied, because it has no data then.
+            If the decision was read from a file or copied, because such a decision has no data.
         WeightError
-            If counts are sums of weights, because the number of rows is unknown then.
+            If the counts are sums of weights, because the number of rows is then unknown.
 
         Notes
         -----
-        `ChosenEstimate` describes the method and the measured coverage. `plan_campaign(…).profit`,
-        `rocscope.evaluation.optimism` and `rocscope.inference.compare_costs` use the same estimate.
+        `ChosenEstimate` describes the method and its measured coverage. `plan_campaign(…).profit`,
+        `rocscope.evaluation.optimism` and `rocscope.inference.compare_costs` use the same method.
 
         Examples
         --------
@@ -198,7 +208,7 @@ class Decision(Plan):
         """
         if self.sampling_model is None:
             hint = "call rocscope.choose with the data again"
-            got = "one that was read from a file or copied"
+            got = "a decision that was copied or read from a file"
             raise InputError("interval", expected="a decision with its data", got=got, hint=hint)
         return self.sampling_model.estimate(
             level=level, quantity=of, replicates=replicates, random_state=random_state, progress=progress
@@ -206,12 +216,16 @@ class Decision(Plan):
 
     @property
     def threshold(self) -> float:
-        """Threshold: positive iff ``score >= threshold``; ∞ if nobody is positive, −∞ if everybody is positive."""
+        """Lowest score that is predicted positive; ∞ if nobody is positive, −∞ if everybody is positive."""
         return self.point.threshold
 
     @property
     def rule(self) -> str:
-        """The rule as text: a comparison with the threshold, "by lot" (randomised), "never" or "always" (positive)."""
+        """Text of the decision rule.
+
+        A comparison with the threshold, "by lot" (randomised), "always" (everybody positive), "never" (nobody positive)
+        or "act, review or leave" (with reviews).
+        """
         if self.review is not None:
             return "act, review or leave"
         if self.lot is not None:
@@ -222,23 +236,23 @@ class Decision(Plan):
 
     @property
     def trivial(self) -> str:
-        """The rule as a sentence if everybody or nobody is positive; else an empty text."""
+        """Sentence that everybody or nobody is positive; an empty string if the decision depends on the score."""
         words = {"always": "everybody positive, whatever the scores", "never": "nobody positive, whatever the scores"}
         return words.get(self.rule, "")
 
     @property
     def offered_review(self) -> Review | None:
-        """The review that was offered, if it is not cost-effective for any case."""
+        """The review that was offered but does not pay for any case; None otherwise."""
         return None if self.review is not None or self.question is None else self.question.review
 
     @property
     def regret(self) -> float:
-        """Expected cost per case minus that of the best threshold of all models; negative only with reviews."""
+        """Expected cost per case minus the cost of the best threshold of any model; negative only with reviews."""
         return self.expected_cost - self.hull_cost
 
     @property
     def regrets(self) -> dict[str, float]:
-        """Expected cost per case minus that of each alternative; negative if the decision is cheaper."""
+        """Expected cost per case minus the cost of each alternative; negative if the decision is cheaper."""
         others = {
             "hull": self.hull_cost,
             "treat_all": self.treat_all_cost,
@@ -249,7 +263,7 @@ class Decision(Plan):
 
     @property
     def prevalence(self) -> float:
-        """Prevalence used for costs and expected counts."""
+        """Prevalence for costs and expected counts: the target prevalence or, by default, the sample's prevalence."""
         return self.context.prevalence(self.point.prevalence)
 
     @property
@@ -273,12 +287,12 @@ class Decision(Plan):
 
     @property
     def prevalence_interval(self) -> Interval | None:
-        """Range of prevalences in which this is the best admissible choice at these costs.
+        """Range of prevalences for which the decision is optimal at the given costs.
 
         Notes
         -----
-        The ends are π = r/(r + m) for the cost ratio r and the ends m of `slope_interval`. The thresholds that satisfy
-        the constraints are assumed to be the same at each prevalence.
+        Each end m of `slope_interval` corresponds to the prevalence π = r/(r + m), where r is the cost ratio. The set
+        of thresholds that satisfy the constraints is assumed not to depend on the prevalence.
         """
         if self.slope_interval is None or not 0 < (ratio := self.context.cost_ratio) < math.inf:
             return None
@@ -287,7 +301,7 @@ class Decision(Plan):
 
     @property
     def cost_ratio_interval(self) -> Interval | None:
-        """Range of cost ratios in which this is the best admissible choice at this prevalence."""
+        """Range of cost ratios for which the decision is optimal at the given prevalence."""
         if self.slope_interval is None:
             return None
         odds = self.prevalence / (1 - self.prevalence)
@@ -295,31 +309,33 @@ class Decision(Plan):
 
     @property
     def tie_break(self) -> str:
-        """The choices that are equally good, and the rule that selected this one."""
+        """The equally good choices, and the rule that selected one of them."""
         if not self.tied:
             return "no tie"
         return f"as good: {'; '.join(self.tied)}. Taken: fewest positive predictions, then the model given first"
 
     def predict(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> NDArray[Any]:
-        """Return True for cases predicted positive; with a review, return "act", "review" or "leave" for each case.
+        """Predict the positive cases or, for a decision with reviews, the action for each case.
 
         Parameters
         ----------
-        scores : array of n scores, or mapping from model name to array, Predictions, data frame
+        scores : array of n scores, mapping from model name to array, Predictions, or data frame
+            Scores of the cases. A mapping or data frame contains one column per model.
         ids : array of n identifiers, optional
-            Identifiers whose hashes determine the decisions of a randomised rule; by default row positions.
+            Identifiers of the cases; by default row positions. In a randomised rule, hashes of the identifiers replace
+            random numbers.
         random_state : int, Generator, RandomState or None
             Random seed of a randomised rule.
 
         Returns
         -------
-        array of n
+        array of n booleans or strings
+            True for positive cases. With reviews, "act", "review" or "leave" for each case.
 
         Raises
         ------
         ColumnError
-            If the chosen model is not among the scores. If everybody or nobody is positive, scores of any model are
-            accepted.
+            If the scores of the chosen model are missing. This error is not raised if everybody or nobody is positive.
         ScoreError
             If a score is missing or infinite.
         InputError
@@ -327,8 +343,8 @@ class Decision(Plan):
 
         Notes
         -----
-        If a randomised rule uses up a limit on the number of cases, exactly the rule's share of the cases passed is
-        selected; see `RandomizedRule.predict`.
+        If a randomised rule uses a limit on the number of cases exactly, its share of the cases in `scores` is selected
+        exactly; see `RandomizedRule.predict`.
 
         Examples
         --------
@@ -376,8 +392,8 @@ class Decision(Plan):
     @cached_property
     def promise(self) -> Promise:
         if self.review is not None:
-            expected = "a plan without reviews, whose outcomes are not modelled"
-            raise InputError("outcomes", expected=expected, got=repr(self))
+            hint = "outcomes of reviews are not modelled"
+            raise InputError("outcomes", expected="a plan without reviews", got=repr(self), hint=hint)
         point = self.expected(1)
         depth = point.tp + point.fp
         gain = self.treat_none_cost - self.expected_cost
@@ -418,7 +434,10 @@ class Decision(Plan):
 
     @property
     def next_score(self) -> float | None:
-        """The next lower score in the data, if known; every threshold above it gives the same decisions."""
+        """The next score below the threshold in the data, if known.
+
+        Every threshold between these two scores gives the same decisions.
+        """
         return None if math.isnan(self.point.next_score) else self.point.next_score
 
     @property
@@ -427,7 +446,7 @@ class Decision(Plan):
 
     @property
     def _cases_in_words(self) -> str:
-        """Description of the cases to act on and to review, for a sentence."""
+        """Description of the cases to act on and to review, as part of a sentence."""
         acted = self.expected(1).depth
         number, rule = self._share_in_words(acted), self._acting
         if rule.at_most is not None and len(rule.models) == 1:
@@ -476,12 +495,12 @@ class Decision(Plan):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":
-        """Load a decision saved with `save`.
+        """Load a decision that was saved with `save`.
 
         Raises
         ------
         StoredError
-            If the file does not exist, is of a newer version, is incomplete, or was changed after it was saved.
+            If the file does not exist, has a newer format version, is incomplete, or was changed after saving.
         """
         fields = FORMAT.read(path)
         question = None
@@ -493,7 +512,7 @@ class Decision(Plan):
         return decision.checked(fields, dict.fromkeys(points, RATES))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision, safe for JSON (infinite and undefined values become None).
+        """Return the decision as JSON-compatible data; infinite and undefined values become None.
 
         Examples
         --------
@@ -547,7 +566,7 @@ class Decision(Plan):
 def at_threshold(
     decision: Decision, counts: CumulativeCounts, threshold: float, criterion: str, notes: tuple[str, ...] = ()
 ) -> Decision:
-    """Return the decision at another threshold; `criterion` describes the origin of the threshold."""
+    """Return the decision with another threshold; `criterion` states the origin of this threshold."""
     point = counts.with_next_score(counts.at(threshold))
     return replace(
         decision,

@@ -1,12 +1,11 @@
 """Plan: the base class of decisions, campaign plans and allocations, and the comparison of a plan with its outcomes.
 
-A plan states the cases to act on and their expected outcomes. It is applied to new cases (`select`, `apply`), saved to
-a file, verified against data, and later compared with the actual outcomes (`outcomes`).
+A plan is a rule that selects the cases to act on, together with a forecast of their outcomes. A plan can be applied to
+new cases (`select`, `apply`), saved to a file (`save`) and checked against its data (`verify`). Later, `outcomes`
+compares the forecast (`Promise`) with the actual outcomes (`PlanOutcomes`); the formulas are in `outcomes_of`.
 
-This module has, in order: the comparison of a plan's forecast (`Promise`) with its outcomes (`PlanOutcomes`), with the
-formulas in `outcomes_of`; the base class; and the format of decision files, whose fields are described in
-docs/guide/decisions/decision-json.md. JSON has no infinite numbers, so an infinite threshold is stored as null and its
-sign follows from the other fields.
+The fields of decision files are described in docs/guide/decisions/decision-json.md. JSON has no infinite numbers, so an
+infinite threshold is stored as null. The sign of the infinite threshold follows from the other fields.
 """
 
 import math
@@ -53,18 +52,18 @@ def replicates_for(point: OperatingPoint) -> int:
 
 
 class Promise(NamedTuple):
-    """Forecast of a plan for the new cases that it acts on.
+    """Forecast of the outcomes of the new cases on which a plan acts.
 
     Attributes
     ----------
     rate : float
-        Share of positives among these cases.
+        Share of positives among the cases acted on.
     gain : float
-        Mean gain per case from acting, relative to not acting.
+        Mean gain per case acted on, relative to not acting on this case.
     fixed : float
-        Fixed costs, which do not depend on the number of cases.
+        Fixed costs in total; they do not depend on the number of cases.
     error : float
-        Standard error of `gain`, due to the sample from which the plan was made.
+        Standard error of `gain`, due to the sampling error of the sample from which the plan was made.
     """
 
     rate: float
@@ -73,23 +72,26 @@ class Promise(NamedTuple):
     error: float = 0.0
 
     def on_new_cases(self, cells: Any, prevalence: float, depth: float, hit: float, alarm: float) -> "Promise":
-        """Return the forecast based on held-out cases; this forecast is based on the sample itself.
+        """Return a forecast that is corrected with held-out cases, because the sample itself gives optimistic numbers.
 
         Parameters
         ----------
-        cells : tp, fp, n_pos and n_neg of held-out cases
+        cells : tuple of four numbers
+            True positives, false positives, positives and negatives among the held-out cases.
         prevalence : float
+            Prevalence among the new cases.
         depth : float
             Share of the sample on which the plan acts.
         hit, alarm : float
-            Gain of a true positive, and loss of a false positive.
+            Gain from a true positive, and loss from a false positive.
 
         Notes
         -----
-        The odds of the rate are π·tpr/((1 − π)·fpr); their logarithm has variance 1/tp + 1/fp. The variance due to
-        random folds and half the optimism of the sample are added as in `ChosenEstimate`. The gain of all held-out
-        cases is divided by the depth of the plan itself. Near the best depth the total gain hardly depends on the
-        depth, but the mean gain per case does.
+        With prevalence π, the odds of the rate are π·tpr/((1 − π)·fpr). The logarithm of these odds has variance 1/tp +
+        1/fp. The variance due to random folds and half the optimism of the sample are added as in `ChosenEstimate`. The
+        mean gain per case acted on is the gain per held-out case, divided by the plan's depth in the sample. The depth
+        among held-out cases is not used: near the best depth, a different depth hardly changes the total gain, but it
+        changes the mean gain per case acted on.
         """
         tp, fp, n_pos, n_neg, prevalence = map(float, (*cells, prevalence))
         if not (tp > 0 and fp > 0):
@@ -101,7 +103,10 @@ class Promise(NamedTuple):
         return Promise(rate, gain, self.fixed, math.hypot(math.sqrt(variance), (self.gain - gain) / 2))
 
     def of_several(self, gain: float) -> "Promise":
-        """Return the forecast for the best of several models, with a lower gain and a larger error."""
+        """Return the forecast with a gain that is corrected for the choice among several models.
+
+        The difference between the two gains is added to the standard error.
+        """
         return self._replace(gain=gain, error=math.hypot(self.error, self.gain - gain))
 
 
@@ -116,21 +121,22 @@ class PlanOutcomes(Result):
     acted : int
         Number of cases that were acted on.
     known : int
-        Number of cases that were acted on and have a known outcome; the figures are for these cases.
+        Number of cases that were acted on and have a known outcome; `rate` and `gain` refer to these cases.
     rate : Estimate
-        Share of positives among these cases.
+        Share of positives among the `known` cases.
     promised_rate : float
         Share of positives that the plan forecasts.
     gain : Estimate
-        Gain from acting relative to not acting, after fixed costs; for a campaign, its profit.
+        Total gain from acting on the `known` cases relative to not acting, minus fixed costs. For a campaign, the gain
+        is the profit.
     promised_gain : float
-        Gain that the plan forecasts for the same number of new cases.
+        Gain that the plan forecasts for a number of `known` new cases.
     promised_error : float
-        Standard error of `promised_gain`, due to the sample from which the plan was made.
+        Standard error of `promised_gain`, due to the sampling error of the sample from which the plan was made.
     effect : Estimate or None
-        Effect of acting on the rate of positives. It compares cases acted on with cases not acted on that have the same
-        score and were selected at random (by hash). None without such a selection, or if the outcomes of cases not
-        acted on are unknown.
+        Effect of acting on the rate of positives, estimated from cases with equal scores among which a hash of the
+        identifier decided on which cases to act. None if the plan has no such random selection, or if the outcomes of
+        cases not acted on are unknown.
     """
 
     n: int
@@ -147,22 +153,23 @@ class PlanOutcomes(Result):
     def kept(self) -> bool:
         """True if the achieved gain is not significantly below the promised gain.
 
-        This is a one-sided test at the level of the intervals: promised − achieved ≤ z·√(s₁² + s₂²), with the standard
-        errors s₁ and s₂. If the forecast is correct, the result is True with probability `level`.
+        This is a one-sided test at the level of the intervals: promised − achieved ≤ z·√(s₁² + s₂²). Here s₁ and s₂ are
+        the standard errors of the achieved and of the promised gain. If the forecast is correct, the result is True
+        with probability `level`.
         """
         error = math.hypot(self.gain.standard_error, self.promised_error)
         return self.promised_gain - self.gain.value <= normal_quantile(2 * self.gain.level - 1) * error
 
     @property
     def promise(self) -> Estimate:
-        """The promised gain, with an interval for the sampling error of the plan's own sample."""
+        """The promised gain with a confidence interval, which accounts for the sampling error of the plan's sample."""
         half_width = normal_quantile(self.gain.level) * self.promised_error
         low, high = self.promised_gain - half_width, self.promised_gain + half_width
         return Estimate(self.promised_gain, low, high, self.gain.level, "normal", self.known, self.promised_error)
 
     @property
     def note(self) -> str:
-        """The result in one sentence."""
+        """Achieved and promised rate and gain in one sentence."""
         effect = "" if self.effect is None else f"; acting changes the rate by {self.effect.words}"
         return (
             f"{self.known:,} of {self.acted:,} acted on: rate {self.rate.words}, promised {self.promised_rate:.4g}; "
@@ -181,21 +188,24 @@ def outcomes_of(
     Parameters
     ----------
     promise : Promise
+        The forecast of the plan.
     acted, positive, known : array of n booleans
-        Rows that were acted on, positive rows, and rows with known outcomes.
+        True for rows that were acted on, for positive rows, and for rows with known outcomes.
     strata : array of n whole numbers
-        Rows with the same number were selected among by hash; −1 for rows that were decided by their score.
-    gains : array of n
-        Gain from acting on each row relative to not acting, also for rows that were not acted on.
+        Number of the stratum of each row. A stratum contains rows with equal scores from which the rows acted on were
+        selected by hash. The number is −1 if the score alone decided on the row.
+    gains : array of n numbers
+        Gain from acting on each row relative to not acting. Rows that were not acted on also need a gain.
     level : float
         Confidence level.
 
     Notes
     -----
-    The rate has Wilson's interval. The gain has a normal interval: n·m ± z·s·√n for n cases with mean gain m and
-    variance s². The effect is the Mantel–Haenszel difference of rates over strata, Σ w(p₁ − p₀)/Σ w with w = n₁·n₀/(n₁
-    + n₀). Its variance is Σ w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)². Strata with fewer than two cases in
-    an arm are omitted.
+    The interval of the rate is Wilson's interval. The interval of the gain is a normal interval: n·m ± z·s·√n for n
+    cases with mean gain m and variance s². The effect is the Mantel–Haenszel difference of rates, Σ w(p₁ − p₀)/Σ w. The
+    sums are over strata, with n₁ cases acted on at rate p₁, n₀ cases not acted on at rate p₀, and w = n₁·n₀/(n₁ + n₀).
+    The variance of the effect is Σ w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)². Strata with n₁ < 2 or n₀ < 2
+    are omitted.
     """
     seen = acted & known
     n, n_positive = int(seen.sum()), int((seen & positive).sum())
@@ -207,7 +217,7 @@ def outcomes_of(
     half_width = normal_quantile(level) * error
     low, high = value - half_width, value + half_width
     few = min(n_positive, n - n_positive) < _FEWEST_OF_A_CLASS
-    doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives, or others, among the acted" if few else ""
+    doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives or negatives among the cases acted on" if few else ""
     gain = Estimate(value, low, high, method="normal", standard_error=error, reason=doubt, **options)
     promised_gain = n * promise.gain - promise.fixed
     effect = _effect(acted, positive, known, strata, level)
@@ -216,7 +226,7 @@ def outcomes_of(
 
 
 def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: float) -> Estimate | None:
-    """Return the effect of acting on the rate of positives among rows selected by hash; None if there are too few."""
+    """Return the effect of acting on the rate of positives, from rows selected by hash; None if there are too few."""
     used = known & (strata >= 0)
     size = int(strata.max(initial=-1)) + 1
     if not size:
@@ -240,16 +250,16 @@ def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: f
     half_width = normal_quantile(level) * error
     fewest = min(x1.sum(), x0.sum(), (n1 - x1).sum(), (n0 - x0).sum())
     few = fewest < _FEWEST_OF_A_CLASS
-    doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives, or others, in an arm" if few else ""
+    doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives or negatives in one of the two groups compared" if few else ""
     low, high = max(value - half_width, -1.0), min(value + half_width, 1.0)
-    method, n = "Mantel–Haenszel difference of drawn cases", float(n1.sum() + n0.sum())
+    method, n = "Mantel–Haenszel difference of rates", float(n1.sum() + n0.sum())
     return Estimate(value, low, high, level, method, n, error, reason=doubt)
 
 
 class Note(str):
-    """Note for the reader of a plan: a text with a code and parameters.
+    """Note for the reader of a plan: a string with the attributes `code` and `parameters`.
 
-    Programs can read `code` and `parameters`. A file contains only the text of a note.
+    Programs can read `code` and `parameters`. A saved plan contains only the text of its notes.
     """
 
     code: str
@@ -265,7 +275,7 @@ class Note(str):
 
 
 class Plan(Result):
-    """A rule that selects the cases to act on, with the expected result.
+    """A rule that selects the cases to act on, with a forecast of the result.
 
     `rocscope.choose`, `rocscope.plan_campaign` and `rocscope.allocate` return plans; `rocscope.load_plan` reads them
     from files.
@@ -282,17 +292,23 @@ class Plan(Result):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The models whose scores are needed to apply the plan; none if everybody or nobody is acted on."""
+        """Names of the models whose scores are needed to apply the plan.
+
+        Empty if the plan acts on everybody or nobody.
+        """
         raise NotImplementedError
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models of the plan."""
+        """Names of the models of the plan."""
         raise NotImplementedError
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns with amounts used as costs or benefits."""
+        """Names of the columns that contain the costs or benefits of each row.
+
+        Empty if these are equal for all rows.
+        """
         return ()
 
     @property
@@ -302,15 +318,15 @@ class Plan(Result):
 
     @property
     def several_actions(self) -> bool:
-        """True if the plan has several actions; `assign` then returns the action of each case."""
+        """True if the plan selects one of several actions for each case; `assign` then returns these actions."""
         return False
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:  # noqa: ARG002
-        """Return the action of each case; only for a plan with several actions."""
-        raise InputError("plan", expected="a plan with several actions", got=type(self).__name__, hint="use select")
+        """Return the action for each case; available only for a plan with several actions."""
+        raise InputError("plan", expected="a plan with several actions", got=type(self).__name__, hint="call select")
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
-        """Return the indices of the rows to act on, best first; see `select`."""
+        """Return the indices of the rows to act on, best first; `select` describes the parameters."""
         raise NotImplementedError
 
     def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:  # noqa: ARG002
@@ -319,14 +335,15 @@ class Plan(Result):
 
     @cached_property
     def promise(self) -> Promise:
-        """Forecast for new cases that are acted on."""
+        """Forecast of the outcomes of the new cases on which the plan acts."""
         raise NotImplementedError
 
     @cached_property
     def on_new_cases(self) -> ChosenEstimate | None:
-        """Estimate of the profit, cost or criterion on new cases, as by `interval`; None if unknown.
+        """Estimate of the profit, cost or criterion on new cases, with an interval; None if it cannot be computed.
 
-        It is unknown for counts of weights and for files of earlier versions; only the apparent value is known then.
+        The estimate is None if the plan was made from sums of weights, or was saved by an earlier version. Only the
+        value in the sample is available then.
         """
         try:
             estimate = self._new_cases()
@@ -335,12 +352,12 @@ class Plan(Result):
         return None if math.isnan(estimate.value) else estimate
 
     def _new_cases(self) -> ChosenEstimate:
-        """Return the estimate for new cases; raise if it cannot be computed."""
+        """Return the estimate for new cases; raise an error if it cannot be computed."""
         raise NotImplementedError
 
     @cached_property
     def read_with(self) -> dict[str, Any]:
-        """Options with which the command line read the rows, such as the label column; empty for a plan from Python."""
+        """Command-line options for reading the rows, such as the label column; empty for a plan made in Python."""
         return {}
 
     @property
@@ -349,7 +366,7 @@ class Plan(Result):
         return self.sentence()
 
     def sentence(self, currency: str = "") -> str:
-        """Return the `verdict` with amounts in a currency, such as "€" or "CHF".
+        """Return the recommendation in one sentence, with amounts in a currency such as "€" or "CHF".
 
         Examples
         --------
@@ -362,14 +379,14 @@ class Plan(Result):
         raise NotImplementedError
 
     def _expected(self, name: str, apparent: float, currency: str = "", cases: str = "cases") -> str:
-        """Return the value on new cases as text or, if it is unknown, the apparent value."""
+        """Return the expected value on new cases as text or, if it is unknown, the value in the sample."""
         estimate = self.on_new_cases
         if estimate is None:
             return f"{name} of {in_currency(f'{apparent:,.4g}', currency)} (apparent: on the {cases} of the sample)"
         return estimate.sentence(name, currency, cases)
 
     def _certainty(self, *, pays: bool = True) -> str:
-        """Return the end of a sentence: the probability that acting pays, and reasons to doubt the interval."""
+        """Return the end of a sentence: the probability that acting pays, and why the interval may be unreliable."""
         estimate = self.on_new_cases
         if estimate is None:
             return "."
@@ -382,11 +399,25 @@ class Plan(Result):
         return sentence + super()._repr_html_()
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:
-        """Return the gain from acting on each row relative to not acting, given the labels of the rows."""
+        """Return the gain from acting on each row relative to not acting.
+
+        Parameters
+        ----------
+        positive : array of n booleans
+            True for positive rows.
+        amounts : mapping from column name to array of n numbers
+            Costs or benefits that differ between rows.
+        segment : array of n segments, optional
+            Segment of each row, for an allocation.
+        """
         raise NotImplementedError
 
     def strata(self, scores: Any, segment: Any = None) -> Indices:  # noqa: ARG002
-        """Return a number for each case; cases with the same number are selected among by hash, −1 means by score."""
+        """Return the stratum number of each case.
+
+        A stratum contains cases with equal scores from which the plan selects by hash. The number is −1 if the score
+        alone decides on the case.
+        """
         return np.full(size_of(scores), -1)
 
     @property
@@ -395,7 +426,7 @@ class Plan(Result):
         return None
 
     def said(self, chosen: int, cases: int) -> str:
-        """Return one sentence with the number of cases to act on, and the rule that selects them."""
+        """Return a sentence with the number of cases to act on and the rule that selects these cases."""
         return f"Act on {chosen:,} of {cases:,} cases"
 
     def select(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
@@ -403,19 +434,20 @@ class Plan(Result):
 
         Parameters
         ----------
-        scores : array of n scores, or mapping from model name to array, Predictions, data frame
+        scores : array of n scores, mapping from model name to array, Predictions, or data frame
+            Scores of the new cases. A data frame or mapping contains one column per model of the plan.
         ids : array of n identifiers, optional
-            Identifiers to return; by default row numbers. Ties are broken by their hashes, so the order of the rows
-            does not matter.
+            Identifiers to return; by default row numbers. Hashes of the identifiers decide among equal scores, so the
+            order of the rows does not matter.
         segment : array of n segments, optional
-            Needed for an allocation; by default the segments of the Predictions.
+            Segment of each case, needed for an allocation. By default, the segments of the Predictions.
         random_state : int, Generator, RandomState or None
-            Random seed for breaking ties.
+            Random seed for the selection among equal scores.
 
         Returns
         -------
-        array
-            If the plan states a number of cases, exactly this number of identifiers.
+        array of identifiers
+            If the plan fixes the number of cases to act on, the array contains exactly this number of identifiers.
 
         Examples
         --------
@@ -444,37 +476,41 @@ class Plan(Result):
         pos_label: Any = None,
         **layout: Any,
     ) -> Any:
-        """Apply the plan to new cases, whose labels are not needed.
+        """Apply the plan to new cases. The labels of these cases are not needed.
 
         Parameters
         ----------
-        source : array of scores, mapping, Predictions, data frame, path, or any other source that `rocscope.read`
-        accepts ids : str or array, optional
-            Column of the identifiers, or the identifiers themselves; by default row numbers from 0.
+        source : array of scores, mapping, Predictions, data frame, path, or any other source of `rocscope.read`
+            Scores of the new cases, with any further columns.
+        ids : str or array, optional
+            Name of the identifier column, or the identifiers themselves; by default row numbers from 0.
         scores : str, sequence of str, or mapping from model name to column, optional
-            Score columns, if not named after the models.
+            Names of the score columns. By default, the names of the models.
         segment : str or array, optional
-            Segments, or the name of their column; needed for an allocation.
+            Name of the segment column, or the segments themselves; needed for an allocation.
         keep : sequence of str
-            Further columns to copy to the list.
+            Names of further columns to copy to the result.
         where : str, optional
-            SQL condition; the plan is applied only to rows that satisfy it.
-        random_state : see `select`
+            SQL condition. The plan is applied only to rows that satisfy this condition.
+        random_state : int, Generator, RandomState or None
+            Random seed for the selection among equal scores.
         every_row : bool
-            If True, list all cases in their original order with the decision for each. By default only the cases to act
-            on are listed.
+            If True, return all cases in their original order, with the decision for each case. By default, only the
+            cases to act on are returned.
         label : str, optional
-            With `every_row`: column of the true labels. Adds the outcome of each case, such as "false positive".
+            Name of the column with the true labels, allowed only with `every_row`. Adds the outcome of each case, such
+            as "false positive".
         pos_label : scalar, optional
-            The positive label; needed unless labels are 0/1, -1/1 or true/false.
+            The positive label. By default, the label 1 or true; labels other than 0/1, -1/1 or true/false need
+            `pos_label`.
         **layout
             Format of a file: `format`, `decimal`, `delimiter`, `encoding`, `table`; see `rocscope.read`.
 
         Returns
         -------
         AppliedPlan
-            The list, best first. Use `to_frame` for a data frame, `save` for a CSV file, and `note` for a sentence on
-            the number of cases selected.
+            The cases to act on, best first. `to_frame` returns a data frame, `save` writes a CSV file, and `note`
+            states the number of selected cases.
 
         Examples
         --------
@@ -510,24 +546,29 @@ class Plan(Result):
         Parameters
         ----------
         source : data frame, path, or any other source that `rocscope.read` accepts
-            The cases to which the plan was applied, with outcomes. The plan is applied again to find the cases that
-            were acted on, so pass the same identifiers.
-        ids, scores, segment, where, random_state, **layout : see `apply`
+            The cases to which the plan was applied, with their outcomes. To find the cases that were acted on, the plan
+            is applied again; pass the same identifiers as before.
+        ids, scores, segment, where, random_state, **layout
+            As in `apply`.
         label : str
-            Column of the outcomes. Leave unknown outcomes missing, for example of people who were not contacted.
+            Name of the column with the outcomes. An unknown outcome is a missing value, for example the response of a
+            person who was not contacted.
         acted : str, optional
-            Column of the cases that were acted on, if the plan was not followed; ``"all"`` if the list contains only
-            cases that were acted on. For a plan with several actions, the column of the action of each case. It is
-            required if the list may contain only the customers of a campaign, for example exactly the planned number.
+            Name of the column that marks the cases acted on; needed if the plan was not followed. For a plan with
+            several actions, the column contains the action of each case. Pass ``"all"`` if `source` contains only cases
+            that were acted on. The argument is required if `source` may be only the list of selected cases, for example
+            if it has exactly the planned number of customers.
         pos_label : label, optional
-            The positive label; needed unless labels are 0/1, −1/1 or true/false.
+            The positive label. By default, the label 1 or true; labels other than 0/1, −1/1 or true/false need
+            `pos_label`.
         level : float
             Confidence level of the intervals.
 
         Returns
         -------
         PlanOutcomes
-            The achieved and the promised gain and, for cases selected at random (by hash), the effect of acting.
+            The achieved and the promised gain. If a hash decided among cases with equal scores, also the effect of
+            acting.
 
         Examples
         --------
@@ -543,31 +584,31 @@ class Plan(Result):
         return reach("plan_application").outcomes(self, source, ids, **layout)
 
     def verify(self, data: Any, **columns: Any) -> Any:
-        """Compute the plan again from its data, and compare every number with the stored one.
+        """Compute the plan again from its data, and compare each stored number with the recomputed number.
 
         Parameters
         ----------
-        data : Predictions, counts, or a file, frame, relation or table
-            The rows from which the plan was made, or their counts, with all models that were compared. For an
-            allocation, Predictions with segments or a mapping from segment to data.
+        data : Predictions, counts, or a file, data frame, relation or table
+            The rows from which the plan was made, or their counts at each threshold. The data must contain all models
+            that were compared. For an allocation, pass Predictions with segments, or a mapping from segment to data.
         **columns
-            For a file, frame, relation or table: `label` and further arguments of `rocscope.read`. By default `scores`
-            are the models of the plan. A plan for segments needs `segment`.
+            For a file, data frame, relation or table: `label` and further arguments of `rocscope.read`. By default,
+            `scores` are the names of the plan's models. A plan for segments needs `segment`.
 
         Returns
         -------
         Verification
-            The verdict, and for each number the stored and the recomputed value.
+            The verdict, with the stored and the recomputed value of each number.
 
         Raises
         ------
         InputError
-            If the plan cannot be computed again, because the rows lack a model or a column, or the criterion is a
-            function.
+            If the plan cannot be computed again because the rows lack a model or a column, or because the criterion is
+            a function.
 
         Notes
         -----
-        If another choice has the same cost as the plan, the plan is verified and the tie is reported.
+        If another threshold has the same cost as the plan, the plan passes the check and the tie is reported.
 
         Examples
         --------
@@ -580,11 +621,14 @@ class Plan(Result):
         return reach("plan_verification").verify(self, data)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Write the plan as JSON; an existing file is overwritten, or an error if `force` is False."""
+        """Write the plan to a JSON file.
+
+        If the file exists, it is overwritten; with `force=False` an error is raised.
+        """
         return write_file(path, self.to_json(), force=force)
 
     def to_json(self) -> str:
-        """Return the text of the file that `save` writes.
+        """Return the plan as JSON text, as written by `save`.
 
         Examples
         --------
@@ -596,11 +640,11 @@ class Plan(Result):
         return self.file_format.text(self.stored() | self._expectations() | self._options())
 
     def stored(self) -> dict[str, Any]:
-        """Return the content of the file without the forecast for new cases."""
+        """Return the fields of the plan's file, except the forecast for new cases."""
         return self.to_dict()
 
     def _expectations(self) -> dict[str, Any]:
-        """Return the fields of a file with the value on new cases and the forecast; empty if these are unknown."""
+        """Return the fields with the estimate and the forecast for new cases; empty if these are unknown."""
         estimate = self.on_new_cases
         if estimate is None:
             return {}
@@ -615,7 +659,10 @@ class Plan(Result):
         return {"read_with": self.read_with} if self.read_with else {}
 
     def checked(self, fields: Fields, optional: Mapping[str, Sequence[str]] | None = None) -> Self:
-        """Check that all derived fields of a file agree with this plan; return the plan with its stored forecast."""
+        """Raise an error if a derived field of a file contradicts this plan.
+
+        Return the plan with its stored forecast.
+        """
         content, optional = fields.content, dict(optional or {})
         if "on_new_cases" not in content and "promise" not in content:  # files of earlier versions have neither
             optional[""] = ("on_new_cases", "promise")
@@ -659,7 +706,7 @@ _COSTS = ("expected_cost", "default_cost", "hull_cost", "treat_all_cost", "treat
 
 
 def arguments(fields: Fields) -> dict[str, Any]:
-    """Return the arguments of a Decision from a file, checked for type and range."""
+    """Read the arguments of a `Decision` from the fields of a file, and check their types and ranges."""
     best_costs = None
     if "best_cost_interval" in fields.content:
         best_costs = _ends(fields, "best_cost_interval", "two costs")
@@ -691,7 +738,7 @@ def arguments(fields: Fields) -> dict[str, Any]:
 
 
 def _is_null(fields: Fields, name: str) -> bool:
-    """Return True if a field is present and null; reading a missing field raises an error later."""
+    """Return True if a field is present and null. A missing field raises an error later, when the field is read."""
     return name in fields.content and fields.content[name] is None
 
 
@@ -712,7 +759,7 @@ def _threshold(fields: Fields, negated: bool) -> float:
 
 
 def _next_score(fields: Fields) -> float:
-    """Return the next lower score: −∞ if there is none (null), NaN in files of earlier versions (missing)."""
+    """Return the next lower score: −∞ if there is no lower score (null), NaN if the field is missing."""
     if "next_score" not in fields.content:
         return math.nan
     score = fields.optional_number("next_score")
@@ -734,7 +781,7 @@ def _point(fields: Fields, name: str, threshold: float) -> OperatingPoint:
 
 
 def _randomized_rule(fields: Fields, name: str, point: OperatingPoint, model: str, negated: bool) -> RandomizedRule:
-    """Return the randomised rule of a decision, with the decision's point and second threshold."""
+    """Read a randomised rule, and check that it agrees with the decision's point, model and threshold."""
     inner = fields.inner(name, "two thresholds and the weight of the second")
     first = read_vertex(inner.inner("first", "a threshold of a model"))
     second = read_vertex(inner.inner("second", "a threshold of a model"))
@@ -747,7 +794,7 @@ def _randomized_rule(fields: Fields, name: str, point: OperatingPoint, model: st
         inner.refuse("second", f"the model and threshold of the decision, {decided}")
     for rate, of_point in ((rule.tpr, point.tpr), (rule.fpr, point.fpr)):
         if not math.isclose(rate, of_point, abs_tol=_SLACK):
-            inner.refuse("exact", "a weight that gives the counts of the point")
+            inner.refuse("exact", "a weight that reproduces the counts of the point")
     return rule
 
 
@@ -770,21 +817,21 @@ def _population(fields: Fields) -> float | None:
 def _ends(
     fields: Fields, name: str, what: str, least: float = -math.inf, end: float | None = None
 ) -> tuple[float, float]:
-    """Return two numbers in order; `end` is what null as the second one stands for."""
+    """Read two numbers in ascending order. If the second number is null, `end` replaces it."""
     value = fields.content.get(name)
     if isinstance(value, list) and len(value) == 2:
         low = value[0]
         high: Any = end if value[1] is None else value[1]
         if is_number(low) and (is_number(high) or high == end) and least <= low <= high:
             return low, high
-    return fields.refuse(name, f"{what}, the second not below the first")
+    return fields.refuse(name, f"{what} in ascending order")
 
 
 # Parts that the files of several plans have
 
 
 def read_vertex(fields: Fields) -> HullVertex:
-    """Return a threshold of a model, with its counts, from a file."""
+    """Read a threshold of a model and the counts at this threshold from the fields of a file."""
     cells = {name: fields.number(name) for name in ("tp", "fp", "fn", "tn")}
     threshold = fields.optional_number("threshold")
     if threshold is None:
@@ -796,7 +843,7 @@ def read_vertex(fields: Fields) -> HullVertex:
 
 
 def read_fraction(fields: Fields, name: str, *, zero: bool = False) -> Fraction:
-    """Return a share that is stored as a fraction in text."""
+    """Read a share that is stored as text, such as "3/4"."""
     text = fields.text(name)
     if _FRACTION.fullmatch(text):
         share = Fraction(text)

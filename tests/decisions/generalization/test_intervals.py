@@ -275,7 +275,7 @@ WEIGHTED = rs.Predictions([1, 0, 1, 0] * 20, np.arange(80), sample_weight=np.ful
         (
             lambda: rs.choose(WEIGHTED, subject_to="tpr >= .5 at 95%"),
             WeightError,
-            "expected whole counts, got fractions",
+            "expected whole counts, got fractional counts",
         ),
         (
             lambda: rs.choose(rows_of(groups=np.arange(200) // 2), subject_to="tpr >= .5 at 95%"),
@@ -285,7 +285,7 @@ WEIGHTED = rs.Predictions([1, 0, 1, 0] * 20, np.arange(80), sample_weight=np.ful
         (
             lambda: rs.choose(rows_of(), subject_to="tpr >= .5 at 95%", randomized=True),
             InputError,
-            "randomized: expected bounds with >= or <= on",
+            "randomized: expected bounds with >= or <= and without a level, on",
         ),
         (
             lambda: rs.choose(rows_of(), subject_to=["tpr >= .99 at 95%", "fpr <= .2 at 95%"]),

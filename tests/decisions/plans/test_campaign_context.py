@@ -83,8 +83,8 @@ def test_doors_that_know_no_capacity_refuse_it(call):
 
 
 def test_what_a_campaign_cannot_be_combined_with():
-    with pytest.raises(InputError, match="population: expected none with a Campaign"):
+    with pytest.raises(InputError, match=r"population: expected .*, as in the Campaign, got"):
         rs.choose(PREDS, LIMITED, population=20)
-    with pytest.raises(InputError, match="costs that are the same in every row"):
+    with pytest.raises(InputError, match="a context with equal costs in all rows"):
         rs.choose(PREDS, Campaign(10, 1, "worth", capacity=3))
     assert rs.choose(PREDS, Campaign(10, 1, 5), population=10).population == 10

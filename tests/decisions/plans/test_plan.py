@@ -157,7 +157,7 @@ def test_refusals(call, kind, message):
 
 def test_a_plan_that_was_read_says_that_its_data_are_not_there(tmp_path):
     read = rs.load_plan(PLANS["campaign"].save(tmp_path / "plan.json"))
-    with pytest.raises(InputError, match="plan: expected a plan with its data, got one that was read from a file"):
+    with pytest.raises(InputError, match="plan: expected a plan with its data, got a plan from a file"):
         read.interval()
     with pytest.raises(InputError, match="a plan with its data"):
         _ = read.curve
