@@ -368,7 +368,7 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
     for wrong, message in (
         (("--max-difference", "depth"), "--max-difference: expected a rate and a number"),
         (("--max-difference", "size=1"), "--max-difference: expected "),
-        (("--budget", "5"), "--budget: expected none with a capacity"),
+        (("--budget", "5"), "--budget: expected a capacity or a budget, got both"),
         (("--plot", "x.svg"), "--plot: expected none with --segment"),
     ):
         code, _, err = run(*arguments, *wrong)

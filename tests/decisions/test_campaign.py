@@ -339,7 +339,7 @@ def test_the_band_of_a_sampled_chart():
                 Campaign(population=5, unit_cost=1, unit_benefit=1, response_rate=0.1)
             ),
             InputError,
-            "campaign: expected no response_rate",
+            "campaign: expected a campaign without a response_rate",
         ),
     ],
 )

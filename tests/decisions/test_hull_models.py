@@ -121,7 +121,7 @@ def test_samples_of_different_size_are_compared_by_their_rates(cells):
     shares = {point.prevalence for point in models.values()}
     hull = rs.hull(models)
     if max(shares) - min(shares) > 1e-9:
-        with pytest.raises(PairingError, match=r"expected samples of one prevalence, .*target_prevalence"):
+        with pytest.raises(PairingError, match=r"expected samples with the same prevalence, .*target_prevalence"):
             hull.best(Context())
     context = Context(target_prevalence=0.25, cost_fn=3)
     corners = [OperatingPoint(0, 0, 1, 1), OperatingPoint(1, 1, 0, 0)]

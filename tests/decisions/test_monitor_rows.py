@@ -53,12 +53,12 @@ def test_a_batch_is_counted_once():
     label, score = stream(rng, 200)
     watch = rs.monitor("calibration").update(label, score, when="Mon")
     before = watch.to_dict()
-    with pytest.warns(RocscopeWarning, match=r"counted in batch 1; they are omitted \(again=True"):
+    with pytest.warns(RocscopeWarning, match=r"counted in batch 1 and are omitted; again=True"):
         watch.update(label[::-1], score[::-1], when="Mon")
     assert watch.to_dict() == before
     assert watch.update(label, score, when="Tue").n == 400, "the same numbers on another day are other rows"
     assert watch.update(label, score, when="Mon", again=True).n == 600
-    with pytest.raises(InputError, match="the same batch in both: Mon"):
+    with pytest.raises(InputError, match="got the batch Mon in both monitors"):
         watch.merge(rs.monitor("calibration").update(label, score, when="Mon"))
 
 

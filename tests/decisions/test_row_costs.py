@@ -308,7 +308,7 @@ def test_a_few_large_amounts_make_an_interval_unreliable():
         (lambda: Predictions(Y, AMOUNT, columns={"x": [1, np.nan] * 4}), InputError, r"columns\['x'\]"),
         (lambda: Predictions(Y, AMOUNT, columns={"x": [1] * 7}), InputError, r"columns\['x'\]: expected one entry"),
         (lambda: act_by_row([0.1, 2], FRAUD, {"amount": [1, 2]}), ScoreError, "probabilities from 0 to 1"),
-        (lambda: act_by_row([0.1], Context(0.2), {}), InputError, "no target_prevalence"),
+        (lambda: act_by_row([0.1], Context(0.2), {}), InputError, "a context without target_prevalence"),
         (lambda: act_by_row([0.1], FRAUD), ColumnError, "'amount'"),
         (lambda: compare_row_rule(PREDS, FRAUD), ColumnError, "model"),
     ],

@@ -227,7 +227,7 @@ def test_a_function_cannot_be_asked_again_from_a_file(tmp_path):
     own = rs.choose(PREDS, criterion=lambda tp, fp, fn, tn: tp - fp)
     assert own.verify(PREDS).verified, "it is still there"
     read = Decision.load(own.save(tmp_path / "decision.json"))
-    with pytest.raises(InputError, match=r"criterion: expected a criterion with a name.*got '<lambda>'"):
+    with pytest.raises(InputError, match=r"criterion: expected the name of a criterion, got '<lambda>'"):
         read.verify(PREDS)
     assert prove(own, PREDS).left_open == ("that it is best by <lambda>",)
 

@@ -1,9 +1,12 @@
-"""Divide one capacity or budget among segments: `allocate`, and plans of several actions.
+"""Divide one capacity or budget among segments, for one action or for several actions.
 
-`allocate` returns an `Allocation` of one action, or an `ActionAllocation` of several actions. Several actions are
-ordered by their stakes, and each action is allocated among the cases of the previous one. Both start with the greedy
-optimum without bounds on segments. If this optimum satisfies the bounds, it is the result. Otherwise a linear program
-is solved; its additional cost is the price of the bounds. The methods are in `rocscope.decisions.apportionment`.
+`allocate` returns an `Allocation` for one action, or an `ActionAllocation` for several actions. Several actions are
+sorted by their stakes: the gain from acting on a positive plus the loss from acting on a negative. Each action is
+allocated to some of the cases that got the previous action.
+
+The greedy optimum without bounds on segments is computed first. If this optimum satisfies the bounds, it is the result.
+Otherwise a linear program is solved. The price of the bounds is the cost of its solution minus the cost of the greedy
+optimum. The methods are in `rocscope.decisions.apportionment`.
 """
 
 import math
@@ -47,28 +50,29 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ActionAllocation(SegmentPlan):
-    """A threshold for each action in each segment, jointly optimal under one limit.
+    """One threshold per segment and action, jointly optimal under one capacity or budget.
 
     ``rocscope.allocate(…, actions=…)`` returns these plans.
 
     Attributes
     ----------
     actions : dict from segment to names
-        Actions in increasing order of stakes; the last action is for the cases with the highest scores.
+        Names of the actions in increasing order of stakes (gain from a positive plus loss from a negative). The cases
+        with the highest scores get the last action.
     places : tuple of Allocation
-        Allocation i contains all cases that get the i-th action of their segment or a later action. The costs in
-        allocation i are the additional costs of the i-th action compared with the previous action. The first
-        allocation also contains the bounds on segments.
+        One allocation per position in the order of actions. Allocation i contains the cases that get the i-th action of
+        their segment or a later action. Its costs are the cost differences between the i-th action and the previous
+        action. Only the first allocation contains the bounds on segments.
     marginal : float
-        Saving from one more case of the capacity, or from one more unit of the budget; NaN with bounds on segments.
+        Saving if the capacity is one case larger, or the budget one unit larger; NaN with bounds on segments.
     limit : Fraction or None
         The capacity, or the budget after fixed costs.
     in_money : bool
         True if the limit is a budget.
     campaigns : tuple of ActionCampaign
-        Campaigns with their own fixed cost or capacity. `ActionCampaign.runs` is True if the campaign is run.
+        Campaigns that have a fixed cost or a capacity. `ActionCampaign.runs` is True if the campaign is run.
     source : AllocationSource or None
-        The data; None if the plan was read from a file.
+        The data of the plan; None if the plan was read from a file.
 
     Examples
     --------
@@ -94,7 +98,7 @@ class ActionAllocation(SegmentPlan):
 
     @property
     def allocations(self) -> tuple[Allocation, ...]:
-        """One allocation for each position in the order of actions; the same as `places`."""
+        """One allocation per position in the order of actions; an alias of `places`."""
         return self.places
 
     @property
@@ -104,7 +108,7 @@ class ActionAllocation(SegmentPlan):
 
     @property
     def price(self) -> float:
-        """Cost of the bounds on segments: total cost minus the cost of the best plan without bounds."""
+        """Cost of the bounds on segments: total cost minus the cost of the best plan without these bounds."""
         return self.places[0].price
 
     @property
@@ -114,11 +118,11 @@ class ActionAllocation(SegmentPlan):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The campaigns that are not run, because they do not cover their fixed costs."""
+        """Labels of the campaigns that are not run, because their gain does not cover their fixed cost."""
         return tuple(campaign.label for campaign in self.campaigns if not campaign.runs)
 
     def keeps_capacities(self, tolerance: float = _ROUNDING) -> bool:
-        """Return True if each campaign has at most its own capacity of cases, up to a relative tolerance."""
+        """Return True if no campaign has more cases than its capacity, up to a relative tolerance."""
         for campaign in self.campaigns:
             covered = campaign.places(self.actions) >= 0
             cases = float(self.cases[campaign.action][covered].sum())
@@ -128,7 +132,7 @@ class ActionAllocation(SegmentPlan):
 
     @cached_property
     def cases(self) -> dict[str, Array]:
-        """Expected number of cases that get each action, by segment."""
+        """Expected number of cases per segment, for each action name."""
         reached = [place.cases for place in self.places]
         reached.append(np.zeros(self.names.size))  # no action follows the last one
         names = {name for order in self.actions.values() for name in order}
@@ -151,17 +155,21 @@ class ActionAllocation(SegmentPlan):
         return True
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.str_]:
-        """Return the action of each case; an empty text for cases without an action.
+        """Return the action for each case; an empty string for cases without an action.
 
         Parameters
         ----------
         scores, ids, segment, random_state : see `Allocation.predict`
 
+        Returns
+        -------
+        array of n strings
+
         Notes
         -----
-        The number of cases that get any action is determined as in `Allocation.predict`. The cases of each later action
-        are selected among the cases of the previous action. The number selected is the planned share of each segment,
-        rounded down. It is rounded up if the previous action would otherwise get more cases than planned.
+        The number of cases that get any action is determined as in `Allocation.predict`. The cases for each later
+        action are selected among the cases for the previous action. Their number is the planned share of the segment,
+        rounded down. The number is rounded up if the previous action would otherwise get more cases than planned.
         """
         cases = self.places[0].listed(scores, segment)
         hashes = hashes_of(ids, cases.code.size, random_state)
@@ -175,7 +183,7 @@ class ActionAllocation(SegmentPlan):
         return order[cases.segments[cases.code], place_of_row]
 
     def _numbers(self, cases: ListedCases) -> list[Array]:
-        """Return, for each action, the number of cases in each segment that get this action or a later one."""
+        """Return, for each action, the number of cases per segment that get this action or a later action."""
         first, *later = self.places
         numbers, planned = [first.numbers(cases, down=self.in_money)], first.planned(cases)
         for place in later:
@@ -192,11 +200,11 @@ class ActionAllocation(SegmentPlan):
         return numbers
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
-        """Return the rows that get an action, in the order of the input."""
+        """Return the indices of the rows that get an action, in the order of the input."""
         return np.flatnonzero(self.assign(scores, ids, segment=segment, random_state=random_state) != "")
 
     def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
-        """Return the gain of the action of each row relative to no action; 0 for rows without an action."""
+        """Return the gain from each row's action, relative to no action; 0 for rows without an action."""
         given = np.asarray(action).tolist()
         segment = segment if self.by_segment else np.repeat(self.names, len(given))
         unknown = {*given} - {"", *self.cases}
@@ -223,9 +231,9 @@ class ActionAllocation(SegmentPlan):
         places = tuple(Allocation.of_fields(place) for place in fields.objects("places"))
         orders = [segment.texts("actions") for segment in fields.objects("segments")]
         if not places or any(place.keys != places[0].keys or len(place.keys) != len(orders) for place in places):
-            fields.refuse("places", "an allocation to the same segments for each action")
+            fields.refuse("places", "allocations with the same segments")
         if any(len({*order}) != len(places) for order in orders):
-            fields.refuse("segments", "one action for each place")
+            fields.refuse("segments", f"{len(places)} different actions in each segment")
         limit = allocation.optional_fraction(fields, "limit")
         in_money = fields.take("in_money", bool, "true or false")
         actions = dict(zip(places[0].keys, orders, strict=True))
@@ -237,7 +245,7 @@ class ActionAllocation(SegmentPlan):
         return plan.checked(fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cost, the limit and the actions of all segments, safe for JSON."""
+        """Return the cost, the limit and the actions of all segments as JSON-compatible data."""
         content: dict[str, Any] = {name: getattr(self, name) for name in ("cost", "profit", "marginal", "in_money")}
         content["limit"] = None if self.limit is None else str(self.limit)
         if self.campaigns:
@@ -260,7 +268,7 @@ class ActionAllocation(SegmentPlan):
 
 
 def _campaign_content(campaign: ActionCampaign) -> dict[str, Any]:
-    """Return the fields of a campaign for a file, with exact numbers as text."""
+    """Return the fields of a campaign for a file. Exact numbers are stored as text."""
     content = vars(campaign) | {"fixed_cost": str(campaign.fixed_cost)}
     return content | {"capacity": None if campaign.capacity is None else str(campaign.capacity)}
 
@@ -287,44 +295,51 @@ def allocate(
 ) -> Allocation | ActionAllocation:
     """Divide one capacity or budget among segments at the lowest total cost.
 
+    Each segment gets a threshold or a randomised rule; with several actions, one for each action.
+
     Parameters
     ----------
     segments : Predictions with segments, SegmentedCounts, or mapping from segment to data of one or several models
-        The data of the segments (such as regions, branches or campaigns) that share the limit; see `rocscope.sample`.
-        If a segment has several models, each is used for the scores where it is best. In a mapping, segments may have
+        Data of the segments that share the capacity or budget, such as regions or branches; see `rocscope.sample`. If a
+        segment has several models, its thresholds may come from different models. In a mapping, segments may have
         different models.
     context : Context or Campaign, or mapping from segment to one, optional
-        Costs and prevalence; by default equal costs. A single Context or Campaign applies to all segments together, and
-        may name columns of costs or benefits in the rows. In a mapping, each Campaign has its own population.
+        Costs and prevalence. By default, equal costs and the prevalence of each segment are used. A single Context or
+        Campaign applies to all segments together; its costs or benefits may be names of columns in the rows. In a
+        mapping, the population of each Campaign is the population of its segment.
     capacity : float, optional
-        Largest number of positive predictions in all segments; by default the capacity of the Campaign.
+        Largest total number of positive predictions over all segments. By default, the capacity of the Campaign.
     budget : float, optional
-        Largest total of fixed and unit costs of campaigns. A campaign that does not cover its fixed cost is not run.
+        Largest total cost of the campaigns: fixed costs plus unit costs. A campaign whose gain does not cover its fixed
+        cost is not run.
     max_difference : mapping from rate to number, or str, optional
-        Largest difference of a rate between any two segments, as in ``{"tpr": 0.05}``. The names are "tpr"
-        (``"equal_opportunity"``), "fpr", both (``"equalized_odds"``) and "depth" (``"demographic_parity"``). A text
-        alone means a difference of 0.
+        Largest allowed difference of a rate between any two segments, as in ``{"tpr": 0.05}``. The names are ``"tpr"``
+        or ``"equal_opportunity"``, ``"fpr"``, ``"equalized_odds"`` (tpr and fpr), and ``"depth"`` or
+        ``"demographic_parity"``. A name without a number means a difference of 0.
     subject_to : constraints, or mapping from segment to constraints, optional
         Constraints on each segment, such as ``"tpr >= .3"``, ``"precision >= .2"`` or ``"cases >= 50"``.
     population : float, optional
-        Number of cases on which the allocation will be used; by default the number in the sample.
+        Number of cases on which the allocation will be used. By default, the number of cases in the sample.
     actions : mapping from name to context, optional
-        Several actions, such as a letter and a call, instead of `context`. Each has a Context or Campaign, or a mapping
-        from segment to one. Each case gets at most one action. Campaigns may have fixed costs and their own capacities;
-        the best set of campaigns is run. Data without segments are one segment, "all".
+        Several actions, such as a letter and a call; replaces `context`. The value of each action is a Context, a
+        Campaign, or a mapping from segment to Context or Campaign. Each case gets at most one action. Campaigns may
+        have fixed costs and capacities; the most profitable set of campaigns is run. Data without segments are treated
+        as one segment named "all".
 
     Returns
     -------
     Allocation or ActionAllocation
-        The threshold or randomised rule of each segment (and action), with total cost and marginal value.
+        The threshold or randomised rule of each segment, with the total cost and the marginal value of the capacity or
+        budget. With several actions, an ActionAllocation with rules for each action.
 
     Raises
     ------
     InputError
-        If false alarms are rewarded, if both limits are given, or if a budget is given without unit costs. Also if a
-        segment has several models and there are several actions.
+        If false alarms have a negative cost, if both a capacity and a budget are given, or if a budget is given without
+        unit costs. Also if a segment has several models and there are several actions.
     InfeasibleError
-        If no allocation within the limit satisfies the constraints of all segments; the message states what they need.
+        If no allocation within the capacity or budget satisfies the constraints of all segments. The message gives the
+        smallest sufficient capacity or budget, if there is one.
     PairingError
         If the models of a segment were not counted on the same rows.
 
@@ -334,28 +349,29 @@ def allocate(
 
     Notes
     -----
-    The result is the optimum over all rules, including randomised ones, of all models in all segments. Without bounds
-    on differences, the steps between hull vertices are sorted by gain per case (or per unit of the budget), and taken
-    until the limit is reached. All segments then have the same slope, and one step may be taken in part, at random.
-    This is exact, and after ranking takes O(v log v) time for v vertices of all hulls.
+    The result is optimal among all rules, including randomised rules, of all models in all segments. In each segment, a
+    step from one vertex of the ROC convex hull to the next selects more cases. Without bounds on segments, the steps of
+    all segments are sorted by gain per case (or per unit of the budget), and taken until the limit is reached. Part of
+    the last step may be taken, by a randomised rule. This method is exact. After ranking, it takes O(v log v) time,
+    where v is the number of vertices of all hulls.
 
-    With bounds on differences, HiGHS solves a linear program over the upper and lower hull vertices of all segments, to
-    9 digits. It is not needed if the allocation without bounds satisfies them. A segment without positives has no tpr,
-    and a segment without negatives no fpr, so bounds on these rates do not apply to it. With equalised odds, up to
-    three thresholds decide shares of one segment.
+    If this allocation violates bounds on differences, HiGHS solves a linear program over the upper and lower hull
+    vertices of all segments, to 9 digits. A bound on tpr does not apply to segments without positives. A bound on fpr
+    does not apply to segments without negatives. With equalised odds, a segment may have a randomised rule with up to
+    three thresholds.
 
-    A fixed cost is paid for each campaign that is run, which is for all segments or for one. HiGHS selects the
-    campaigns to run by a mixed-integer program; the allocation among these is then exact. The capacity of a segment's
-    own campaign is a constraint on this segment.
+    Each campaign that is run has a fixed cost. A campaign applies to all segments or to one segment. HiGHS selects the
+    campaigns to run by solving a mixed-integer program. The allocation among the selected campaigns is exact. The
+    capacity of a campaign for one segment is a constraint on this segment.
 
-    Several actions are a multiple-choice knapsack problem over the steps of the upper hulls, solved in fractions.
-    Bounds on differences and segments apply to the cases that get any action, and need a linear program over all
-    scores. The campaigns to run are selected as above. If a campaign would exceed its own capacity, a linear program
-    over the steps replaces the knapsack.
+    With several actions, the allocation is a multiple-choice knapsack problem over the steps of the upper hulls, solved
+    in exact fractions. Bounds on differences and on segments apply to the cases that get any action, and need a linear
+    program over all scores. The campaigns to run are selected by a mixed-integer program. If a campaign would exceed
+    its capacity, a linear program over the steps replaces the knapsack algorithm.
 
-    The allocation is the best one in this sample. On new cases its cost is higher, and segments differ more. A bound on
-    differences is satisfied only on the counted cases; the repr of the result shows the 95% interval of the difference
-    on new cases.
+    The allocation is chosen on this sample. On new cases, expect a higher cost and larger differences between segments.
+    A bound on differences holds only in this sample; the repr of the result shows a 95% confidence interval of the
+    difference on new cases.
 
     References
     ----------
@@ -364,7 +380,8 @@ def allocate(
 
     Examples
     --------
-    Four contacts in the north reach three positives. The fifth is one of two tied cases in the south, at random:
+    Four contacts in the north reach three positives. The fifth contact is drawn at random from two tied cases in the
+    south:
 
     >>> from rocscope import ThresholdCounts
     >>> north, south = ThresholdCounts([2, 1], [3, 1], [1, 3]), ThresholdCounts([2, 1], [1, 1], [1, 5])
@@ -423,14 +440,14 @@ def allocate(
 
 
 def one_list(data: Any) -> Any:
-    """Return data without segments as one segment; other data unchanged."""
+    """Return data without segments as a single segment; return other data unchanged."""
     without = isinstance(data, ThresholdCounts) or (isinstance(data, Predictions) and data.segment is None)
     return {ONE_LIST: data} if without else data
 
 
 @dataclass(frozen=True)
 class AllocationLimits:
-    """The limit and the bounds on segments, as passed to `allocate`."""
+    """Arguments of `allocate` that limit the allocation: the capacity or budget, and the bounds on segments."""
 
     capacity: float | None
     budget: float | None
@@ -449,18 +466,18 @@ class AllocationLimits:
 
     @property
     def constrained(self) -> bool:
-        """True if there are constraints on segments; an empty text or collection means none."""
+        """True if there are constraints on segments; False for an empty string or collection."""
         sized = isinstance(self.subject_to, str | Sequence | Mapping)
         return self.subject_to is not None and not (sized and not self.subject_to)
 
     @property
     def bounded(self) -> bool:
-        """True if there are bounds on segments; these need all distinct scores instead of hulls."""
+        """True if there are bounds on segments; the linear program then uses all distinct scores instead of hulls."""
         return bool(self.differences) or self.constrained
 
     @property
     def constraint_texts(self) -> tuple[tuple[Hashable, str], ...]:
-        """Constraints as texts, each with its segment; None means all segments."""
+        """Pairs of a segment and a constraint as text; the segment None means all segments."""
         by_segment = self.subject_to if isinstance(self.subject_to, Mapping) else {None: self.subject_to}
         texts = []
         for name, constraints in by_segment.items():
@@ -468,13 +485,13 @@ class AllocationLimits:
         return tuple(texts)
 
     def with_capacities(self, capacities: Mapping[Hashable, float]) -> "AllocationLimits":
-        """Return the limits with the capacities of campaigns as constraints of their segments."""
+        """Return the limits with further constraints: the capacities of campaigns for single segments."""
         if not capacities:
             return self
         same = () if isinstance(self.subject_to, Mapping) or not self.constrained else constraints_of(self.subject_to)
         if same:
-            expected, hint = "a mapping from segment", "capacities of segments' campaigns are constraints by segment"
-            raise InputError("subject_to", expected=expected, got=check.shown(self.subject_to), hint=hint)
+            expected = "a mapping from segment to constraints, because a Campaign of a segment has a capacity"
+            raise InputError("subject_to", expected=expected, got=check.shown(self.subject_to))
         by_segment: dict[Hashable, Any] = {}
         if self.constrained:
             by_segment = {name: constraints_of(constraints) for name, constraints in self.subject_to.items()}
@@ -483,31 +500,31 @@ class AllocationLimits:
         return replace(self, subject_to=by_segment)
 
     def segment_bounds(self, points: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
-        """Return the constraints of each segment."""
+        """Return the constraints for each segment."""
         return apportionment.segment_bounds(self.subject_to, points, costs) if self.constrained else []
 
     def hold(self, plan: Allocation, bounds: Sequence[SegmentBound]) -> bool:
-        """Return True if an allocation made without bounds on segments satisfies them."""
+        """Return True if an allocation that ignores the bounds on segments satisfies these bounds."""
         for rate, most in self.differences.items():
             if plan.difference(rate) > most + _ROUNDING:
                 return False
         return all(bound.holds(*plan.counts) for bound in bounds)
 
     def require_cases(self) -> None:
-        """Raise for bounds on rates of the classes, which are not available for costs in columns."""
+        """Raise an error for bounds on rates within a class, which are not available for costs in columns."""
         unsuitable = [rate for rate in self.differences if rate != "depth"]
         for _, text in self.constraint_texts if self.constrained else ():
             quantities = {str(constraint): constraint.quantity for constraint in constraints_of(text)}
             unsuitable += [bound for bound, quantity in quantities.items() if quantity not in ("cases", "depth")]
         if unsuitable:
-            expected = "bounds on cases or depth, because costs are columns"
-            raise InputError("subject_to and max_difference", expected=expected, got=unsuitable[0])
+            expected, hint = "bounds on cases or depth", "other rates are undefined if costs are columns"
+            raise InputError("subject_to and max_difference", expected=expected, got=unsuitable[0], hint=hint)
 
 
 def _allocate_one(
     context: Any, limits: AllocationLimits, population: float | None, segments: Any
 ) -> tuple[Allocation, float]:
-    """Return an allocation of one action, and the marginal value of the limit without bounds on segments."""
+    """Return an allocation for one action, and the marginal value of the capacity or budget."""
     amounts = RowAmounts.of(segments, context)
     if amounts is not None:
         limits.require_cases()
@@ -529,11 +546,11 @@ def best_allocation(
     limits: AllocationLimits,
     amounts: RowAmounts | None = None,
 ) -> tuple[Allocation, float]:
-    """Return the allocation of lowest cost, and the marginal value of the limit.
+    """Return the allocation with the lowest cost, and the marginal value of the capacity or budget.
 
-    `limit` is before fixed costs. If there are fixed costs, the campaigns to run are selected by a mixed-integer
-    program. To correct for its tolerance, each campaign is then added or removed in turn, with the exact optimum of
-    each set.
+    A budget in `limit` includes fixed costs. If there are fixed costs, a mixed-integer program selects the campaigns to
+    run. Because the solver has a tolerance, campaigns are then added or removed one at a time, as long as the exact
+    optimum improves.
     """
 
     def with_runs(runs: tuple[bool, ...], rest: Fraction | None) -> tuple[Allocation, float]:
@@ -557,15 +574,17 @@ def _best_set(
     limit: Fraction | None,
     limits: AllocationLimits,
 ) -> PlanAndValue:
-    """Return the best plan found by adding or removing one campaign at a time, until the profit does not increase.
+    """Return the best plan: add or remove one campaign at a time, as long as the profit increases.
 
     Parameters
     ----------
-    with_runs : function that returns the plan for the campaigns that are run and the limit after their fixed costs
+    with_runs : function of (runs, limit)
+        Returns the best plan for a set of campaigns, given the limit after their fixed costs.
     chosen : tuple of bool
-        First set of campaigns to run, which satisfies the bounds. With bounds on segments it is not changed.
+        First set of campaigns to run, one boolean per campaign. This set satisfies the bounds. With bounds on segments,
+        the set is not changed.
     fixed_costs : sequence of Fraction
-        Fixed costs of the campaigns in `chosen`. A campaign with a fixed cost of 0 is always run.
+        Fixed cost of each campaign. A campaign with a fixed cost of 0 is always run.
     """
 
     def payable(runs: tuple[bool, ...]) -> PlanAndValue | None:
@@ -593,9 +612,9 @@ def _best_of_runs(
     limits: AllocationLimits,
     amounts: RowAmounts | None,
 ) -> tuple[Allocation, float]:
-    """Return the allocation of lowest cost for the campaigns that are run, and the marginal value of the limit.
+    """Return the allocation with the lowest cost for a given set of campaigns, and the marginal value of the limit.
 
-    The marginal value is 0 if bounds on segments leave a part of the limit unused.
+    The marginal value is 0 if bounds on segments leave part of the limit unused.
     """
     bounds = limits.segment_bounds(points, costs)
     greedy = apportionment.greedy_steps(points.upper, costs, limit)
@@ -613,12 +632,12 @@ def _best_of_runs(
 def _allocate_actions(
     actions: Any, limits: AllocationLimits, population: float | None, segments: Any
 ) -> tuple[ActionAllocation, float]:
-    """Return an allocation of several actions, and the marginal value of the limit without bounds on segments."""
+    """Return an allocation for several actions, and the marginal value of the capacity or budget."""
     points = levels_of(segments, all_levels=limits.bounded)
     if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
-        hint = "select one model first with rocscope.choose"
-        expected = "one model in each segment, because there are several actions"
-        raise InputError("segments", expected=expected, got="several", hint=hint)
+        hint = "select one model with rocscope.choose. Several actions need one model per segment"
+        got = "a segment with several models"
+        raise InputError("segments", expected="segments with one model each", got=got, hint=hint)
     costs, campaigns = segment_costs.costs_by_action(actions, points.upper, population, budget=limits.in_money)
     # The capacity of an action is a constraint on its campaign, not the limit.
     limit = GivenCosts(Context(), None).limit(limits.capacity, limits.budget)
@@ -632,10 +651,10 @@ def best_actions(
     limits: AllocationLimits,
     campaigns: tuple[ActionCampaign, ...],
 ) -> tuple[ActionAllocation, float]:
-    """Return the actions of lowest cost, and the marginal value of the limit.
+    """Return the allocation of actions with the lowest cost, and the marginal value of the capacity or budget.
 
-    `costs` contains, for each segment, the unit costs of its actions by name, in increasing order of stakes. `limit` is
-    before fixed costs. The campaigns to run are selected as in `best_allocation`.
+    For each segment, `costs` maps each action to its unit costs, in increasing order of stakes. A budget in `limit`
+    includes fixed costs. The campaigns to run are selected as in `best_allocation`.
     """
     by_segment = dict(zip(points.keys, costs, strict=True))
 
@@ -663,7 +682,7 @@ def _best_actions_of_runs(
     limits: AllocationLimits,
     campaigns: tuple[ActionCampaign, ...],
 ) -> tuple[ActionAllocation, float]:
-    """Return the actions of lowest cost for the campaigns that are run, and the marginal value of the limit."""
+    """Return the best allocation of actions for a given set of campaigns, and the marginal value of the limit."""
     differences, in_money = limits.differences, limits.in_money
     hulls, increments = points.upper, segment_costs.incremental_costs(list(costs.values()))
     paid = sum((campaign.fixed_cost for campaign in campaigns if campaign.runs), Fraction(0))
@@ -700,7 +719,7 @@ def _best_actions_of_runs(
 def allocation_of(
     points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts, limit: Fraction | None, *, in_money: bool
 ) -> Allocation:
-    """Return an allocation, with its cost computed exactly and rounded once."""
+    """Return an allocation with its total cost. The cost is computed in fractions and rounded once."""
     left = costs.total(UnitCosts.cost_of_leaving, np.arange(points.n_pos.size), points.n_pos, points.n_neg)
     acting = shares.point >= 0
     whole = np.array([share == 1 for share in shares.share])

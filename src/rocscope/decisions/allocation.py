@@ -1,13 +1,13 @@
 """Allocation: a threshold for each segment under one shared capacity or budget, and its expected cost on new cases.
 
-`rocscope.allocate` makes an allocation from the operating points of all segments, from `SegmentShares` (the share of a
-segment's cases that is decided at each point), and from the unit costs of each segment. The file has this order: the
-class; its application to a list of new cases (`ListedCases`); the interval of its expected cost; and the file format,
-with exact fractions and counts.
+An allocation contains the operating points of all segments, the unit costs of each segment, and `SegmentShares`: the
+share of a segment's cases to which each point applies. The module also applies an allocation to new cases
+(`ListedCases`), computes the interval of its expected cost, and defines the file format, with exact fractions and
+counts.
 
 For the interval, thresholds are chosen again on nine tenths of the cases and applied to the held-out tenth
-(`held_out_outcomes`). The total cost of the held-out cases is a sum over independent segments (`cost_interval`).
-`ActionAllocation`, a sequence of allocations, uses the same functions.
+(`held_out_outcomes`). The total cost of the held-out cases is a sum over independent segments (`cost_interval`). An
+`ActionAllocation` is a sequence of allocations and uses the same functions.
 """
 
 import math
@@ -56,14 +56,16 @@ _MOST_SEGMENTS_NAMED = 4
 
 @dataclass(frozen=True)
 class AllocationSource:
-    """Data of an allocation, and a function that allocates to other data.
+    """Data of an allocation, and a function that computes the allocation for other data.
 
     Attributes
     ----------
     segments : data by segment
-    make : function from data to the allocations of all actions
+        The data that were passed to `rocscope.allocate`.
+    make : function of data
+        Returns the allocations of all actions for the given data.
     marginal : float
-        Saving from one more unit of the limit, given the bounds on segments.
+        Saving if the capacity or budget is one unit larger, with the same bounds on segments.
     """
 
     segments: Any
@@ -73,15 +75,15 @@ class AllocationSource:
 
 @dataclass(frozen=True, eq=False)
 class ListedCases:
-    """New cases by segment.
+    """New cases with their segments and scores.
 
     Attributes
     ----------
-    segments : array
-        Indices, in the allocation, of the segments of these cases.
-    code : array of n
-        For each case, the index of its segment in `segments`.
-    scores : mapping from model to array
+    segments : array of integers
+        Indices of the segments that occur among the cases. The index refers to the segments of the allocation.
+    code : array of n integers
+        For each case, the position of its segment in `segments`.
+    scores : mapping from model name to array of n
         Scores of the cases.
     """
 
@@ -95,15 +97,15 @@ class ListedCases:
         return np.bincount(self.code, minlength=self.segments.size)
 
     def take(self, rows: Array) -> "ListedCases":
-        """Return some of the cases."""
+        """Return the cases with the given row indices."""
         scores = {model: column[rows] for model, column in self.scores.items()}
         return ListedCases(self.segments, self.code[rows], scores)
 
 
 class SegmentPlan(Plan):
-    """A plan for the cases of several segments, within one limit: an allocation of one action or of several.
+    """Base class of plans that share one capacity or budget among segments, for one action or several actions.
 
-    The costs of its allocations are the changes by an action relative to the one before it; see `Allocation`.
+    The costs in the allocation of an action are the cost differences from the previous action; see `Allocation`.
     """
 
     cost: float
@@ -114,22 +116,22 @@ class SegmentPlan(Plan):
 
     @property
     def allocations(self) -> "tuple[Allocation, ...]":
-        """The allocation of each action of the plan, in rising order of stakes."""
+        """One allocation per action, in increasing order of stakes (gain from a positive plus loss from a negative)."""
         raise NotImplementedError
 
     @property
     def left_out(self) -> tuple[Hashable, ...]:
-        """What is not run, because its fixed cost exceeds its gain: segments, or campaigns of several actions."""
+        """Segments or campaigns on which the plan does not act, because the fixed cost exceeds the gain."""
         raise NotImplementedError
 
     @property
     def names(self) -> Array:
-        """Names of the segments, in order."""
+        """Names of the segments."""
         return self.allocations[0].points.names
 
     @property
     def totals(self) -> tuple[Array, Array]:
-        """Numbers of positives and negatives of each segment in the sample."""
+        """Two arrays: the number of positives and the number of negatives of each segment in the sample."""
         return self.allocations[0].points.totals
 
     @property
@@ -138,12 +140,12 @@ class SegmentPlan(Plan):
 
     @property
     def profit(self) -> float:
-        """Expected profit relative to acting on nobody, after fixed costs."""
+        """Expected profit relative to not acting, minus fixed costs."""
         return -self.cost - self.allocations[0].fixed_cost
 
     @property
     def _planned(self) -> str:
-        """How many cases get an action, as text."""
+        """Number of cases that get each action, as text."""
         raise NotImplementedError
 
     def said(self, chosen: int, cases: int) -> str:
@@ -151,10 +153,11 @@ class SegmentPlan(Plan):
 
     @cached_property
     def promise(self) -> Promise:
-        """Forecast for new cases that are acted on.
+        """Forecast of the outcomes of the new cases on which the plan acts.
 
-        For a limited number of rows the gain is estimated on held-out cases, as in `interval`. Its variance is the sum
-        over segments of (hit·pos + alarm·neg)²·tp·fp/(tp + fp), with half the optimism added.
+        Up to 20,000 rows, the gain is estimated on held-out cases, as in `interval`. The variance of the gain is the
+        sum over segments of (hit·pos + alarm·neg)²·tp·fp/(tp + fp). Half the optimism is added to the standard error,
+        as the root of a sum of squares.
         """
         first = self.allocations[0]
         cases = float(first.cases.sum())
@@ -174,27 +177,29 @@ class SegmentPlan(Plan):
         return Promise(float((pos * tp).sum()) / cases, (left - cost) / cases, first.fixed_cost, error / cases)
 
     def _new_cases(self) -> ChosenEstimate:
-        """Return the expected cost on new cases; for many rows with fixed thresholds, to save time."""
+        """Return the expected cost on new cases. For many rows, the thresholds are fixed, to save time."""
         rows = None if self.source is None else _separate_rows(self.source.segments)
         if rows is not None and len(rows) > _MOST_ROWS_TO_PROMISE:
             return cost_interval(self.cost, self.allocations, 0.95, None)
         return self.interval()
 
     def interval(self, level: float = 0.95, *, random_state: Any = 0, **_: Any) -> ChosenEstimate:
-        """Return the expected cost on new cases of the same segments, with an interval.
+        """Return the expected cost on new cases of the same segments, with a confidence interval.
 
         Parameters
         ----------
         level : float
+            Confidence level.
         random_state : int, Generator, RandomState or None
-            Random seed of the folds.
+            Random seed of the cross-validation folds.
 
         Notes
         -----
-        Thresholds are chosen again on nine tenths of the cases and applied to the held-out tenth, in ten folds repeated
-        five times. Exactly the planned number is acted on, so held-out cases above or below the limit are charged or
-        credited with the marginal value of the limit. For weighted or grouped rows, several models of counts, and plans
-        from files, the interval is for fixed thresholds and not `reliable`.
+        The cost is estimated by tenfold cross-validation, repeated five times: thresholds are chosen on nine tenths of
+        the cases and applied to the held-out tenth. The held-out number of cases acted on differs from the plan, so the
+        difference is multiplied by the marginal value of the limit and added to the cost. Cross-validation is not
+        possible for weighted or grouped rows, for counts of several models, and for plans from files. The thresholds
+        are then fixed and the interval is not `reliable`.
         """
         held_out = held_out_outcomes(self.allocations, self.source, self.limit, check.seed_of(random_state))
         return cost_interval(self.cost, self.allocations, level, held_out)
@@ -246,24 +251,24 @@ class SegmentPlan(Plan):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Allocation(SegmentPlan):
-    """A threshold for each segment, jointly optimal under one capacity or budget.
+    """One threshold or randomised rule per segment, jointly optimal under one capacity or budget.
 
     `rocscope.allocate` returns allocations.
 
     Attributes
     ----------
     points : SegmentLevels
-        The thresholds of all segments.
+        Thresholds of all segments, with the counts at each threshold.
     shares : SegmentShares
-        Which of them decide which share of a segment.
+        Thresholds that are used in each segment, and the share of cases to which each threshold applies.
     terms : SegmentUnitCosts
-        Costs, gains and use of the limit for a case of each segment.
+        Costs and gains per case, and use of the capacity or budget per case, for each segment.
     cost : float
         Total expected cost of all cases.
     price : float
-        Cost of the bounds on segments: total cost minus that of the best allocation without bounds.
+        Cost of the bounds on segments: total cost minus the cost of the best allocation without these bounds.
     marginal : float
-        Saving from one more case of the capacity, or from one more unit of the budget; NaN with bounds on segments.
+        Saving if the capacity is one case larger, or the budget one unit larger; NaN with bounds on segments.
     fixed_cost : float
         Total fixed cost of the campaigns that are run.
     limit : Fraction or None
@@ -271,12 +276,12 @@ class Allocation(SegmentPlan):
     max_difference : dict from rate to number
         Largest allowed difference of each rate between segments.
     subject_to : tuple of (segment, constraint)
-        Constraints on segments; a segment of None means each segment.
+        Constraints on segments. If the segment is None, the constraint applies to every segment.
     source : AllocationSource or None
-        The data; None if the allocation was read from a file.
+        The data of the allocation; None if the allocation was read from a file.
     amounts : RowAmounts or None
-        Costs that differ between rows. If given, tpr and fpr are not available, and counts are sums of rows that are
-        partly positive and partly negative.
+        Costs that differ between rows; None if costs are equal in all rows. If costs differ, tpr and fpr are not
+        available, because each row is counted as partly positive and partly negative.
 
     Examples
     --------
@@ -305,27 +310,27 @@ class Allocation(SegmentPlan):
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
-        """Names of the segments as Python objects, for look-up."""
+        """Names of the segments as Python objects."""
         return tuple(self.points.keys)
 
     @property
     def left_out(self) -> tuple[Hashable, ...]:
-        """Segments whose campaign is not run, because its fixed cost exceeds its gain."""
+        """Segments whose campaign is not run, because the fixed cost exceeds the gain."""
         may_act = self.terms.may_act.tolist()
         return tuple(name for name, acts in zip(self.keys, may_act, strict=True) if not acts)
 
     @property
     def allocations(self) -> "tuple[Allocation, ...]":
-        """The allocations of all actions of the plan: only this one."""
+        """A tuple that contains only this allocation."""
         return (self,)
 
     def total(self, amount: Callable[[UnitCosts, Any, Any], Fraction], counts: tuple[Array, Array]) -> Fraction:
-        """Return the exact sum over segments of an amount, such as ``UnitCosts.used``, for true and false positives."""
+        """Return the exact sum over segments of an amount such as ``UnitCosts.used``, given tp and fp by segment."""
         return self.terms.total(amount, np.arange(self.names.size), *counts)
 
     @cached_property
     def counts(self) -> tuple[Array, Array]:
-        """Expected true and false positives of each segment in the sample."""
+        """Two arrays: the expected number of true positives and of false positives of each segment in the sample."""
         acting = self.shares.point >= 0
         segment, point = self.shares.segment[acting], self.shares.point[acting]
         share = np.array([float(share) for share in self.shares.share])[acting]
@@ -340,17 +345,17 @@ class Allocation(SegmentPlan):
 
     @property
     def tpr(self) -> Array:
-        """Expected true-positive rate of each segment; NaN without positives."""
+        """Expected true-positive rate of each segment; NaN if a segment has no positives."""
         return self._rate("tpr")
 
     @property
     def fpr(self) -> Array:
-        """Expected false-positive rate of each segment; NaN without negatives."""
+        """Expected false-positive rate of each segment; NaN if a segment has no negatives."""
         return self._rate("fpr")
 
     @property
     def depth(self) -> Array:
-        """Expected share of each segment that is predicted positive."""
+        """Expected share of each segment's cases that are predicted positive."""
         return self._rate("depth")
 
     @property
@@ -361,25 +366,33 @@ class Allocation(SegmentPlan):
         return self.terms.column("pos", segments) * tp + self.terms.column("neg", segments) * fp
 
     def difference(self, rate: str) -> float:
-        """Return the largest difference of "tpr", "fpr" or "depth" between segments; NaN if no segment has it."""
+        """Return the largest difference of "tpr", "fpr" or "depth" between segments.
+
+        NaN if no segment has this rate.
+        """
         check.check_choice("rate", rate, RATES if self.amounts is None else ("depth",))
         rates = self._rate(rate)
         rates = rates[~np.isnan(rates)]
         return float(np.ptp(rates)) if rates.size else math.nan
 
     def difference_interval(self, rate: str, level: float = 0.95) -> Estimate:
-        """Return the difference of a rate between segments on new cases, with an interval for fixed thresholds.
+        """Return the largest difference of a rate between segments, with a confidence interval for new cases.
+
+        The thresholds are assumed to be fixed.
 
         Parameters
         ----------
         rate : {"tpr", "fpr", "depth"}
+            Rate to compare.
         level : float
+            Confidence level.
 
         Notes
         -----
-        Each of m segments has Wilson's interval at level 1 − (1 − level)/m, so that all intervals are valid together.
-        The difference of the highest and the lowest rate then lies between max(0, max low − min high) and max high −
-        min low. Segments without cases of the class have no rate. Weights are taken as numbers of cases.
+        For m segments, each rate gets Wilson's interval at level 1 − (1 − level)/m, so that all intervals are valid
+        simultaneously. The difference between the highest and the lowest rate then lies between max(0, max low − min
+        high) and max high − min low, where low and high are the ends of the intervals. Segments without cases of the
+        class are omitted. Weights are treated as numbers of cases.
 
         Examples
         --------
@@ -405,7 +418,7 @@ class Allocation(SegmentPlan):
 
     @property
     def new_cases_words(self) -> list[str]:
-        """For each bound on differences, the interval of the difference on new cases, as text."""
+        """Texts with the interval of the difference on new cases, one for each bound on differences."""
         words = []
         for rate in self.max_difference:
             if not math.isnan(self.difference(rate)):
@@ -418,17 +431,17 @@ class Allocation(SegmentPlan):
 
     @cached_property
     def _begin(self) -> Indices:
-        """Index of each segment's first share."""
+        """Index of the first share of each segment."""
         return self.shares.segment.searchsorted(np.arange(self.names.size + 1))
 
     def rule(self, name: Hashable) -> randomized.RandomizedRule:
-        """Return the rule of a segment: one threshold, or several thresholds that each decide a share of its cases."""
+        """Return the rule of a segment: one threshold, or several thresholds with shares of the cases."""
         if check.check_label(name, "name") not in self.points.keys:
             raise InputError("name", expected="a segment of the allocation", got=check.shown(name))
         return self._rule(self.points.keys[name])
 
     def rules(self, name: Hashable) -> tuple[randomized.Part, ...]:
-        """Return the thresholds of a segment's rule, each with the share of cases that it decides."""
+        """Return the thresholds of a segment's rule, each with the share of cases to which it applies."""
         return self.rule(name).parts
 
     def _rule(self, segment: int) -> randomized.RandomizedRule:
@@ -466,17 +479,18 @@ class Allocation(SegmentPlan):
     # Application to new cases
 
     def predict(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Booleans:
-        """Return True for cases predicted positive, exactly the planned share of each segment.
+        """Predict the positive cases: exactly the planned share of each segment.
 
         Parameters
         ----------
-        scores : array of n scores, or mapping from model name to array, Predictions, data frame
+        scores : array of n scores, mapping from model name to array, Predictions, or data frame
+            Scores of the cases. A mapping or data frame contains one column per model.
         ids : array of n identifiers, optional
-            Identifiers of the cases, whose hashes break ties; by default row numbers.
+            Identifiers of the cases; by default row numbers. Hashes of the identifiers decide among equal scores.
         segment : array of n segments
-            Segment of each case; by default the segments of the Predictions.
+            Segment of each case. By default, the segments of the Predictions.
         random_state : int, Generator, RandomState or None
-            Random seed for breaking ties.
+            Random seed for the selection among equal scores.
 
         Returns
         -------
@@ -489,16 +503,19 @@ class Allocation(SegmentPlan):
 
         Notes
         -----
-        The cases passed are selected together, best scores first within each segment. The numbers of the segments are
-        rounded so that their sum is the planned total, rounded down. The total is at most the capacity's share of the
-        cases passed. With a budget each number is rounded down. Ties are broken as by `Decision.predict`.
+        In each segment, the cases with the highest scores are selected. The planned number of each segment is rounded
+        so that the sum over segments is the planned total, rounded down. With a capacity, the selected share of all
+        cases is at most capacity/population. With a budget, the number of each segment is rounded down. Hashes decide
+        among equal scores, as in `Decision.predict`.
         """
         cases = self.listed(scores, segment)
         hashes = randomized.hashes_of(ids, cases.code.size, random_state)
         return self.drawn(cases, self.numbers(cases), hashes)
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
-        """Return the rows predicted positive, in the order of the input because segments have no common ranking.
+        """Return the indices of the rows predicted positive, in the order of the input.
+
+        The rows are not sorted by score, because scores of different segments are not comparable.
 
         Examples
         --------
@@ -511,12 +528,12 @@ class Allocation(SegmentPlan):
         return np.flatnonzero(self.predict(scores, ids, segment=segment, random_state=random_state))
 
     def listed(self, scores: Any, segment: Any = None) -> ListedCases:
-        """Return the cases of a list by segment, with the scores that the rules need."""
+        """Return new cases with their segments, and with the scores that the rules need."""
         column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
         if column is None and self.names.size == 1:
             column = np.repeat(self.names, size_of(scores))
         if column is None:
-            raise InputError("segment", expected="the segment of each case", got="none")
+            raise InputError("segment", expected="the segment of each case", got="no segments", hint="pass segment=")
         column = check.check_column(column, "segment", size_of(scores))
         values, code = numbered("segment", column)
         index, names = self.points.keys, listed(values)
@@ -527,13 +544,13 @@ class Allocation(SegmentPlan):
         return ListedCases(segments, code, scores_of(self._models(segments.tolist()), scores))
 
     def _models(self, segments: Sequence[int]) -> list[str]:
-        """Return the models whose scores the rules of some segments need."""
+        """Return the models whose scores the rules of the given segments need."""
         if len(self.points.models) == 1:
             return self.points.models
         return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
 
     def planned(self, cases: ListedCases) -> list[int]:
-        """Return the expected number of cases that each segment's rule selects, in multiples of 1/``UNIT``."""
+        """Return the expected number of cases that each segment's rule selects, in units of 1/``UNIT``."""
         points, shares = self.points, self.shares
         # Integers in a common unit are exact and, for many segments, much faster than fractions.
         tp, fp = np.append(points.tp, 0)[shares.point], np.append(points.fp, 0)[shares.point]  # 0 at −1, nobody
@@ -549,7 +566,11 @@ class Allocation(SegmentPlan):
         return planned
 
     def numbers(self, cases: ListedCases, *, down: bool = False) -> Array:
-        """Return the number of cases to select in each segment, all rounded down or with the planned sum."""
+        """Return the number of cases to select in each segment.
+
+        With a budget or with `down`, each number is rounded down. Otherwise the numbers are rounded so that their sum
+        is the planned total, rounded down.
+        """
         unit, near = randomized.UNIT, randomized.NEAR
         planned = self.planned(cases)
         if self.in_money or down:
@@ -565,7 +586,7 @@ class Allocation(SegmentPlan):
         return np.array(randomized.rounded_to((total + near) // unit, planned))
 
     def drawn(self, cases: ListedCases, most: Array, hashes: randomized.Hashes) -> Booleans:
-        """Return the given number of best cases of each segment."""
+        """Return True for the selected cases: in each segment, the given number of cases with the highest scores."""
         segments, code = cases.segments, cases.code
         first = self._begin[segments]
         alone = self._begin[segments + 1] == first + 1
@@ -611,11 +632,12 @@ class Allocation(SegmentPlan):
     # Output and files
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per segment: its rule and the expected results.
+        """Return a data frame with one row per segment, which contains the rule and the expected results.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
         """
         segments = np.arange(self.names.size)
         if self.amounts is None:
@@ -637,7 +659,7 @@ class Allocation(SegmentPlan):
         return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cost, the price of bounds, and the rules of all segments, safe for JSON."""
+        """Return the cost, the price of bounds, and the rules of all segments as JSON-compatible data."""
         names = ("cost", "price", "marginal", "profit", "fixed_cost", "max_difference")
         content = {name: getattr(self, name) for name in names}
         if self.subject_to:
@@ -699,12 +721,12 @@ class Allocation(SegmentPlan):
 
 
 def plain(column: Array, i: int) -> Any:
-    """Return an entry as a Python object; a column of objects has no `item`."""
+    """Return one entry of an array as a Python object; unlike `item`, this works for arrays of objects."""
     return column[i : i + 1].tolist()[0]
 
 
 def hashes_within(hashes: randomized.Hashes, rows: Array) -> randomized.Hashes:
-    """Return the hash function for a subset of rows, by their index in the subset."""
+    """Return the hash function for a subset of rows, called with indices into the subset."""
     return lambda index: hashes(rows[index])
 
 
@@ -713,25 +735,26 @@ def hashes_within(hashes: randomized.Hashes, rows: Array) -> randomized.Hashes:
 
 @dataclass(frozen=True)
 class HeldOutCases:
-    """Outcomes of held-out cases for allocations made on nine tenths of the cases.
+    """Outcomes of held-out cases in cross-validation, where allocations are made on nine tenths of the cases.
 
     Attributes
     ----------
-    counts : list of (true positives, false positives) by segment, for each action
+    counts : list of (true positives, false positives)
+        For each action, two arrays of expected counts by segment.
     costs : list of SegmentUnitCosts
-        Unit costs, plus the marginal value of the limit for each use of it, because exactly the planned number is acted
-        on.
+        Unit costs, with a charge for each unit of the limit that is used. The charge is the marginal value of the
+        limit. It corrects for held-out cases whose number acted on differs from the plan.
     limit_cost : float
-        The marginal value times the limit.
+        Marginal value of the limit times the limit.
     doubt : str
-        Reason why an interval may not be reliable.
-    by_row : three arrays of n, or None
-        If costs differ between rows: the probability of acting on each row, and the costs of acting and of not acting
-        on it; `counts` are then counts of the cases on which the allocation was made.
-    segment : array of n
+        Reason why an interval may not be reliable; empty if it is reliable.
+    by_row : tuple of three arrays of n, or None
+        If costs differ between rows: the probability of acting on each row, the cost of acting on it, and the cost of
+        not acting on it. `counts` are then counts of the cases on which the allocation was made.
+    segment : array of n integers
         Index of each row's segment.
     unseen : array of 2
-        Additional second and third moments for large amounts that the sample may lack.
+        Additional second and third moments, for amounts larger than any amount in the sample.
     """
 
     counts: list[tuple[Array, Array]]
@@ -751,18 +774,20 @@ def held_out_outcomes(
     Parameters
     ----------
     places : sequence of Allocation
-        The allocation of one action, or of several actions in their order.
+        One allocation per action, in order of stakes.
     source : AllocationSource or None
+        Data of the allocation; None if the allocation was read from a file.
     limit : Fraction or None
         The capacity, or the budget after fixed costs.
     seed : int
+        Random seed of the folds.
     """
     first = places[0]
     rows = None if source is None else _separate_rows(source.segments)
     if rows is None or source is None:
         if first.amounts is not None:
-            expected = "an allocation with its data, of unweighted rows, because costs are columns"
-            raise InputError("plan", expected=expected, got="none")
+            expected = "an allocation with its data, as unweighted rows"
+            raise InputError("plan", expected=expected, got="an allocation without such rows")
         return None
     index = {name: i for i, name in enumerate(first.keys)}
     segment = np.array([index[name] for name in listed(np.asarray(rows.segment))], np.intp)
@@ -808,7 +833,7 @@ def held_out_outcomes(
 def _with_row_costs(
     held_out: HeldOutCases, plan: Allocation, amounts: RowAmounts, rows: Predictions, acted: Array, marginal: float
 ) -> HeldOutCases:
-    """Add the costs of each row to held-out outcomes, if costs differ between rows."""
+    """Return held-out outcomes with the costs of each row, if costs differ between rows."""
     unit = plan.terms.distinct[0]
     # Each row was used twice, with weights whose sum is hit + alarm, so it represents this number of cases.
     cases = float(unit.pos) * (amounts.hit + amounts.alarm)
@@ -836,7 +861,10 @@ def _share_acted_on(plan: Allocation, rows: Predictions, segment: Array, names: 
 
 
 def _separate_rows(data: Any) -> Predictions | None:
-    """Return the data as one row per case; None for weights, groups, very many rows, or counts of several models."""
+    """Return the data as Predictions with one row per case.
+
+    Return None for weighted or grouped rows, more than 2 million rows, or counts of several models.
+    """
     if isinstance(data, Predictions):
         grouped = data.groups is not None and np.unique(data.groups).size < len(data)
         plain = data.sample_weight is None and not grouped and not data.repeated
@@ -860,24 +888,25 @@ def _separate_rows(data: Any) -> Predictions | None:
 def cost_interval(
     apparent: float, places: Sequence[Allocation], level: float, held_out: HeldOutCases | None
 ) -> ChosenEstimate:
-    """Return the expected total cost over segments, with an interval.
+    """Return the expected total cost of all segments, with a confidence interval.
 
     Parameters
     ----------
     apparent : float
-        Cost in the sample.
+        Total cost in the sample.
     places : sequence of Allocation
-        The allocation of each action.
+        One allocation per action, in order of stakes.
     level : float
+        Confidence level.
     held_out : HeldOutCases or None
-        Outcomes of held-out cases; if None, those of the sample with fixed thresholds.
+        Outcomes of held-out cases. If None, the outcomes of the sample with fixed thresholds are used.
 
     Notes
     -----
-    The outcomes of a segment are multinomial, and segments are independent. A segment with n cases, mean cost c and
-    mean squared cost q adds n (q − c²) to the variance; third moments are added in the same way. The interval is
-    Hall's. With held-out outcomes, a twentieth of the variance is added for the random folds, and the square of half
-    the optimism.
+    The outcomes of the cases of a segment are multinomial, and segments are independent. A segment with n cases, mean
+    cost c and mean squared cost q adds n (q − c²) to the variance. Third moments are added in the same way. The
+    interval is Hall's interval. With held-out outcomes, the variance is increased by 1/20 for the random folds, and by
+    the square of half the optimism.
 
     References
     ----------
@@ -945,15 +974,17 @@ def cost_interval(
 def outcome_cells(
     counts: Sequence[tuple[Array, Array]], totals: tuple[Array, Array], costs: Sequence[SegmentUnitCosts]
 ) -> tuple[list[tuple[Array, Array]], Array]:
-    """Return the number of cases with each outcome and its cost, by segment, and the cost of leaving all cases.
+    """Return the number of cases with each outcome, the cost per case of each outcome, and the cost of not acting.
 
     Parameters
     ----------
-    counts : list of (true positives, false positives) by segment
-        For each action in order, counts of the cases with this action or a later one.
-    totals : positives and negatives of each segment
+    counts : list of (true positives, false positives)
+        For each action in order of stakes, two arrays of counts by segment. The cases are those with this action or a
+        later action.
+    totals : tuple of two arrays
+        Number of positives and number of negatives of each segment.
     costs : list of SegmentUnitCosts
-        For each action, its costs minus those of the previous action.
+        For each action, its costs minus the costs of the previous action.
     """
     segments = np.arange(totals[0].size)
     pos, neg = costs[0].column("pos", segments), costs[0].column("neg", segments)
@@ -972,7 +1003,10 @@ def outcome_cells(
 
 
 def _moments(size: Array, cost: Array, segment: Array, segments: int) -> tuple[Array, Array, list[float]]:
-    """Return cases and costs by segment, and sums of the second to fourth powers of deviations from segment means."""
+    """Return the number of cases and the total cost by segment, with sums of powers of deviations from segment means.
+
+    The powers are 2, 3 and 4.
+    """
     n = np.bincount(segment, size, segments)
     spent = np.bincount(segment, size * cost, segments)
     mean = np.divide(spent, n, out=np.zeros(segments), where=n > 0)
@@ -987,7 +1021,7 @@ _UNIT_COSTS = ("pos", "neg", "hit", "alarm", "miss", "rest", "use")
 
 
 def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts) -> dict[str, Any]:
-    """Return the content for `read_exact`, safe for JSON, with fractions as text."""
+    """Return points, shares and unit costs as JSON-compatible data for `read_exact`, with fractions as text."""
     names = listed(points.names)
     if not all(type(name) in _NAME_TYPES for name in names):
         raise InputError("save", expected="texts or numbers as names of segments", got=type(names[0]).__name__)
@@ -1013,7 +1047,7 @@ def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUn
 
 
 def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUnitCosts]:
-    """Return points, shares and unit costs from a file, checked for type and range."""
+    """Read points, shares and unit costs from the fields of a file, and check their types and ranges."""
     models = list(fields.texts("models"))
     units = fields.objects("terms")
     distinct = [UnitCosts(*(read_number(unit, name) for name in _UNIT_COSTS)) for unit in units]
@@ -1022,7 +1056,7 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
         fields.refuse("segments", "models, terms and segments")
     index = np.array([segment.whole("terms") for segment in segments], np.intp)
     if index.max() >= len(distinct):
-        fields.refuse("terms", "terms of each segment")
+        fields.refuse("terms", f"an index below {len(distinct)} in each segment")
     start, owner, point, share = [0], [], [], []
     score, model_index, tp, fp = [], [], [], []
     for i, segment in enumerate(segments):
@@ -1057,17 +1091,17 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
         fixed = [fields.make("fixed_costs", Fraction, text) for text in fields.texts("fixed_costs")]
         runs = tuple(map(bool, fields.take("runs", list, "true or false for each campaign")))
         if not len(fixed) == len(runs) == len(distinct):
-            fields.refuse("runs", "one value for each of the terms")
+            fields.refuse("runs", "one value for each entry of 'terms'")
     return levels, shares, SegmentUnitCosts(distinct, index, fixed, runs)
 
 
 def read_number(fields: Fields, name: str) -> Fraction:
-    """Return a number that is stored as a fraction in text."""
+    """Read a number that is stored as the text of a fraction."""
     return fields.make(name, Fraction, fields.text(name))
 
 
 def optional_fraction(fields: Fields, name: str) -> Fraction | None:
-    """Return a number stored as the text of a fraction, or None for null or a missing field."""
+    """Read a number that is stored as the text of a fraction; None if the field is null or missing."""
     return None if fields.content.get(name) is None else read_number(fields, name)
 
 
@@ -1080,7 +1114,7 @@ def segment_name(segment: Fields, key: str) -> Any:
 
 
 def _column(values: list[Any]) -> Any:
-    """Return values as an array without converting them."""
+    """Return values as an array without converting their types."""
     if len({type(value) for value in values}) == 1:
         return np.array(values)
     column = np.empty(len(values), object)

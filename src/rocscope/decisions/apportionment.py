@@ -1,19 +1,20 @@
-"""Apportionment of one capacity or budget to segments: the number of steps to take along the hull of each segment.
+"""Divide one capacity or budget among segments: compute how many cases to select in each segment.
 
-A step is the set of cases between two adjacent hull vertices. Along the upper ROC hull of a segment, each further step
-contains fewer positives per case, so it gains less per unit of the limit. The gain per unit of the limit is called the
-density of the step, as in a knapsack problem.
+The limit is a capacity or a budget. A step is the set of cases between two adjacent vertices of a segment's ROC convex
+hull. Along the upper hull, each step has a lower share of positives than the previous step. It therefore gains less per
+unit of the limit. As in a knapsack problem, the gain per unit of the limit is called the density of the step.
 
 - One action without bounds on segments: `greedy_steps` takes the steps of all hulls in decreasing order of density
-until
-  the limit is reached. A random part of one more step may be taken. This is the optimum over all randomised rules.
-- With bounds: `constrained_shares` solves a linear program over the vertices of the hulls. Bounds are largest
-  differences of rates between segments (`allowed_differences`), and constraints on single segments (`segment_bounds`).
-- Several actions: `greedy_actions` solves a multiple-choice knapsack; with bounds, `constrained_action_shares` solves a
-  linear program over all scores of all segments.
+  until the limit is reached. Part of the last step may be taken, by a randomised rule. The result is optimal among all
+  randomised rules.
+- One action with bounds: `constrained_shares` solves a linear program over the vertices of the hulls. Bounds are
+  largest differences of rates between segments (`allowed_differences`), and constraints on single segments
+  (`segment_bounds`).
+- Several actions: `greedy_actions` solves a multiple-choice knapsack problem. With bounds, `constrained_action_shares`
+  solves a linear program over all scores of all segments.
 
-The results are `SegmentShares`: the thresholds used in each segment, with the share of its cases decided by each.
-Greedy results are exact; solutions of linear programs are accurate to about 9 digits.
+The results are `SegmentShares`: the thresholds used in each segment, and the share of the segment's cases to which each
+threshold is applied. Greedy results are exact. Solutions of linear programs are accurate to about 9 digits.
 """
 
 import math
@@ -62,14 +63,16 @@ _LEAST_SHARE = 1e-9
 
 @dataclass(frozen=True)
 class SegmentShares:
-    """Operating points used in each segment, ordered by segment, and the share of the segment decided at each.
+    """Operating points used in each segment, and the share of the segment's cases to which each point applies.
 
     Attributes
     ----------
-    segment : array of segment indices
-    point : array of indices of points; −1 means nobody is predicted positive
+    segment : array of integers
+        Index of the segment of each point, in increasing order.
+    point : array of integers
+        Index of each operating point; −1 means that nobody is predicted positive.
     share : list of Fraction
-        Share of the segment's cases that is decided at each point.
+        Share of the segment's cases to which the point applies. The shares of a segment sum to 1.
     """
 
     segment: Array
@@ -78,7 +81,10 @@ class SegmentShares:
 
     @classmethod
     def of_steps(cls, hulls: SegmentLevels, steps: Array, partial: int, part: Fraction) -> "SegmentShares":
-        """Return the shares for a number of hull steps and a part of one more step in segment `partial` (−1: none)."""
+        """Return the shares after taking `steps[g]` hull steps in each segment g.
+
+        In segment `partial`, a share `part` of one more step is taken; −1 means in no segment.
+        """
         segment = np.arange(steps.size)
         point = np.where(steps > 0, hulls.start[:-1] + steps - 1, -1)
         share = [ONE] * steps.size
@@ -90,7 +96,10 @@ class SegmentShares:
 
     @classmethod
     def of_weights(cls, weight: Array, segment: Array, nobody: int, depth: Array) -> "SegmentShares":
-        """Return shares from a linear program's weights of points; points from index `nobody` on act on nobody."""
+        """Return the shares from the weights of points in a linear program.
+
+        Points with an index of at least `nobody` predict nobody positive.
+        """
         used = np.flatnonzero(weight > _LEAST_WEIGHT)
         used = used[np.lexsort((depth[used], segment[used]))]
         owner = segment[used]
@@ -116,13 +125,14 @@ class HullSteps:
 
     Attributes
     ----------
-    steps : array of whole steps by segment
+    steps : array of integers
+        Number of complete steps, by segment.
     partial : int
-        Segment in which a random part of one more step is taken; −1 if none.
+        Index of the segment in which part of one more step is taken at random; −1 if there is no such segment.
     part : Fraction
-        The part of this step.
+        Share of the cases of this step that are taken.
     marginal : float
-        Gain from one more unit of the limit.
+        Gain if the capacity or budget is one unit larger.
     """
 
     steps: NDArray[np.int64]
@@ -132,12 +142,12 @@ class HullSteps:
 
 
 def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction | None) -> HullSteps:
-    """Return the steps of each segment under a total limit: the optimum over all randomised rules.
+    """Return the optimal number of steps in each segment under a total limit, among all randomised rules.
 
     Notes
     -----
-    Steps are sorted by density in floats. The few steps near the end of the limit, or with a gain of about 0, are
-    compared as fractions. Of equal steps that of the first segment is taken.
+    Steps are sorted by density in float64. The few steps close to the limit, or with a gain close to 0, are compared as
+    fractions. Of equal steps, the step of the first segment is taken.
     """
     # Positives and negatives of the sample in each step, and the cases of the population that they represent.
     up, right = hulls.steps
@@ -176,14 +186,17 @@ def _take_exactly(
     gainful: Booleans,
     limit: Fraction | None,
 ) -> tuple[HullSteps, bool]:
-    """Take the certain steps and the best doubtful ones; also return True if no better step was missed.
+    """Take the certain steps and the best of the doubtful steps; also return True if no better step was missed.
 
     Parameters
     ----------
-    certain : mask of the steps that are always taken
-    doubtful : indices of the steps that are compared as fractions, and taken until the limit is reached
-    gainful : mask of the steps with a gain
-        If all doubtful steps fit within the limit, all gainful steps must have been taken.
+    certain : array of booleans
+        True for steps that are always taken.
+    doubtful : array of integers
+        Indices of the steps that are compared as fractions, and taken until the limit is reached.
+    gainful : array of booleans
+        True for steps with a positive gain. If all doubtful steps fit within the limit, all gainful steps must have
+        been taken.
     """
     up, right = hulls.steps
     best, kind, distinct = _best_first(hulls, costs, doubtful)
@@ -212,15 +225,17 @@ def _take_exactly(
 def _best_first(
     hulls: SegmentLevels, costs: SegmentUnitCosts, index: Array
 ) -> tuple[Array, list[int], list[tuple[Fraction, Fraction]]]:
-    """Return the steps with a gain in decreasing order of density; of equal steps, earlier segments first.
+    """Return the steps with a positive gain in decreasing order of density; of equal steps, earlier segments first.
 
     Returns
     -------
-    index : array of the steps in order
-    kind : list
+    index : array of integers
+        Indices of the sorted steps.
+    kind : list of int
         For each step, the index of its kind in `distinct`.
     distinct : list of (use of the limit, density)
-        The distinct kinds of steps. Many small segments have few kinds, so few fractions are compared.
+        The distinct kinds of steps. If segments are small, many steps are of the same kind, so that few fractions are
+        compared.
     """
     up, right = hulls.steps
     keys = right[index], up[index], costs.index[hulls.segment[index]]
@@ -257,7 +272,7 @@ _FAIRNESS_CRITERIA = {
 
 
 def allowed_differences(max_difference: Any) -> dict[str, float]:
-    """Return the largest allowed difference of each rate, from a mapping or a text.
+    """Return the largest allowed difference of each rate, from a mapping or a name.
 
     Examples
     --------
@@ -269,7 +284,7 @@ def allowed_differences(max_difference: Any) -> dict[str, float]:
     if isinstance(max_difference, str):
         max_difference = {max_difference: 0.0}
     if not isinstance(max_difference, Mapping):
-        expected = "a mapping such as {'tpr': 0.05}, or a text such as 'equalized_odds'"
+        expected = "a mapping such as {'tpr': 0.05}, or a name such as 'equalized_odds'"
         raise InputError("max_difference", expected=expected, got=check.shown(max_difference))
     allowed: dict[str, float] = {}
     for given_name, most in max_difference.items():
@@ -289,7 +304,7 @@ def allowed_differences(max_difference: Any) -> dict[str, float]:
 
 
 def rates_of(name: str, levels: SegmentLevels, costs: SegmentUnitCosts, segment: Array, tp: Array, fp: Array) -> Array:
-    """Return "tpr", "fpr" or "depth" of counts in segments; NaN without cases of the class."""
+    """Return "tpr", "fpr" or "depth", given counts of segments; NaN if a segment has no cases of the class."""
     n_pos, n_neg = levels.n_pos[segment], levels.n_neg[segment]
     if name == "depth":
         pos, neg = costs.column("pos", segment), costs.column("neg", segment)
@@ -300,7 +315,7 @@ def rates_of(name: str, levels: SegmentLevels, costs: SegmentUnitCosts, segment:
 
 @dataclass(frozen=True)
 class SegmentBound:
-    """A constraint on one segment: up · tp + right · fp ≤ most, in counts of the sample."""
+    """A constraint on one segment: up · tp + right · fp ≤ most, with counts tp and fp of the sample."""
 
     segment: int
     text: str
@@ -309,16 +324,16 @@ class SegmentBound:
     most: float
 
     def value(self, tp: Array, fp: Array) -> float:
-        """Return up · tp + right · fp for the segment, given expected counts by segment."""
+        """Return up · tp + right · fp of the segment, given the expected tp and fp of all segments."""
         return float(self.up * tp[self.segment] + self.right * fp[self.segment])
 
     def holds(self, tp: Array, fp: Array, tolerance: float = _ROUNDING) -> bool:
-        """Return True if expected counts by segment satisfy the bound."""
+        """Return True if the expected tp and fp satisfy the bound, up to a relative tolerance."""
         return self.value(tp, fp) <= self.most + tolerance * max(1.0, abs(self.most))
 
 
 def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
-    """Return the constraints on each segment, from constraints for all segments or a mapping by segment.
+    """Return the constraints on single segments, given constraints on all segments or a mapping by segment.
 
     Constraints on tpr do not apply to segments without positives, and constraints on fpr do not apply to segments
     without negatives.
@@ -346,7 +361,7 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
                 raise InputError("subject_to", expected=expected, got=str(constraint))
             if constraint.level is not None:
                 # The threshold of a segment depends on all other segments, so a confidence limit would not be valid.
-                hint = "omit the level, or decide each segment by itself with rocscope.choose(subject_to=…)"
+                hint = "omit the level, or call rocscope.choose(subject_to=…) for each segment"
                 raise InputError("subject_to", expected="bounds without a level", got=str(constraint), hint=hint)
             if constraint.figure.at_mix(prevalence) is None or constraint.relation in (">", "<"):
                 expected = "bounds with >= or <= on figures that are linear in the counts"
@@ -362,9 +377,9 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
 
 
 class _LinearProgram:
-    """Linear program that minimises a cost under upper bounds on linear sums of the variables, solved by HiGHS.
+    """Linear program that minimises a cost under linear inequality constraints, solved by HiGHS.
 
-    The last variables are the lowest rates over all segments, one for each name in `differences`.
+    For each rate in `differences`, one further variable is the lowest value of this rate over all segments.
     """
 
     def __init__(self, size: int, differences: Mapping[str, float]) -> None:
@@ -374,17 +389,17 @@ class _LinearProgram:
         self._most: list[Array] = []
 
     def at_most(self, column: Array, value: Array, row: Array, most: Any) -> None:
-        """Add constraints, given the entries of their matrix."""
+        """Add constraints, given the nonzero entries of their matrix and their upper bounds."""
         self._entries.append((value, row + self._rows, column))
         self._most.append(np.asarray(most, np.float64))
         self._rows += len(most)
 
     def sum_at_most(self, column: Array, value: Array, most: float) -> None:
-        """Add one constraint."""
+        """Add one constraint: the sum of `value` times the variables in `column` is at most `most`."""
         self.at_most(column, value, np.zeros(column.size, np.intp), [most])
 
     def ordered(self, smaller: Array, larger: Array) -> None:
-        """Require that each variable in `smaller` is at most the corresponding one in `larger`."""
+        """Require that each variable in `smaller` is at most the corresponding variable in `larger`."""
         row = np.arange(smaller.size)
         value = np.repeat([1.0, -1.0], smaller.size)
         self.at_most(np.append(smaller, larger), value, np.append(row, row), np.zeros(smaller.size))
@@ -392,7 +407,7 @@ class _LinearProgram:
     def limit_differences(
         self, levels: SegmentLevels, costs: SegmentUnitCosts, segment: Array, tp: Array, fp: Array
     ) -> None:
-        """Add the constraints lowest ≤ rate ≤ lowest + largest difference for the rates of all segments."""
+        """Add constraints on rates: in each segment, lowest rate ≤ rate ≤ lowest rate + largest allowed difference."""
         for i, (name, most) in enumerate(self.differences.items()):
             rate = rates_of(name, levels, costs, segment, tp, fp)
             has_rate = np.flatnonzero(~np.isnan(rate))
@@ -413,16 +428,15 @@ class _LinearProgram:
         constraints: Sequence[SegmentBound],
         **others: Any,
     ) -> tuple[Array, float]:
-        """Return the variables of lowest cost under a limit on the use, in shares of all cases.
+        """Return the variables with the lowest cost under the limit, and the dual variable of the limit.
 
-        Also return the saving from one more share of the limit, its dual variable; 0 with integer variables. The
-
-        `constraints` are texts for errors; other arguments are passed to linprog.
+        The dual variable is the saving in cost per unit of the limit. It is 0 if some variables are integers. Costs
+        and the limit are divided by the total number of cases. Further arguments are passed to linprog.
 
         Raises
         ------
         InfeasibleError
-            If no solution exists; the message states the least use of the limit that the constraints need.
+            If no solution exists. The message names the `constraints` and the smallest limit that satisfies them.
         """
         from scipy.optimize import linprog
 
@@ -440,10 +454,10 @@ class _LinearProgram:
             raise RocscopeError("allocation", expected="an optimum of the linear program", got=str(solution.message))
         texts = " and ".join(dict.fromkeys(bound.text for bound in constraints))
         hint = "no limit suffices" if least.x is None else f"a limit of at least {least.fun * cases:.6g} is needed"
-        raise InfeasibleError(f"no allocation within the limit satisfies {texts} in its segments", hint=hint)
+        raise InfeasibleError(f"no allocation within the limit satisfies the constraints {texts}", hint=hint)
 
     def _upper_bounds(self) -> dict[str, Any]:
-        """Return the arguments of linprog."""
+        """Return the inequality constraints as arguments of linprog."""
         from scipy.sparse import coo_array
 
         if not self._entries:
@@ -463,22 +477,31 @@ def constrained_shares(
     choose_runs: bool = False,
     in_money: bool = False,
 ) -> tuple[SegmentLevels, SegmentShares, tuple[bool, ...], float]:
-    """Return the vertices of all hulls and their shares for the allocation of lowest cost under limits and bounds.
+    """Return the allocation of one action with the lowest cost under a limit and bounds, by a linear program.
 
-    Also return the campaigns that are run, and the saving from one more unit of the limit. If campaigns are selected,
-    their fixed costs are included in the cost and, for a budget, in the use of the limit.
+    Returns
+    -------
+    vertices : SegmentLevels
+        Vertices of the hulls of all segments.
+    shares : SegmentShares
+        Share of each segment's cases to which each vertex applies.
+    runs : tuple of bool
+        True for each campaign that is run. If campaigns are selected, their fixed costs are included in the cost and,
+        for a budget, in the use of the limit.
+    marginal : float
+        Saving if the limit is one unit larger.
 
     Raises
     ------
     InfeasibleError
-        If no allocation satisfies the bounds; the message states the least limit that the constraints need.
+        If no allocation satisfies the bounds. The message gives the smallest limit that satisfies them.
 
     Notes
     -----
-    The rates of every mixture of thresholds lie between the upper and the lower hull of a segment, so a mixture of
-    vertices attains them. The program has a variable for the share of each vertex, including "nobody", and for the
-    lowest of each bounded rate over all segments. Each campaign that may be run has a variable of 0 or 1; it is at
-    least the share of the campaign's cases acted on.
+    The rates of every mixture of thresholds lie between the upper and the lower hull of the segment, so a mixture of
+    vertices has the same rates. The program has a variable for the share of each vertex, including "nobody positive".
+    For each bounded rate, one more variable is the lowest rate over all segments. Each campaign that may be run has a
+    variable that is 0 or 1. This variable is at least the share of the campaign's cases that are acted on.
     """
     from scipy.sparse import coo_array
 
@@ -523,7 +546,7 @@ def constrained_shares(
 
 
 def _hull_vertices(points: SegmentLevels) -> SegmentLevels:
-    """Return the vertices of the upper and the lower hull of each segment, without "nobody"."""
+    """Return the vertices of the upper and the lower hull of each segment, except "nobody positive"."""
     upper, lower = points.upper, points.lower
     segment = np.append(upper.segment, lower.segment)
     # "Everybody" is the last vertex of both hulls and is kept once.
@@ -542,9 +565,10 @@ def _hull_vertices(points: SegmentLevels) -> SegmentLevels:
 
 @dataclass(frozen=True)
 class Upgrade:
-    """Change of the action for the cases of one hull step, from `before` (−1: none) to `after`.
+    """Change of the action for the cases of one hull step.
 
-    `use` is the additional use of the limit, and `density` the gain per unit of use.
+    The action at position `before` (−1: no action) is replaced by the action at position `after`. `use` is the
+    additional use of the capacity or budget, and `density` is the additional gain per unit of `use`.
     """
 
     segment: int
@@ -557,17 +581,18 @@ class Upgrade:
 
 @dataclass(frozen=True)
 class ActionSteps:
-    """For each action in order of stakes, the number of steps in each segment with this action or a later one.
+    """Number of hull steps that get each action.
 
     Attributes
     ----------
-    steps : array of actions × segments
+    steps : array of integers, actions × segments
+        Number of hull steps of the segment that get the action or a later action, in order of stakes.
     partial : Upgrade or None
-        The upgrade that only a random part of its cases gets.
+        Upgrade that only some of the step's cases get, selected at random.
     part : Fraction
-        The part of these cases.
+        Share of the step's cases that get this upgrade.
     marginal : Fraction
-        Gain from one more unit of the limit.
+        Gain if the capacity or budget is one unit larger.
     """
 
     steps: Array
@@ -576,7 +601,7 @@ class ActionSteps:
     marginal: Fraction
 
     def shares(self, hulls: SegmentLevels, place: int) -> SegmentShares:
-        """Return the points and shares that select the cases with the action at a position, or a later action."""
+        """Return the points and shares that select the cases for the action at `place` and for later actions."""
         upgrade, segment = self.partial, -1
         if upgrade is not None and upgrade.before < place <= upgrade.after:
             segment = upgrade.segment
@@ -584,7 +609,7 @@ class ActionSteps:
 
 
 def actions_run(campaigns: Sequence[ActionCampaign], costs: Mapping[Hashable, dict[str, UnitCosts]]) -> Booleans:
-    """Return True for each segment and position in the order of its actions if the action's campaign is run."""
+    """Return an array, segments × positions of actions, with True if the action's campaign is run in the segment."""
     runs = np.ones((len(costs), len(next(iter(costs.values())))), bool)
     for campaign in campaigns:
         places = campaign.places(costs)
@@ -599,13 +624,13 @@ def greedy_actions(
     limit: Fraction | None,
     campaigns: Sequence[ActionCampaign] = (),
 ) -> ActionSteps:
-    """Return the number of steps for each action that is run: the optimum over all randomised rules.
+    """Return the optimal number of hull steps for each action, among all randomised rules.
 
     Notes
     -----
-    For the cases of a step, only actions on the concave hull of gain as a function of use can be optimal. Upgrades
-    between these actions are taken in decreasing order of density, over all segments, until the limit is reached. This
-    is the exact optimum of the linear program (Sinha & Zoltners 1979, Oper. Res. 27:503–515), computed in fractions.
+    For the cases of a step, only actions on the concave hull of gain against use of the limit can be optimal. Upgrades
+    between these actions are sorted by density over all segments, and taken until the limit is reached. The result is
+    the exact optimum of the linear program (Sinha & Zoltners 1979, Oper. Res. 27:503–515), computed in fractions.
     """
     upgrades, runs = [], actions_run(campaigns, costs)
     for segment, actions in enumerate(costs.values()):
@@ -626,7 +651,7 @@ def greedy_actions(
 def _upgrades(
     hulls: SegmentLevels, segment: int, step: int, actions: list[UnitCosts], may_act: list[bool]
 ) -> list[Upgrade]:
-    """Return the upgrades for the cases of one step, between actions on the concave hull of gain over use."""
+    """Return the upgrades for the cases of one step, between actions on the concave hull of gain against use."""
     up, right = hulls.steps
     counts = Fraction(up[step].item()), Fraction(right[step].item())
     choices = [(action.used(*counts), action.gain(*counts)) for action in actions]
@@ -656,22 +681,30 @@ def constrained_action_shares(
     choose_runs: bool = False,
     in_money: bool = False,
 ) -> tuple[list[SegmentShares], tuple[ActionCampaign, ...], float]:
-    """Return, for each position in the order of actions, the points that select the cases with this or a later action.
+    """Return the allocation of several actions with the lowest cost under a limit and bounds, by a linear program.
 
-    Also return the campaigns marked with those that are run, and the saving from one more unit of the limit. Fixed
-    costs of campaigns that are run are included in the cost and, for a budget, in the use of the limit.
+    Returns
+    -------
+    shares : list of SegmentShares
+        For each position in the order of actions, the points and shares that select the cases for the action at this
+        position and for later actions.
+    campaigns : tuple of ActionCampaign
+        The campaigns; `runs` is True for each campaign that is run. Their fixed costs are included in the cost and, for
+        a budget, in the use of the limit.
+    marginal : float
+        Saving if the limit is one unit larger.
 
     Raises
     ------
     InfeasibleError
-        If no allocation satisfies the bounds; the message states the least limit that the constraints need.
+        If no allocation satisfies the bounds. The message gives the smallest limit that satisfies them.
 
     Notes
     -----
-    The program has a variable for each score of each segment and each action: the share of the cases with this score
-    that get the action or a later one. This share does not decrease with the score, and is at most the share of the
-    previous action. Bounds apply to the cases that get any action, which are the cases of the first position. Each
-    campaign has a variable that is 1 if it is run; its number of cases is at most its capacity times this variable.
+    The program has one variable for each segment, score and action: the share of the cases with this score that get the
+    action or a later action. This share does not decrease with the score, and is at most the share for the previous
+    action. Bounds apply to the cases that get any action. Each campaign has a variable that is 1 if the campaign is run
+    and 0 otherwise. The number of cases of the campaign is at most its capacity times this variable.
     """
     increments = incremental_costs(list(costs.values()))
     segment, start, levels = points.segment, points.start, np.arange(points.tp.size)
@@ -734,7 +767,7 @@ def constrained_action_shares(
 
 
 def _shares_reached(points: SegmentLevels, reached: Array) -> SegmentShares:
-    """Return the points and shares of each segment, from the share of cases acted on at each score."""
+    """Return the points and shares of each segment, given the share of cases acted on at each score."""
     # A point gets the difference between the share acted on at its score and at the next lower score. "Nobody", one
     # more point for each segment after all scores, gets 1 minus the share at the highest score.
     next_reached = np.append(reached[1:], 0.0)

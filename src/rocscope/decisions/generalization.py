@@ -1,22 +1,21 @@
-"""The value of a chosen model and threshold on new cases, estimated by repeating the choice on resampled rows.
+"""Estimate the value of a chosen model and threshold on new cases, by repeating the choice on resampled rows.
 
-The value of a threshold on the sample on which it was chosen is optimistic. Its value on new cases is estimated by
-repeating the choice. A *candidate* is a model with a rule for its threshold. The choice is made:
+A threshold that was chosen on a sample has an optimistic value (cost or criterion) on this sample. To estimate the
+value on new cases, the choice is repeated. A *candidate* is a model with a rule for choosing its threshold. The choice
+is made:
 
-- in the sample (`in_sample`), for the apparent value, which is optimistic;
-- in all folds but one, for the value on the held-out fold (`cross_validate`), which estimates that on new cases;
-- in bootstrap replicates (`bootstrap_choice`), for the probability that each candidate is the best, and for the
-  difference between the sample's choice and the best of each replicate.
+- in the sample (`in_sample`), which gives the apparent value;
+- in all cross-validation folds except one (`cross_validate`): the value on the held-out fold estimates the value on new
+  cases;
+- in bootstrap replicates (`bootstrap_choice`), which give the probability that each candidate is the best, and the
+  difference between the sample's choice and the best choice of each replicate.
 
-All three use matrices with one row per sample and one column per threshold. They contain the true and false positives
-at each threshold, starting with "nobody". The functions return *cells*, the numbers (tp, fp, n_pos, n_neg) of the
-chosen thresholds. Costs and values of the criterion are computed later from the same cells.
+All three functions use matrices with one row per sample and one column per threshold. The matrices contain the true and
+false positives at each threshold; the first column is "nobody positive". The functions return *cells*: the four numbers
+(tp, fp, n_pos, n_neg) at the chosen thresholds. Costs and criteria are computed later from the cells.
 
-The interval is computed from draws of the cost: `DrawsOfCounts`, or `DrawsOfRows` if each row has its own costs. Their
-variance is increased to include the error of the choice; see `ChosenEstimate`.
-
-The file has this order: the rule and its best threshold, candidates, resampling units, the three repetitions, the
-estimate, and draws of the cost.
+The interval is computed from random draws of the cost: `DrawsOfCounts`, or `DrawsOfRows` if costs differ between rows.
+The variance of the draws is increased by the error of the choice; see `ChosenEstimate`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -82,7 +81,7 @@ LEAST_SKEWNESS = 1e-6
 
 
 class Chosen(NamedTuple):
-    """For each sample: indices of the chosen model and its point, and the value of the point; NaN without a choice."""
+    """Choice in each sample: index of the model, index of the point, and value of the point (NaN without a choice)."""
 
     model: Array
     point: Array
@@ -90,7 +89,7 @@ class Chosen(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best point of one model in each sample: its value, its index, and its number of positive predictions."""
+    """Best point of one model in each sample: its value, its index, and its number of positive predictions."""
 
     goodness: Array
     point: Array
@@ -99,12 +98,13 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """Objective of a choice of threshold: expected cost in a context, or a criterion at the context's prevalence.
+    """Rule for choosing a threshold: minimise the expected cost, or optimise a criterion, under constraints.
 
-    `scale` is the largest possible value; values that differ by at most 10⁻¹³ × `scale` are tied. A point (a threshold)
-    must satisfy the `constraints`, given the number of `models` and the `population`. It predicts at most the share
-    `limit` of the cases positive. To reach the limit exactly, a mixed point predicts only a part of the cases between
-    two points positive; it is stored as two indices and a share.
+    A point is a threshold with its counts. The cost or criterion is computed at the target prevalence of `context`.
+    `scale` is the largest possible value; values that differ by at most 10⁻¹³ × `scale` are tied. A point must satisfy
+    the `constraints`, which depend on the number of `models` and on the `population`. At most the share `limit` of all
+    cases may be predicted positive. To use this limit exactly, a mixed point predicts only some of the cases between
+    two points positive. A mixed point is stored as the indices of the two points and the share of the second point.
     """
 
     criterion: Criterion
@@ -116,7 +116,7 @@ class Rule:
     limit: float | None = None
 
     def value(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
-        """Return the cost or criterion for true and false positives in samples with these class sizes; may be NaN."""
+        """Return the cost or criterion, given true positives, false positives and class sizes; NaN if undefined."""
         share: Any = self.context.target_prevalence
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.criterion.name == "min_cost":
@@ -129,7 +129,7 @@ class Rule:
             return np.asarray(self.criterion.value(tp, fp, fn, tn), dtype=np.float64)
 
     def depth(self, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
-        """Return the share of cases that points predict positive."""
+        """Return the share of cases predicted positive, given true positives, false positives and class sizes."""
         share: Any = self.context.target_prevalence
         with np.errstate(invalid="ignore", divide="ignore"):
             if share is None:
@@ -137,7 +137,15 @@ class Rule:
             return np.nan_to_num(share * (tp / n_pos)) + np.nan_to_num((1 - share) * (fp / n_neg))
 
     def best(self, tp: Array, fp: Array, *, acting: bool = False) -> Best:
-        """Return the best point of one model in each sample; with `acting`, of points with some positive prediction."""
+        """Return the best point of one model in each sample.
+
+        Parameters
+        ----------
+        tp, fp : arrays of samples × points
+            True and false positives at each point.
+        acting : bool
+            If True, exclude the point at which nobody is positive.
+        """
         n_pos, n_neg = tp[..., -1:], fp[..., -1:]
         if self.criterion.equivalent:
             # A criterion that is linear in the counts is computed as a cost, which is fastest for large arrays.
@@ -162,7 +170,10 @@ class Rule:
         return Best(highest, point, pick(tp, point) + pick(fp, point))
 
     def _best_within(self, limit: float, goodness: Array, tp: Array, fp: Array, first: int) -> Best:
-        """Return the best point within a limit on depth, which may be a mix of two points exactly at the limit."""
+        """Return the best point under a limit on the share of positives.
+
+        It may be a mixed point exactly at the limit.
+        """
         depth = self.depth(tp, fp, tp[:, -1:], fp[:, -1:])
         too_deep = depth > limit * (1 + TIE)
 
@@ -188,10 +199,10 @@ class Rule:
         return Best(np.where(is_mix, mixed, highest), point, pick(tp, point) + pick(fp, point))
 
     def _edge_at_limit(self, goodness: Array, depth: Array, too_deep: Array) -> tuple[Array, Array]:
-        """Return the two points whose connecting line is the concave envelope of value over depth at the limit.
+        """Return the two points that are the ends of the concave envelope's segment at the limit.
 
-        Start with the line through the best points on both sides of the limit. While a point lies above the line,
-        replace one end by the point that lies highest above it.
+        The envelope is that of the points (depth, value). Start with the line through the best points on both sides of
+        the limit. While a point lies above the line, replace one end by the point that is highest above the line.
         """
         low = np.where(~too_deep, goodness, -np.inf).argmax(axis=1)
         high = np.where(too_deep, goodness, -np.inf).argmax(axis=1)
@@ -211,7 +222,7 @@ class Rule:
 def _cost(context: Context, tp: Array, fp: Array, n_pos: Array, n_neg: Array) -> Array:
     """Return the expected cost per case.
 
-    With prevalence π it is
+    With prevalence π, the cost is
     π·c_fn + (1 − π)·c_tn + tp·π·(c_tp − c_fn)/n_pos + fp·(1 − π)·(c_fp − c_tn)/n_neg.
     """
     costs, share = context.costs, context.target_prevalence
@@ -224,7 +235,7 @@ def _cost(context: Context, tp: Array, fp: Array, n_pos: Array, n_neg: Array) ->
 
 
 def best_of_models(best: Sequence[Best], sign: int, scale: float) -> Chosen:
-    """Choose among the best points of all models in each sample."""
+    """Return the best model in each sample, given the best point of each model."""
     goodness = np.stack([of_model.goodness for of_model in best])
     points = [of_model.point for of_model in best]
     if any(of_model.ndim == 2 for of_model in points):
@@ -241,19 +252,22 @@ def best_of_models(best: Sequence[Best], sign: int, scale: float) -> Chosen:
 
 
 def _enough(highest: Array, scale: float) -> Array:
-    """Return the least value of a point that is tied with the best one."""
+    """Return the smallest value that is tied with the highest value."""
     return np.where(np.isfinite(highest), highest - TIE * scale, highest)
 
 
 def from_zero(counts: Array) -> Array:
-    """Return cumulative counts along the last axis, starting at "nobody positive"."""
+    """Return cumulative counts along the last axis, with 0 for "nobody positive" as the first entry."""
     out = np.zeros((*counts.shape[:-1], counts.shape[-1] + 1), counts.dtype)
     np.cumsum(counts, axis=-1, out=out[..., 1:])
     return out
 
 
 def pick(matrix: Array, point: Array) -> Array:
-    """Return the entry of each row at a point; a mixed point has three columns: two indices, and the second's share."""
+    """Return the entry of each row of a matrix at the row's point.
+
+    A mixed point is given by three columns: the indices of two points and the share of the second point.
+    """
     if point.ndim == 2:
         first, second, share = point.T
         return (1 - share) * pick(matrix, first.astype(np.intp)) + share * pick(matrix, second.astype(np.intp))
@@ -265,11 +279,11 @@ def pick(matrix: Array, point: Array) -> Array:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model and its threshold rule; costs are multiplied by `times`, then `fixed` is added.
+    """A model with a rule for choosing its threshold. Costs are multiplied by `times`, then `fixed` is added.
 
-    A campaign with a capacity contacts exactly the planned number of customers with the highest scores. One more case
-    above the threshold therefore displaces another case. The value of each additional case is therefore reduced by
-    `marginal`, the saving from one more case at the capacity.
+    A campaign with a capacity contacts a fixed number of customers, those with the highest scores. An additional case
+    above the threshold therefore displaces another case. The gain from the additional case is reduced by `marginal`:
+    the saving if the capacity were one case larger.
     """
 
     label: str
@@ -281,7 +295,7 @@ class Candidate:
     marginal: float = 0.0
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> Points:
-        """Return the true and false positives at all points of the candidate's model."""
+        """Return the true and false positives at all thresholds of the candidate's model."""
         pos, neg = tallied[self.model]
         if self.negated:
             pos, neg = pos[..., ::-1], neg[..., ::-1]
@@ -295,7 +309,7 @@ class Candidate:
         return np.concatenate([[np.inf], level[:-1], [-np.inf]])
 
     def value(self, cells: Array, quantity: CostOrCriterion) -> Array:
-        """Return the cost or criterion for cells; the last axis has tp, fp, n_pos and n_neg."""
+        """Return the cost or criterion, given an array of cells whose last axis has tp, fp, n_pos and n_neg."""
         rule = self.rule if quantity == "criterion" else replace(self.rule, criterion=MIN_COST)
         tp, fp, n_pos, n_neg = np.moveaxis(cells, -1, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -305,9 +319,10 @@ class Candidate:
             return self.times * value + self.fixed
 
     def by_rank(self, points: Points, point: Array) -> Array:
-        """Replace mixed points by points on the curve itself: the cases with the highest scores, up to the limit.
+        """Replace each mixed point by the point on the ROC curve that uses the limit exactly.
 
-        On new cases the curve between the two thresholds of a mix is concave, so it lies above the mix.
+        At this point, the cases with the highest scores are positive. On new cases the curve between the two thresholds
+        of a mixed point is concave, so this point is better than the mixed point.
         """
         if not self.marginal:
             return point
@@ -320,7 +335,7 @@ class Candidate:
         return np.where(point[:, 2:] > 0, np.column_stack([low, high, part]), point)
 
     def marginal_at(self, points: Points, point: Array) -> float:
-        """Return the saving from one more case at a mixed point of the sample; 0 if the limit is not reached."""
+        """Return the saving if the limit is one case larger, at the chosen point; 0 if the limit is not reached."""
         if self.rule.limit is None or not point[0, 2]:
             return 0.0
         ends = point[0, :2].astype(np.intp)
@@ -344,34 +359,34 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Candidates:
-    """All candidates of a choice; `idle` is the cost of choosing no candidate, if known."""
+    """All candidates among which a choice is made; `idle` is the cost of choosing none of them, if known."""
 
     members: tuple[Candidate, ...]
     idle: float | None = None
 
     @property
     def criterion(self) -> Criterion:
-        """Criterion of the choice."""
+        """Criterion by which the choice is made."""
         return self.members[0].rule.criterion
 
     @property
     def by_cost_alone(self) -> bool:
-        """True if the choice is by cost alone."""
+        """True if the choice minimises cost without constraints and without a limit."""
         rule = self.members[0].rule
         same = self.criterion.equivalent and self.criterion.equivalent(rule.context) == rule.context
         return bool(same) and not rule.constraints and rule.limit is None
 
     def by_rank(self, sample: "InSample") -> "Candidates":
-        """Return the candidates for a choice that selects the cases with the highest scores up to its limit."""
+        """Return the candidates for a choice that uses its limit on the cases with the highest scores."""
         members = (replace(one, marginal=saved) for one, saved in zip(self.members, sample.marginals, strict=True))
         return replace(self, members=tuple(members))
 
     def points(self, tallied: Mapping[str, tuple[Array, Array]]) -> list[Points]:
-        """Return the true and false positives at all points of each candidate."""
+        """Return the true and false positives at all thresholds of each candidate."""
         return [candidate.points(tallied) for candidate in self.members]
 
     def values(self, cells: Array, quantity: CostOrCriterion) -> Array:
-        """Return the cost or criterion of each candidate; the last axes of `cells` are candidate and cell."""
+        """Return the cost or criterion of each candidate, given cells whose last two axes are candidate and cell."""
         values = [candidate.value(cells[..., n, :], quantity) for n, candidate in enumerate(self.members)]
         return np.stack(values, axis=-1)
 
@@ -386,10 +401,11 @@ class Candidates:
 
 
 def design_of_all(samples: Samples, seed: int, *, stratified: bool = False) -> Design:
-    """Return the resampling design of all models: common rows, or separate rows of each model.
+    """Return the resampling design of all models, with rows that the models share or with separate rows per model.
 
-    The curve of a model with more than 2,048 scores is thinned to 2,048 points, including its hull vertices. If several
-    models have more than 20,000 rows, random blocks of rows are resampled instead of rows.
+    The ROC curve of a model with more than 2,048 distinct scores is thinned to 2,048 points, which include the hull
+    vertices. If there are several models and more than 20,000 rows, random blocks of rows are resampled instead of
+    single rows.
     """
     rows = samples.rows
     if rows is None and len(samples) == 1:
@@ -424,14 +440,14 @@ def _is_exchangeable(rows: Predictions) -> bool:
 
 
 def _renamed(rows: Predictions, scores: Mapping[str, Array]) -> Predictions:
-    """Return the rows with other scores, without columns that resampling does not need."""
+    """Return the rows with new scores, without columns that resampling does not need."""
     columns: dict[str, Any] = rows.row_columns() | {"fold": None, "repeat": None, "segment": None}
     columns["sample_weight"] = rows.relative_weight  # relative weights, because Jeffreys' prior adds half a row
     return Predictions(rows.y_true, dict(scores), **columns)
 
 
 def _design_of_separate_models(counts: Mapping[str, ThresholdCounts], stratified: bool) -> Design:
-    """Return the resampling units of models with separate rows, resampled within each model."""
+    """Return the resampling design of models with separate rows; rows are resampled within each model."""
     if len(counts) == 1:
         ((model, only),) = counts.items()
         return resampling.design_of_counts(only, stratified=stratified, model=model)
@@ -447,11 +463,11 @@ def _design_of_separate_models(counts: Mapping[str, ThresholdCounts], stratified
         strata.append(slice(start, start + width))
         start += width
     n = min(of_model.n for of_model in counts.values())
-    return Design(np.concatenate(frequency), tuple(strata), tallies, n, "models drawn apart")
+    return Design(np.concatenate(frequency), tuple(strata), tallies, n, "models resampled separately")
 
 
 def _in_blocks(design: Design, rng: np.random.Generator) -> Design:
-    """Return a design that resamples random blocks of units; counts have the same variance as with single units."""
+    """Return a design that resamples random blocks of units; the variance of counts is the same as for single units."""
     block = rng.permutation(design.frequency.size) % BLOCKS
     tallies = {}
     for model, tally in design.tallies.items():
@@ -471,19 +487,20 @@ def _in_blocks(design: Design, rng: np.random.Generator) -> Design:
 
 @dataclass(frozen=True)
 class InSample:
-    """The choice on the sample, with m candidates.
+    """The choice among m candidates in the sample.
 
     Attributes
     ----------
     number : int
         Index of the chosen candidate.
     points, acting_points : lists of m points, as returned by `Rule.best`
-        The best point of each candidate, and the best of its points that predict at least one case positive.
+        The best point of each candidate, among all points (`points`) and among the points that predict at least one
+        case positive (`acting_points`).
     cells, acting : arrays of m × 4
-        Cells of these points; NaN if no point is admissible.
-    marginals : list of m float
-        Saving of each candidate from one more case, if its limit on the number of cases is reached; otherwise 0. See
-        `Candidate`.
+        Numbers tp, fp, n_pos and n_neg at `points` and at `acting_points`; NaN if no point satisfies the constraints.
+    marginals : list of m floats
+        For each candidate, the saving if its limit on the number of cases is one case larger; 0 if the limit is not
+        reached. See `Candidate`.
     """
 
     number: int
@@ -496,18 +513,19 @@ class InSample:
 
 @dataclass(frozen=True)
 class Replicates:
-    """Results in r bootstrap replicates that contain both classes.
+    """Choices among m candidates in r bootstrap replicates that contain both classes.
 
     Attributes
     ----------
     cells, acting : arrays of r × m × 4
-        Cells of `InSample.points` and `acting_points` in each replicate.
+        Numbers tp, fp, n_pos and n_neg of each replicate at `InSample.points` and at `InSample.acting_points`.
     number, point : arrays of r, or r × 3 for mixed points
-        The candidate and the point that are chosen in each replicate.
+        Indices of the candidate and of the point that are chosen in each replicate.
     chosen : array of r × 4
-        Cells of the choice in each replicate; NaN if no point is admissible.
+        Numbers tp, fp, n_pos and n_neg at the point chosen in each replicate; NaN if no point satisfies the
+        constraints.
     left_out : int
-        Number of omitted replicates, which lack a class.
+        Number of omitted replicates, which contain only one class.
     """
 
     cells: Array
@@ -520,16 +538,17 @@ class Replicates:
 
 @dataclass(frozen=True)
 class CrossValidated:
-    """Cells of held-out cases, averaged over repeats.
+    """Counts of held-out cases in cross-validation, for m candidates, averaged over repeats.
 
     Attributes
     ----------
     cells, acting : arrays of m × 4
-        Cells at the threshold chosen for each candidate, and at its best threshold with some positive prediction.
+        Numbers tp, fp, n_pos and n_neg at each candidate's best threshold, among all thresholds (`cells`) and among the
+        thresholds with at least one positive prediction (`acting`).
     failed : array of m
-        Share of folds for which no threshold was admissible in the other folds.
+        Share of folds in which no threshold satisfies the constraints on the training rows.
     folds, repeats : int
-        Number of folds, and of repeats of the cross-validation.
+        Number of folds, and number of repeats of the cross-validation.
     """
 
     cells: Array
@@ -540,7 +559,7 @@ class CrossValidated:
 
 
 def in_sample(design: Design, candidates: Candidates) -> InSample:
-    """Make the choice on the whole sample."""
+    """Choose a candidate and its threshold on the whole sample."""
     points = candidates.points(resampling.tally_all(design, design.frequency[None, :]))
     best = [candidate.best(at) for candidate, at in zip(candidates.members, points, strict=True)]
     acting = [candidate.best(at, acting=True) for candidate, at in zip(candidates.members, points, strict=True)]
@@ -560,12 +579,12 @@ def in_sample(design: Design, candidates: Candidates) -> InSample:
 def bootstrap_choice(
     design: Design, candidates: Candidates, sample: InSample, replicates: int, seed: int, progress: Progress
 ) -> Replicates:
-    """Draw bootstrap replicates, repeat the choice in each, and evaluate the sample's choice in each."""
+    """Draw bootstrap replicates. In each replicate, repeat the choice and evaluate the sample's choice."""
     compiled = design.worth_compiling(replicates)
     size = len(candidates.members)
 
     def choose_in_replicates(rng: np.random.Generator, count: int) -> Array:
-        """Return one row per replicate: the cells of all candidates, the cells of the new choice, and the choice."""
+        """Return one row per replicate: cells of all candidates, cells of the new choice, and the new choice."""
         points = candidates.points(resampling.tally_all(design, design.draw(rng, count, compiled)))
         again = candidates.choose(points)
         cells, chosen = [], np.full((count, 4), np.nan)
@@ -584,7 +603,7 @@ def bootstrap_choice(
     cells = cells.reshape(-1, size, 2, 4)
     both_classes = (cells[:, sample.number, 0, 2:] > 0).all(axis=1)
     if not both_classes.any():
-        raise InputError("replicates", expected="some replicates with both classes", got=f"none of {replicates}")
+        raise InputError("replicates", expected="a replicate with both classes", got=f"0 of {replicates}")
     point = point[both_classes]
     return Replicates(
         cells=cells[both_classes, :, 0],
@@ -597,7 +616,7 @@ def bootstrap_choice(
 
 
 def _cells(points: Points, point: Array, goodness: Array | None = None) -> Array:
-    """Return the cells of one point in each sample, one row per sample; NaN if the point is not admissible."""
+    """Return tp, fp, n_pos and n_neg at one point of each sample, one row per sample; NaN if `goodness` is infinite."""
     tp, fp = points
     cells = np.column_stack([pick(tp, point), pick(fp, point), tp[:, -1], fp[:, -1]]).astype(np.float64)
     if goodness is not None:
@@ -608,7 +627,10 @@ def _cells(points: Points, point: Array, goodness: Array | None = None) -> Array
 def cross_validate(
     design: Design, candidates: Candidates, seed: int, folds: int = FOLDS, repeats: int = REPEATS
 ) -> CrossValidated:
-    """Choose on all folds but one, and evaluate on the held-out fold; folds are stratified and do not split groups."""
+    """Choose thresholds on all folds except one, and evaluate the thresholds on the held-out fold.
+
+    Folds are stratified by class and do not split groups.
+    """
     if not check.check_whole(folds, "cv") >= 2:
         raise InputError("cv", expected="2 folds or more", got=repr(folds))
     repeats = check.check_whole(repeats, "repeats") if design.draws < ROWS_FOR_ONE_REPEAT else 1
@@ -632,7 +654,10 @@ def cross_validate(
 
 
 def _kinds_of_units(design: Design) -> Array:
-    """Return the strata of units for folds, formed by the unit's own stratum and by the presence of positives."""
+    """Return the stratum of each unit for dealing units to folds.
+
+    Units are stratified by their resampling stratum and by whether they contain positives.
+    """
     kinds = np.zeros(design.frequency.size, np.intp)
     for number, stratum in enumerate(design.strata):
         kinds[stratum] = 2 * number
@@ -651,7 +676,7 @@ def _kinds_of_units(design: Design) -> Array:
 
 
 def _fold_frequencies(frequency: Array, kind: Array, folds: int, rng: np.random.Generator) -> Array:
-    """Return the number of copies of each unit in each fold, one row per fold."""
+    """Return an array, folds × units, with the number of copies of each unit in each fold."""
     parts = np.zeros((folds, frequency.size), np.int64)
     if frequency.sum() > MOST_PERMUTED:
         # Assign each row to a fold independently; with many rows, folds still have nearly equal sizes.
@@ -672,57 +697,62 @@ def _fold_frequencies(frequency: Array, kind: Array, folds: int, rng: np.random.
 
 @dataclass(frozen=True, repr=False)
 class ChosenEstimate(Estimate):
-    """The value of a choice on new cases (cost, profit or criterion), corrected for selection on the same rows.
+    """Estimated cost, profit or criterion of a chosen threshold on new cases, corrected for the choice on the same
+    rows.
 
-    Returned by `Decision.interval`, `CampaignPlan.interval`, `rocscope.evaluation.optimism` and, for each model at its
-    cheapest threshold, `rocscope.inference.compare_costs`.
+    Returned by `Decision.interval`, `CampaignPlan.interval` and `rocscope.evaluation.optimism`. Also returned by
+    `rocscope.inference.compare_costs`, for each model at its cheapest threshold.
 
     Attributes
     ----------
     apparent : float
-        The value on the rows on which the choice was made.
+        Value on the rows on which the choice was made.
     regret : Estimate or None
-        Difference between the choice and the truly best choice of all models; None if the value is a cost and the
-        choice was not by cost.
-    models : mapping from model to float
-        Probability that each model, at its own chosen threshold, is the best.
+        Value of the choice minus the value of the truly best choice among all models. None if the value is a cost but
+        the choice maximised another criterion.
+    models : mapping from model name to float
+        Probability that the model, at the threshold chosen for it, is the best model.
     acting : float
-        Probability that acting costs less than acting on nobody; NaN for a criterion if costs differ between rows.
+        Probability that the choice costs less than acting on nobody. NaN if the value is a criterion and costs differ
+        between rows.
 
     Notes
     -----
-    The value is estimated by cross-validation, ten folds repeated five times: the threshold of each model is chosen on
-    nine tenths of the rows (or groups), and evaluated on the held-out tenth. The interval comes from Jeffreys'
-    posterior of the held-out counts, at the prevalence of the sample or the target; it is skewed if counts are small.
-    If costs differ between rows, it is Hall's interval of the mean cost.
+    The value is estimated by tenfold cross-validation, repeated five times. The threshold of each model is chosen on
+    nine tenths of the rows (or groups) and evaluated on the held-out tenth. The interval is computed from Jeffreys'
+    posterior of the held-out counts, at the target prevalence or else the sample's prevalence. If costs differ between
+    rows, the interval is Hall's interval of the mean cost.
 
-    The variance of the value includes the error of the choice, the sum of four terms: a twentieth of the variance for
-    the random folds; the square of half the optimism of the threshold (held-out minus apparent value); the variance of
-    the regret; and the square of the optimism of the best of several models in the replicates. This last optimism is
-    also subtracted from the value.
+    Four terms are added to the variance. The first term, for the random folds, is 1/20 of the variance. The second term
+    is the square of half the optimism of the threshold (held-out minus apparent value). The third term is the variance
+    of the regret. The fourth term is the square of the optimism due to choosing the best of several models, estimated
+    in the replicates. The value is also corrected for this last optimism.
 
-    The regret in a replicate is the loss of the sample's choice minus the loss of the best choice there. A quarter of
-    the optimism of the threshold and three quarters of the correction for the model are subtracted. (By the cube-root
-    law, the best of a replicate is too good by 0.19 of the optimism.)
+    The regret in a replicate is the loss of the sample's choice minus the loss of the replicate's best choice. From
+    this regret, a quarter of the optimism of the threshold and three quarters of the correction for the choice of the
+    model are subtracted. (By the cube-root law, the best choice of a replicate is too favourable by 0.19 of the
+    optimism.)
 
-    The probability of a model is the share of replicates in which it is the best. Its own optimism, and an error of
-    half the optimism, are added to its loss, so that a model with many thresholds has no advantage.
+    The probability of a model is the share of replicates in which the model is the best. The optimism of each model,
+    and a random error of half the optimism, are added to its loss. A model with many thresholds therefore has no
+    advantage.
 
-    Coverage of 95% intervals was simulated with binormal samples, 1,000 for each setting (docs/guide/intervals.md). The
-    interval covers the true cost of one model in 94.3 to 97.7% of samples of 100 to 2,000 rows, also with 1 or 2%
-    positives. It covers the cost of the best of five equal models in 95.4 to 98.6%, and of five unequal ones in 98.6%.
-    The interval of the regret covers the true regret in 94.9 to 98.1% for one model, in 92.2% for unequal models, and
-    in 97.2 to 100% for five equal models. The interval of a campaign plan covers the true profit in 95.4 to 98.0%
-    (docs/guide/evaluation/price-of-choosing.md). With log-normal costs of rows the coverage is 95 to 99% in 100
-    samples, with Pareto costs 93 to 97%. In 12 random designs of one or two models the
-    value was unbiased on average. It was up to .15 standard errors too favourable for two nearly equal models, and up
-    to .10 too unfavourable if one is clearly better.
+    The coverage of 95% intervals was simulated with 1,000 binormal samples per setting (docs/guide/intervals.md). For
+    one model and 100 to 2,000 rows, the interval covered the true cost in 94.3 to 97.7% of the samples, also with 1 or
+    2% positives. For the best of five equal models the coverage was 95.4 to 98.6%, and for the best of five unequal
+    models 98.6%. The interval of the regret covered the true regret in 94.9 to 98.1% of the samples for one model, in
+    92.2% for unequal models, and in 97.2 to 100% for five equal models. The interval of a campaign plan covered the
+    true profit in 95.4 to 98.0% (docs/guide/evaluation/price-of-choosing.md). In 100 samples with costs that differ
+    between rows, the coverage was 95 to 99% for log-normal costs and 93 to 97% for Pareto costs. In 12 random designs
+    with one or two models, the value was unbiased on average. For two nearly equal models, it was too favourable by up
+    to .15 standard errors. If one model was clearly better, it was too unfavourable by up to .10 standard errors.
 
-    The result is not `reliable`, and gives the reason, if a class has fewer than 10 rows, if nothing is admissible in
-    some folds, or if randomised rules or reviews are not chosen again. If costs differ between rows, variance and
-    skewness include large amounts that the sample may lack (see `ParetoTail`). The result is then not reliable if fewer
-    than 10 rows have amounts, or if the amounts may have no mean. With more than 2,048 scores, 2,048 points of the
-    curve are used; with several models and more than 20,000 rows, 1,000 blocks of rows are resampled.
+    The result is not `reliable` if a class has fewer than 10 rows, if no threshold satisfies the constraints in some
+    folds, or if randomised rules or reviews are not chosen again. If costs differ between rows, variance and skewness
+    allow for amounts larger than any amount in the sample (see `ParetoTail`). The result is then not reliable if fewer
+    than 10 rows have amounts, or if the amounts may have an infinite mean. `reason` states why the result is not
+    reliable. With more than 2,048 distinct scores, 2,048 points of the ROC curve are used. With several models and more
+    than 20,000 rows, 1,000 blocks of rows are resampled.
 
     References
     ----------
@@ -737,7 +767,10 @@ class ChosenEstimate(Estimate):
 
     @classmethod
     def of_draws(cls, values: Array, *, level: float, **facts: Any) -> "ChosenEstimate":
-        """Return the estimate with interval and standard error from draws; undefined draws are ignored."""
+        """Return the estimate with an interval and a standard error computed from draws.
+
+        Undefined draws are ignored.
+        """
         known = values[np.isfinite(values)]
         tails = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(known, tails).tolist() if known.size else (nan, nan)
@@ -745,14 +778,14 @@ class ChosenEstimate(Estimate):
         return cls(low=low, high=high, level=level, standard_error=spread, **facts)
 
     def as_profit(self, fixed_cost: float = 0.0) -> "ChosenEstimate":
-        """Return a cost as a profit: the negative of the cost, minus a fixed cost."""
+        """Convert the estimate of a cost to the estimate of a profit: the negative cost, minus a fixed cost."""
         # Subtract from 0.0 instead of negating, to avoid a negative zero.
         low, high = 0.0 - self.high - fixed_cost, 0.0 - self.low - fixed_cost
         apparent = 0.0 - self.apparent - fixed_cost
         return replace(self, value=0.0 - self.value - fixed_cost, low=low, high=high, apparent=apparent)
 
     def sentence(self, name: str, currency: str = "", cases: str = "cases") -> str:
-        """Return the value on new cases as text, with its interval and the apparent value."""
+        """Return a text with the value on new cases, its interval, and the apparent value."""
         value, *ends = (in_currency(text, currency) for text in self.rounded)
         apparent = to_its_error(self.apparent, (self.high - self.low) / 2)
         interval = f"{100 * self.level:g}% CI [{', '.join(ends)}]"
@@ -760,7 +793,7 @@ class ChosenEstimate(Estimate):
 
     @property
     def rounded(self) -> tuple[str, str, str]:
-        """The value and the limits of the interval as texts, rounded according to the width of the interval."""
+        """Texts of the value and of both ends of the interval, rounded according to the width of the interval."""
         error = (self.high - self.low) / 2
         return to_its_error(self.value, error), to_its_error(self.low, error), to_its_error(self.high, error)
 
@@ -795,16 +828,20 @@ class ChosenEstimate(Estimate):
 
 @dataclass(frozen=True)
 class FixedRule:
-    """A fixed rule, for which the choice is not repeated in resamples.
+    """A fixed rule, which is not chosen again in resamples.
 
     Attributes
     ----------
     value : float
         Cost of the rule in the sample.
-    draw : function of a number of replicates and a seed
-        Returns draws of the cost of the rule and of the cost of acting on nobody.
-    method, n, why : str, float, str
-        Method of the draws, number of rows, and the reason why the choice is not repeated.
+    draw : function of (number of replicates, seed)
+        Returns two arrays of draws: the cost of the rule and the cost of acting on nobody.
+    method : str
+        Method of the draws.
+    n : float
+        Number of rows.
+    why : str
+        Reason why the rule is not chosen again.
     """
 
     value: float
@@ -814,7 +851,7 @@ class FixedRule:
     why: str
 
     def estimate(self, level: float, replicates: int, seed: int) -> ChosenEstimate:
-        """Return the estimate of the cost of the rule."""
+        """Return an estimate of the cost of the rule."""
         values, nobody = self.draw(replicates, seed)
         facts: dict[str, Any] = {"method": self.method, "n": self.n, "reason": self.why, "apparent": self.value}
         acting = float((values < nobody).mean())
@@ -822,12 +859,12 @@ class FixedRule:
 
 
 def few_of_a_class(rows: float) -> str:
-    """Return that the smaller class has too few rows for an interval; empty where it has enough."""
+    """Return a text that the smaller class has too few rows for an interval; empty if it has enough rows."""
     return "" if rows >= FEWEST_OF_A_CLASS else f"a class has {rows:g} rows only, fewer than {FEWEST_OF_A_CLASS}"
 
 
 def _two_digits(number: float) -> str:
-    """Return a number as text with two significant digits; from 10 on as a whole number."""
+    """Return a number as text with two significant digits, or as a whole number if it is at least 10."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
@@ -836,7 +873,7 @@ def _two_digits(number: float) -> str:
 
 @dataclass(frozen=True)
 class DrawsOfCounts:
-    """Draws of costs or criterion values from Jeffreys' posterior of prevalence and rates."""
+    """Draws of costs or criterion values from Jeffreys' posterior of the prevalence, tpr and fpr."""
 
     design: Design
     candidates: Candidates
@@ -852,7 +889,7 @@ class DrawsOfCounts:
 
     @property
     def note(self) -> str:
-        """Description of the rows for the name of the method."""
+        """Description of the rows, as part of the name of the method."""
         return self.design.note
 
     @property
@@ -863,10 +900,10 @@ class DrawsOfCounts:
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
     ) -> tuple[Array, Array]:
-        """Return draws of the value of a candidate and of acting on nobody, with the variance `error` added.
+        """Return draws of the value of a candidate and of the value of acting on nobody.
 
-        The variance is increased by drawing from the posterior of a smaller number of cases, which has the required
-        variance.
+        The variance is increased by `error`: the draws are from the posterior of a smaller number of cases, which has
+        the increased variance.
         """
         values, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
         variance = float(np.nanvar(values))
@@ -877,7 +914,7 @@ class DrawsOfCounts:
         return self._posterior([seed, 4], number, cells, quantity, information, self.uncertain)
 
     def _design_effect(self, quantity: CostOrCriterion, seed: int) -> float:
-        """Design effect: variance of a threshold's value with groups and weights, relative to independent rows."""
+        """Return the design effect: variance of a threshold's value relative to its variance with independent rows."""
         tallies = self.design.tallies.values()
         weighted = any(tally.rows and tally.rows.weight is not None for tally in tallies)
         if self.design.one_row_a_unit and not weighted:
@@ -899,10 +936,11 @@ class DrawsOfCounts:
         information: float,
         uncertain: UncertainContext | None = None,
     ) -> tuple[Array, Array]:
-        """Return draws from the posterior of a candidate's value and of acting on nobody, given information per case.
+        """Return posterior draws of a candidate's value and of the value of acting on nobody.
 
-        TPR ~ Beta(tp + ½, fn + ½), FPR ~ Beta(fp + ½, tn + ½) and, unless strata fix it, prevalence ~
-        Beta(n_pos + ½, n_neg + ½). Costs and prevalence of an uncertain context are drawn from it.
+        TPR ~ Beta(tp + ½, fn + ½) and FPR ~ Beta(fp + ½, tn + ½). Prevalence ~ Beta(n_pos + ½, n_neg + ½), or fixed
+        with stratification by class. All counts are multiplied by `information`. If the context is uncertain, costs and
+        prevalence are drawn from its distributions.
         """
         rng, candidate = np.random.default_rng(seed), self.candidates.members[number]
         n = (cells[2] + cells[3]) or 1.0  # 1 if nothing could be chosen in any fold
@@ -932,21 +970,21 @@ class DrawsOfCounts:
 
 @dataclass(frozen=True)
 class DrawsOfRows:
-    """Draws of mean costs if costs differ between rows.
+    """Draws of mean costs, if costs differ between rows.
 
     Attributes
     ----------
     candidates : Candidates
-        Candidates on rows in money.
+        The m candidates, on rows that are weighted by their gain or loss.
     means : MeanSample of 2m + 1 values
-        For m candidates: the cost of each candidate; for each candidate the cost of its best threshold with some
-        positive prediction minus the cost of acting on nobody; and the cost of acting on nobody.
+        First the mean cost of each candidate. Then, for each candidate, the cost of its best threshold with at least
+        one positive prediction, minus the cost of acting on nobody. The last value is the cost of acting on nobody.
     least : float
         Lower bound on the cost of any candidate.
     chosen : int
         Index of the chosen candidate.
     unseen : array of 2m + 1 rows of 2
-        Additional second and third moments of each mean, for large amounts that the sample may lack.
+        Additional second and third moments of each mean, for amounts larger than any amount in the sample.
     doubt : str
         Reason why the interval may not be reliable.
     """
@@ -965,13 +1003,13 @@ class DrawsOfRows:
 
     @property
     def note(self) -> str:
-        """Description of the rows for the name of the method."""
+        """Description of the rows, as part of the name of the method."""
         return ", ".join(part for part in ("costs of each row", self.means.note) if part)
 
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
     ) -> tuple[Array, Array]:
-        """Return draws of the cost of a candidate and of acting on nobody, with their joint distribution."""
+        """Return joint draws of the cost of a candidate and of the cost of acting on nobody."""
         members = self.candidates.members
         cost = float(members[number].value(cells, quantity))
         values = np.maximum(cost + self.deviations(number, seed, FOLD_VARIANCE, error), self.least)
@@ -981,10 +1019,11 @@ class DrawsOfRows:
         return values, values - difference
 
     def deviations(self, number: int, seed: int, times: float = 1.0, added: float = 0.0) -> Array:
-        """Return draws of the deviation of the true value from an estimated mean, with added variance.
+        """Return draws of the true value minus the estimated mean.
 
         The quantiles of the draws are the ends of Hall's interval. Variance and skewness are computed from the rows,
-        with additions for large amounts that the rows may lack.
+        and increased for amounts larger than any amount in the sample. The variance is multiplied by `times`, then
+        `added` is added.
         """
         normal = np.random.default_rng([seed, 4]).standard_normal(DRAWS)
         second, third = self.unseen[number]
@@ -994,7 +1033,7 @@ class DrawsOfRows:
 
 
 def skewed(normal: Any, skew: float) -> Any:
-    """Return the deviation of a mean of skewed values, in standard errors, that corresponds to a normal deviate.
+    """Convert a standard normal deviate to the standardised deviation of a mean of skewed values.
 
     References
     ----------

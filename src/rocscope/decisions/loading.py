@@ -1,4 +1,4 @@
-"""load_plan: read any kind of plan from a file."""
+"""Read a plan of any kind from a file."""
 
 import os
 from typing import Any
@@ -23,21 +23,22 @@ CLASS_WEIGHTS = "rocscope.class_weights"
 
 @contract
 def load_plan(path: str | os.PathLike[str]) -> Plan:
-    """Load a plan saved with `save`: a decision, a campaign plan, an allocation, or class weights.
+    """Load a plan that was saved with `save`: a decision, a campaign plan, an allocation, or class weights.
 
     Parameters
     ----------
     path : str or path
+        Path of the JSON file.
 
     Returns
     -------
     Decision, CampaignPlan, Allocation, ActionAllocation or ClassWeights
-        The plan without its data, so `interval` is not available.
+        The plan without its data. Methods that need the data, such as `interval`, raise an error.
 
     Raises
     ------
     StoredError
-        If the file does not exist, is of a newer version, is incomplete, or was changed after it was saved.
+        If the file does not exist, has a newer format version, is incomplete, or was changed after saving.
 
     See Also
     --------
@@ -52,7 +53,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     ...     load_plan(decision.save(f"{folder}/plan.json")) == decision
     True
     """
-    what, anew = "a plan", "save one with plan.save(path)"
+    what, anew = "a plan", "pass a file that was saved with plan.save(path)"
     content = parse(read_bytes(path, what), str(path), what, anew).content
     plan: Any = PLANS_BY_FORMAT.get(str(content.get("format")))
     if content.get("format") == CLASS_WEIGHTS:

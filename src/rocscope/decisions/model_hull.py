@@ -1,19 +1,16 @@
 """The convex hull of several models' ROC curves: the best model and threshold for each context.
 
-In a context, the line through all points of equal expected cost has the slope m = r·(1 − π)/π. Here r is the cost of a
-false alarm divided by the cost of a miss, and π the prevalence. The best point is the point that the highest of these
-lines touches, so it is a vertex of the upper convex hull. Each vertex is best for a range of slopes, and these ranges
-cover all slopes from infinity to 0 (`geometry.slope_ranges`). Results that depend on the context follow from the
-ranges:
+Let r be the cost of a false alarm divided by the cost of a miss, and π the prevalence. In ROC space, points of equal
+expected cost lie on parallel lines with slope m = r·(1 − π)/π. The best point lies on the highest of these lines that
+touches a curve, so it is a vertex of the upper convex hull. Each vertex is best for a range of slopes. These ranges
+cover all slopes from infinity to 0 (`geometry.slope_ranges`). The following results are computed from the ranges:
 
 - `Hull.best` and `Hull.touching`: the best vertex in one context;
-- `Hull.region_map`: the best vertex for each pair of cost ratio and prevalence;
+- `Hull.region_map`: the best vertex for each combination of cost ratio and prevalence;
 - `Hull.expected_cost` in an `UncertainContext`, and `h_measure`: the lowest cost, averaged over a distribution of the
-  ratio or the prevalence. Within the range of one vertex the cost is linear in the ratio and in the prevalence. Each
-  integral is therefore a sum over the vertices, in closed form, of probabilities and partial expectations.
-
-The file has this order: distributions and uncertain contexts, averages over them, the map of contexts, the hull of
-several models, and the H-measure.
+  cost ratio or the prevalence. Within the range of one vertex, the cost is linear in the cost ratio and in the
+  prevalence. Each integral is therefore a sum of probabilities and partial expectations over the vertices, in closed
+  form.
 """
 
 import functools
@@ -55,7 +52,7 @@ MAP_STEPS = 121
 
 @runtime_checkable
 class Distribution(Protocol):
-    """A distribution with a mean, quantiles, and the probability and partial expectation below a value."""
+    """Interface of a distribution: mean, quantiles, and the probability and partial expectation below a value."""
 
     @property
     def mean(self) -> float: ...
@@ -70,6 +67,11 @@ class Distribution(Protocol):
 @dataclass(frozen=True)
 class Uniform:
     """Uniform distribution from `low` to `high`.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the range.
 
     Examples
     --------
@@ -104,7 +106,14 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Beta:
-    """Beta distribution of a share; a uniform prior becomes Beta(a, b) after a − 1 positives and b − 1 negatives.
+    """Beta distribution of a share, such as a prevalence.
+
+    With a uniform prior, Beta(a, b) is the posterior of a prevalence after a − 1 positives and b − 1 negatives.
+
+    Parameters
+    ----------
+    a, b : float
+        Parameters of the distribution, above 0. The mean is a/(a + b).
 
     Examples
     --------
@@ -139,11 +148,18 @@ class Beta:
 
 @dataclass(frozen=True)
 class LogNormal:
-    """Log-normal distribution of a ratio with a given median; `sigma` is the standard deviation of its logarithm.
+    """Log-normal distribution of a positive number, such as a cost ratio.
+
+    Parameters
+    ----------
+    median : float
+        Median of the distribution.
+    sigma : float
+        Standard deviation of the natural logarithm.
 
     Examples
     --------
-    The ratio is about 1 : 20. With probability 2/3 it lies between half and twice this value:
+    The median of the ratio is 1 : 20. With probability 2/3 the ratio lies between half and twice the median:
 
     >>> LogNormal(0.05, sigma=0.7).mean
     0.06388...
@@ -180,7 +196,10 @@ class LogNormal:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Equally likely values, such as draws from a posterior; in a context, draws of several quantities are joint."""
+    """Equally likely values, such as draws from a posterior distribution.
+
+    In an `UncertainContext`, the i-th draws of all quantities belong together.
+    """
 
     values: Array
 
@@ -207,7 +226,10 @@ class Draws:
 
 
 class ContextDraws(NamedTuple):
-    """Costs of the four outcomes and prevalence, each a number or an array; None for the sample's prevalence."""
+    """Costs of the four outcomes and prevalence, as numbers or arrays of draws.
+
+    A `target_prevalence` of None means the sample's prevalence.
+    """
 
     costs: dict[str, Any]
     target_prevalence: Any
@@ -218,32 +240,36 @@ Uncertain = float | tuple[float, float] | Sequence[float] | Distribution | Estim
 
 @held_to_contract
 class UncertainContext:
-    """A context with a distribution for costs, prevalence or both.
+    """A context with uncertain costs, an uncertain prevalence, or both.
 
     Parameters
     ----------
     cost_ratio : number, (low, high), Uniform, Beta, LogNormal or array of draws, optional
-        Cost of a false alarm divided by the cost of a miss, if correct predictions cost nothing. The default is 1
-        unless other costs are given. A pair (low, high) is a uniform distribution.
+        Cost of a false alarm divided by the cost of a miss; correct predictions then have no cost. By default 1, or
+        the ratio of the other costs. A pair (low, high) is a uniform distribution. The values of an array are equally
+        likely.
     target_prevalence : number, (low, high), Uniform, Beta, array of draws or Estimate, optional
-        Share of positives where the classifier will be used; by default the share in the sample. An Estimate means the
-        Beta distribution with this mean and standard error.
-    cost_fp, cost_fn, cost_tp, cost_tn : as `cost_ratio`
-        Costs in money, instead of a ratio. Gains are negative.
+        Share of positives where the classifier will be used. By default, the share in the sample. An Estimate is
+        converted to the Beta distribution with the same mean and standard error.
+    cost_fp, cost_fn, cost_tp, cost_tn : number, (low, high), Uniform, Beta, LogNormal or array of draws, optional
+        Costs of a false positive, false negative, true positive and true negative in money, instead of `cost_ratio`.
+        Gains are negative costs.
 
     Raises
     ------
     InputError
-        If a ratio is not above 0 or a prevalence is not between 0 and 1, or if arrays of draws differ in length.
+        If a ratio is not above 0, if a prevalence is not between 0 and 1, or if arrays of draws have different lengths.
 
     Notes
     -----
-    Arrays of draws are joint: the i-th entries of all arrays belong to the same possible context. Other quantities are
-    independent. Expected cost is linear in the products prevalence × cost, so the best choice without further
-    information is the best one at the mean of these products. `mean` is this context, and `rocscope.choose` uses it.
-    The expected cost is lower if you choose after the context is known. `Hull.expected_cost` computes this cost by
-    integration over the slope intervals of the hull, or over draws if costs are in money or joint. `Decision.interval`
-    is an interval for the cost in the actual context.
+    Arrays of draws are joint: the i-th entries of all arrays belong to the same possible context. All other quantities
+    are independent. Expected cost is linear in the products prevalence × cost. The best choice without further
+    information is therefore the best choice in the context `mean`, which has the means of these products.
+    `rocscope.choose` uses this context.
+
+    The expected cost is lower if the threshold is chosen after the context is known. `Hull.expected_cost` computes this
+    lower cost by integration over the slope intervals of the hull. If costs are in money or draws are joint, it
+    averages over draws. `Decision.interval` is an interval for the cost in the actual context.
 
     Examples
     --------
@@ -272,7 +298,7 @@ class UncertainContext:
         costs = {cell: _uncertain(cost, f"cost_{cell}", math.inf, least=-math.inf) for cell, cost in given.items()}
         self.in_money = costs != {"fp": 1, "fn": 1, "tp": 0, "tn": 0}
         if cost_ratio is not None and self.in_money:
-            raise InputError("cost_ratio", expected="none with costs in money", got="both")
+            raise InputError("cost_ratio", expected="a cost ratio or costs in money", got="both")
         if cost_ratio is not None:
             costs["fp"] = _uncertain(cost_ratio, "cost_ratio", math.inf)
         self.costs: dict[str, Any] = costs
@@ -281,7 +307,8 @@ class UncertainContext:
             self.target_prevalence = _uncertain(target_prevalence, "target_prevalence", 1)
         sizes = {value.values.size for value in self._values if isinstance(value, Draws)}
         if len(sizes) > 1:
-            raise InputError("draws", expected="arrays of equal length: draws are joint", got=f"{sorted(sizes)}")
+            got = f"the lengths {sorted(sizes)}"
+            raise InputError("draws", expected="arrays of equal length", got=got, hint="draws are joint")
 
     @property
     def _values(self) -> tuple[Any, ...]:
@@ -289,12 +316,12 @@ class UncertainContext:
 
     @property
     def cost_ratio(self) -> Any:
-        """Cost of a false alarm divided by the cost of a miss; for costs in money the ratio of their means."""
+        """Cost of a false alarm divided by the cost of a miss. For costs in money, the ratio of the mean costs."""
         return self.mean.cost_ratio if self.in_money else self.costs["fp"]
 
     @property
     def mean(self) -> Context:
-        """The context whose expected costs are the mean expected costs over all possible contexts."""
+        """The context in which each expected cost equals its mean over all possible contexts."""
         share, costs = self.target_prevalence, {}
         for cell, cost in self.costs.items():
             costs[f"cost_{cell}"] = _mean(cost)
@@ -305,7 +332,7 @@ class UncertainContext:
         return Context(_mean(share), **costs)
 
     def draw(self, rng: np.random.Generator, size: int) -> ContextDraws:
-        """Draw costs and prevalence at random; entries of arrays of draws are drawn jointly."""
+        """Draw costs and prevalence at random. Arrays of draws are sampled jointly."""
         uniform = rng.random(size)
 
         def drawn(value: Any) -> Any:
@@ -316,9 +343,9 @@ class UncertainContext:
         return ContextDraws({cell: drawn(cost) for cell, cost in self.costs.items()}, drawn(self.target_prevalence))
 
     def extremes(self) -> Iterator[ContextDraws]:
-        """Yield the most extreme contexts: all combinations of the ends of ranges, with each joint draw.
+        """Yield the most extreme contexts: all combinations of the ends of the ranges, with all joint draws.
 
-        For a distribution without ends, such as LogNormal, the range is from its 2.5% to its 97.5% quantile.
+        For a distribution without finite ends, such as LogNormal, the range is from the 2.5% to the 97.5% quantile.
         """
         ends = []
         for value in self._values:
@@ -354,7 +381,10 @@ def _uncertain(given: Any, name: str, limit: float, least: float = 0) -> Any:
 
 
 def _distribution(given: Any, name: str) -> Distribution | None:
-    """Return the distribution of a range, of draws, of an estimate or of a distribution; None for other values."""
+    """Convert a range, an array of draws or an Estimate to a distribution.
+
+    Return a distribution unchanged, and None for all other values.
+    """
     if isinstance(given, tuple) and len(given) == 2:
         return Uniform(*given)
     if isinstance(given, list | tuple | np.ndarray):
@@ -378,13 +408,13 @@ def _mean(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class RateWeights:
-    """Weights of fnr and fpr in the expected cost, as linear functions constant + rate · u of an uncertain number u."""
+    """Weights of fnr and fpr in the expected cost, as functions constant + rate · u of an uncertain number u."""
 
     miss: tuple[float, float]
     false_alarm: tuple[float, float]
 
     def at_slope(self, slope: Array) -> Array:
-        """Return the value of u at which the iso-performance line has a given slope."""
+        """Return the value of u for which the iso-performance lines have the given slope."""
         miss, miss_rate = self.miss
         alarm, alarm_rate = self.false_alarm
         return (slope * miss - alarm) / (alarm_rate - slope * miss_rate)
@@ -392,7 +422,7 @@ class RateWeights:
 
 @dataclass(frozen=True)
 class Envelope:
-    """Error rates of the vertices of a hull in order of decreasing slope, and the slopes between adjacent vertices."""
+    """Error rates of a hull's vertices in order of decreasing slope, with the slopes between adjacent vertices."""
 
     fnr: Array
     fpr: Array
@@ -405,13 +435,13 @@ class Envelope:
         return cls(rates[:, 0], rates[:, 1], np.array([float(border) for border in slope_ranges.borders]))
 
     def integrate(self, distribution: Distribution, weights: RateWeights) -> float:
-        """Integrate the cost of the best vertex over one uncertain number u, exactly.
+        """Return the exact expectation of the lowest cost over the distribution of an uncertain number u.
 
         Notes
         -----
-        Vertex i is best for u in an interval. Its cost there is (a + b·u)·fnr + (c + d·u)·fpr. The integral of the cost
-        over the interval is (a·M + b·E)·fnr + (c·M + d·E)·fpr, with the probability M and the partial expectation E of
-        u in the interval.
+        Each vertex has the lowest cost for u in an interval. In this interval its cost is (a + b·u)·fnr + (c +
+        d·u)·fpr. The integral of the cost over the interval is (a·M + b·E)·fnr + (c·M + d·E)·fpr, where M is the
+        probability of the interval and E the partial expectation of u in the interval.
         """
         ends = np.array([math.inf, *weights.at_slope(self.border), -math.inf])
         # Borders are in order of decreasing slope. The corresponding u decrease if false alarms weigh more for larger
@@ -427,12 +457,13 @@ class Envelope:
 
 
 def adaptive_cost(envelope: Envelope, context: UncertainContext, sample_prevalence: float) -> float:
-    """Return the expected cost per case of using the best vertex for each realised context.
+    """Return the expected cost per case if the best vertex is chosen after the context is known.
 
     Notes
     -----
-    The integral is in closed form if only the cost ratio or only the prevalence is uncertain. If both are, the integral
-    over the prevalence is computed by adaptive quadrature to a relative error of 10⁻¹⁰.
+    If only the cost ratio or only the prevalence is uncertain, the integral has a closed form. If both are uncertain,
+    the integral over the prevalence is computed by adaptive quadrature with a relative error of 10⁻¹⁰. For costs in
+    money and for joint draws, the cost is averaged over 20,000 draws.
     """
     ratio, prevalence = context.costs["fp"], context.target_prevalence
     if prevalence is None:
@@ -469,12 +500,13 @@ def lowest_cost(envelope: Envelope, drawn: ContextDraws, sample_prevalence: floa
 
 
 def minimax_regret(envelope: Envelope, context: UncertainContext, sample_prevalence: float) -> Callable[..., Array]:
-    """Return a function of tp, fp, fn and tn that computes the largest regret in any possible context.
+    """Return a function of tp, fp, fn and tn that computes the largest regret over all possible contexts.
 
     Notes
     -----
-    The regret of a threshold is its cost minus the cost of the best vertex. It is convex in the products prevalence ×
-    cost, which are linear in each uncertain number. Its maximum is therefore at an end of the range of each number.
+    The regret of a threshold in a context is its cost minus the cost of the best vertex. The regret is convex in the
+    products prevalence × cost. These products are linear in each uncertain number. The regret is therefore largest if
+    each uncertain number is at an end of its range.
 
     References
     ----------
@@ -510,15 +542,15 @@ class RegionMap(Result):
     Attributes
     ----------
     cost_ratio : array of r
-        Cost of a false alarm divided by the cost of a miss.
+        Costs of a false alarm divided by the cost of a miss.
     prevalence : array of p
-        Share of positives.
+        Shares of positives.
     vertices : tuple of HullVertex
-        The vertices that are best in some context.
+        Vertices of the hull, each with the lowest cost for some combinations.
     index : array of shape (p, r)
         Index of the best vertex in `vertices`.
     looked : array of shape (p, r), or None
-        If a review was offered: the share of cases to review, with the model that is best with reviews.
+        Share of cases to review, with the model that has the lowest cost with reviews; None if no review was offered.
     """
 
     _content = ("cost_ratio", "prevalence", "index", "vertices", "looked")
@@ -531,21 +563,21 @@ class RegionMap(Result):
 
     @property
     def model(self) -> Array:
-        """Name of the best model, of shape (p, r)."""
+        """Names of the best models: an array of shape (p, r)."""
         return np.array([vertex.label for vertex in self.vertices], dtype=object)[self.index]
 
     @property
     def threshold(self) -> Array:
-        """Threshold of the best model, of shape (p, r)."""
+        """Best thresholds: an array of shape (p, r)."""
         return np.array([vertex.threshold for vertex in self.vertices])[self.index]
 
     def border(self, vertex: int) -> Array:
-        """Return, for each cost ratio, the prevalence at which a vertex and the next vertex have the same cost.
+        """Return, for each cost ratio, the prevalence at which a vertex and the next vertex have equal costs.
 
         Notes
         -----
-        This is π = r/(r + m) for the slope m between the two vertices: a straight line if r and the odds of π have
-        logarithmic axes.
+        This prevalence is π = r/(r + m), where r is the cost ratio and m the slope between the two vertices. With
+        logarithmic axes for r and for the odds of π, the border is a straight line.
         """
         slope = self.vertices[vertex].slope_low
         return self.cost_ratio / (self.cost_ratio + slope)
@@ -558,7 +590,7 @@ class RegionMap(Result):
 def region_map(
     slope_ranges: SlopeRanges, cost_ratio: Any, prevalence: Any, review: Review | None, options: Sequence[Choices]
 ) -> RegionMap:
-    """Return the best vertex for each pair and, if a review is offered, the share of cases to review."""
+    """Return the best vertex for each combination of cost ratio and prevalence; see `Hull.region_map`."""
     decades = np.logspace(-MAP_DECADES, MAP_DECADES, MAP_STEPS)
     if cost_ratio is None:
         cost_ratio = decades
@@ -583,10 +615,10 @@ def region_map(
 
 
 def _reviewed_share(options: Sequence[Choices], ratio: Array, prevalence: Array, review: Review) -> Array:
-    """Return the share of cases to review with the best model, if a miss costs 1 and a false alarm `ratio`.
+    """Return the share of cases to review with the best model; a miss costs 1 and a false alarm costs `ratio`.
 
-    For the cases between two adjacent vertices of a model's hull, the cheapest of three actions is taken: leaving them
-    (its cost are missed positives), acting on them (false alarms), or reviewing them (the cost of each review).
+    The cases between two adjacent vertices of a model's hull get the cheapest of three actions. Not acting costs the
+    missed positives, acting costs the false alarms, and reviewing costs the reviews plus the errors of the reviews.
     """
     shape = np.broadcast_shapes(ratio.shape, prevalence.shape)
     lowest, reviewed = np.full(shape, np.inf), np.zeros(shape)
@@ -620,10 +652,10 @@ class Hull(Curve):
     counts : dict from model name to ThresholdCounts or BinnedCounts
         Counts of each model.
     vertices : tuple of HullVertex
-        Vertices from "nobody positive" to "everybody positive", each with its model, threshold and slope interval. The
-        two end points are attained by any model, and are listed for the first one.
+        Vertices from "nobody positive" to "everybody positive", each with its model, threshold and slope interval. All
+        models have the same two end points; these end points are listed with the first model.
     negate : bool
-        True if reversed decisions of models were also considered.
+        True if the hull also includes models with reversed decisions (positive iff ``score < threshold``).
     samples : Samples
         The data of the models, with rows if available.
     choices : tuple of Choices
@@ -651,7 +683,7 @@ class Hull(Curve):
 
     @cached_property
     def slope_ranges(self) -> SlopeRanges:
-        """The vertices on the rising part of the hull, and the exact slopes between them."""
+        """The vertices that are best for some slope, and the exact slopes between adjacent vertices."""
         return geometry.slope_ranges(self.choices)
 
     @cached_property
@@ -683,12 +715,12 @@ class Hull(Curve):
 
     @property
     def models(self) -> list[str]:
-        """Names of all models, in the order given."""
+        """Names of all models, in their original order."""
         return list(self.counts)
 
     @property
     def contenders(self) -> list[str]:
-        """Models that are optimal (or tied) for some slope, apart from the two end points."""
+        """Models that have, or share, the lowest cost for some slope at a vertex other than the two end points."""
         owners: set[str] = set()
         for vertex in self.vertices:
             if 0 < vertex.point.tp + vertex.point.fp < vertex.point.n:
@@ -706,73 +738,77 @@ class Hull(Curve):
 
     @property
     def is_exact(self) -> bool:
-        """True if no model can have a point outside this hull; False only for binned counts."""
+        """True if no threshold of any model can lie outside this hull; False only for some binned counts."""
         return all(counts.holds_hull for counts in self.counts.values())
 
     @property
     def holds_levels(self) -> bool:
-        """True if every level of every model is known."""
+        """True if the counts at every distinct score of every model are known; False for binned counts."""
         return all(counts.holds_levels for counts in self.counts.values())
 
     @cached_property
     def outer(self) -> "Hull":
-        """A hull that no model can exceed; equal to this hull unless binned counts leave points unknown."""
+        """A hull that contains all thresholds of all models. It differs from this hull only for binned counts."""
         if self.is_exact:
             return self
         return hull({name: counts.best_case for name, counts in self.counts.items()})
 
     @property
     def area_bounds(self) -> tuple[float, float]:
-        """Bounds on the area under the hull of all thresholds."""
+        """Lower and upper bound on the area under the hull of all thresholds."""
         return super().area(), Curve.area(self.outer)
 
     def cost_bounds(self, context: Context | Campaign | None = None) -> tuple[float, float]:
-        """Return bounds on the lowest expected cost over all thresholds of all models."""
+        """Return a lower and an upper bound on the lowest expected cost of all thresholds of all models."""
         return self.outer.expected_cost(context), self.expected_cost(context)
 
     @property
     def dominated(self) -> list[str]:
-        """Models that are not better than the other models and trivial decisions at any prevalence and costs."""
+        """Models that are never needed.
+
+        At any prevalence and costs, another model or a trivial decision is at least as good.
+        """
         return [model for model in self.models if model not in self.contenders]
 
     @property
     def prevalence(self) -> float | None:
-        """Share of positives in the sample; None if models have samples with different shares."""
+        """Share of positives in the sample; None if the models come from samples with different shares."""
         shares = [counts.prevalence for counts in self.counts.values()]
         return shares[0] if max(shares) - min(shares) <= SAME_PREVALENCE else None
 
     def totals(self, context: Context) -> tuple[float, float]:
-        """Return the numbers of positives and negatives that determine a context's default prevalence.
+        """Return the numbers of positives and negatives, from which the default prevalence is computed.
 
         Raises
         ------
         PairingError
-            If the models come from samples of different prevalence and the context has no target prevalence.
+            If the models come from samples with different prevalences and the context has no target prevalence.
         """
         if context.target_prevalence is None and self.prevalence is None:
             shares = ", ".join(f"{name}: {counts.prevalence:.4g}" for name, counts in self.counts.items())
-            hint = "pass the prevalence to use: Context(target_prevalence=…)"
-            raise PairingError("models", expected="samples of one prevalence", got=shares, hint=hint)
+            hint = "pass a prevalence with Context(target_prevalence=…)"
+            raise PairingError("models", expected="samples with the same prevalence", got=shares, hint=hint)
         first = next(iter(self.counts.values()))
         return first.n_pos, first.n_neg
 
     def exact_totals(self, context: Context) -> tuple[int, int]:
-        """Return the same totals as exact integers in a common unit."""
+        """Return the numbers of positives and negatives as exact integers in a common unit."""
         self.totals(context)
         return next(iter(self.counts.values())).exact_totals
 
     def best(self, context: Context | Campaign | None = None) -> HullVertex:
-        """Return the vertex of lowest expected cost in a context, or of highest accuracy without one.
+        """Return the vertex with the lowest expected cost in a context; by default, with the highest accuracy.
 
-        If several points are equally good, the one with fewest positive predictions is taken, then the model given
-        first. If false alarms have no cost or are rewarded, the result may be a threshold that is not a vertex.
+        Of equally good vertices, the vertex with the fewest positive predictions is returned, then the vertex of the
+        first model. If false alarms have no cost or a negative cost, the result may be a threshold that is not a
+        vertex.
 
         Raises
         ------
         InputError
             If the context rewards errors of both kinds.
         PairingError
-            If the models come from samples of different prevalence and the context has no target prevalence.
+            If the models come from samples with different prevalences and the context has no target prevalence.
         """
         context = Context.given(context)
         touch = self.touching(context)
@@ -785,13 +821,13 @@ class Hull(Curve):
         return HullVertex(choices.model, point, slope, slope, choices.negated, equal)
 
     def touching(self, context: Context) -> TangentPoint:
-        """Return the point at which the iso-performance line of a context touches the hull, with all ties."""
+        """Return the point at which an iso-performance line of the context touches the hull, with all ties."""
         choices = self.every_choice if geometry.needs_every_threshold(context) else self.choices
         return geometry.touching(choices, context, self.exact_totals(context))
 
     @property
     def every_choice(self) -> tuple[Choices, ...]:
-        """All thresholds of all models, and of their negations if allowed."""
+        """All thresholds of all models; with `negate`, also the thresholds of the reversed decisions."""
         options = []
         for model, counts in self.counts.items():
             options.append(geometry.all_choices(model, counts))
@@ -802,7 +838,7 @@ class Hull(Curve):
     def regions(self) -> tuple[HullVertex, ...]:
         """Return the best model and threshold for each range of slopes, from steepest to flattest.
 
-        The ranges cover all slopes from infinity to 0. At a border both neighbours have the same cost.
+        The ranges cover all slopes from infinity to 0. At a border between two ranges, both vertices have equal costs.
 
         Examples
         --------
@@ -814,26 +850,26 @@ class Hull(Curve):
         return self.slope_ranges.vertices
 
     def region_map(self, cost_ratio: Any = None, prevalence: Any = None, *, review: Review | None = None) -> RegionMap:
-        """Return the best vertex for each pair of cost ratio and prevalence.
+        """Return the best vertex for each combination of cost ratio and prevalence.
 
         Parameters
         ----------
         cost_ratio : array of r ratios above 0, optional
-            Cost of a false alarm divided by the cost of a miss; by default from 1/1000 to 1000.
+            Costs of a false alarm divided by the cost of a miss. By default, 121 ratios from 1/1000 to 1000.
         prevalence : array of p shares between 0 and 1, optional
-            Prevalence; by default from 0.001 to 0.999.
+            Prevalences. By default, 121 prevalences from 0.001 to 0.999.
         review : Review, optional
-            Offer review as a third action, without a capacity; its cost is a multiple of the cost of a miss. The map
-            then contains the share of cases to review.
+            Allow review as a third action. The review has no capacity, and its cost is relative to the cost of a miss.
+            The map then contains the share of cases to review.
         """
         options = [option for option in self.every_choice if not option.negated]
         return region_map(self.slope_ranges, cost_ratio, prevalence, review, options)
 
     def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
-        """Return the expected cost per case of the best vertex for each context.
+        """Return the expected cost per case of the best vertex in a context.
 
-        In an uncertain context this is the expected cost if the vertex is chosen after the context is known, integrated
-        over the slope intervals. The expected cost of a choice made now is ``choose(hull, context).expected_cost``.
+        For an UncertainContext, return the expected cost if the vertex is chosen after the context is known. The
+        expected cost of a choice that is made now is ``choose(hull, context).expected_cost``.
         """
         if isinstance(context, UncertainContext):
             n_pos, n_neg = self.totals(context.mean)
@@ -842,14 +878,17 @@ class Hull(Curve):
         return float(context.exact_cost(self.best(context).point))
 
     def mixture(self, **target: Any) -> RandomizedRule:
-        """Return the randomised rule of two adjacent vertices that attains a target; see `decisions.mixture`.
+        """Return the randomised rule between two adjacent vertices that has a given rate; see `decisions.mixture`.
 
         Parameters
         ----------
         fpr, tpr, depth, at_most : float
-            The target, exactly one of these; `at_most` is a number of cases in the `population`.
-        population, target_prevalence : float, optional
-            Number of cases, and share of positives among them; by default the share in the sample.
+            Target of the rule; pass exactly one of these. `depth` is the share of cases predicted positive, and
+            `at_most` is the number of cases predicted positive in the `population`.
+        population : float, optional
+            Number of cases, for `at_most`.
+        target_prevalence : float, optional
+            Share of positives in the population. By default, the share in the sample.
 
         Examples
         --------
@@ -861,7 +900,7 @@ class Hull(Curve):
         return mixture_on(self.vertices, **target)
 
     def add(self, model: str, counts: Counted) -> "Hull":
-        """Return the hull with one more model; only the new model is processed."""
+        """Return the hull with one more model. Only the new model is processed."""
         if model in self.counts:
             raise InputError(f"model {model!r} is already in the hull", hint="use another name")
         (added,) = samples_of({model: counts}, name="counts").points().values()
@@ -873,28 +912,28 @@ class Hull(Curve):
         return super().area()
 
     def area(self) -> float:
-        """Return the area under the hull, an upper bound for the AUC of any combination of these models.
+        """Return the area under the hull: an upper bound on the AUC of any combination of these models.
 
         Raises
         ------
         InexactCountsError
-            If counts in bins do not determine the area; see `area_bounds`.
+            If the area is not known exactly, because counts are binned; see `area_bounds`.
         """
         if not self.is_exact:
             low, high = self.area_bounds
-            hint = "use .area_bounds, or count the rows exactly"
-            raise InexactCountsError("area under the hull", got=f"one from {low:.9g} to {high:.9g}", hint=hint)
+            hint = "use .area_bounds, or pass rows instead of binned counts"
+            raise InexactCountsError("area under the hull", got=f"a value from {low:.9g} to {high:.9g}", hint=hint)
         return self._area
 
     def columns(self) -> dict[str, Array]:
-        """Return a table with one row per vertex, as a dict of columns."""
+        """Return a table with one row per vertex, as a dict from column name to array."""
         columns = super().columns()
         for name in ("model", "negated", "slope_low", "slope_high"):
             columns[name] = np.array([getattr(vertex, name) for vertex in self.vertices])
         return columns
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the models and vertices, safe for JSON.
+        """Return the models and vertices as JSON-compatible data.
 
         Examples
         --------
@@ -931,12 +970,11 @@ def hull(
     Parameters
     ----------
     models, y_score, pos_label, sample_weight : data of one or several models
-        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. For
-        counts in ranges of the score the hull is that of the ends of ranges; `Hull.outer` bounds the hull of all
-        thresholds.
+        Labels and scores, Predictions, or a mapping from model name to counts or points; see `rocscope.sample`. For
+        binned counts, the hull contains only the ends of bins; `Hull.outer` is an upper bound for all thresholds.
     negate : bool
-        If True, also consider models with their decisions reversed, which is useful below the diagonal. Vertices with
-        reversed decisions are marked.
+        If True, also include models with reversed decisions (positive iff ``score < threshold``). Reversed decisions
+        can be better if a curve lies below the diagonal. Vertices with reversed decisions have ``negated=True``.
 
     Returns
     -------
@@ -956,9 +994,9 @@ def hull(
 
     Notes
     -----
-    For unweighted data the computation uses exact whole numbers. After ranking, it takes one pass over the distinct
-    scores of each model. Models may come from different rows. If their samples differ in prevalence, set a target
-    prevalence in the Context.
+    For unweighted data, the hull is computed exactly with integers. After ranking, the computation takes one pass over
+    the distinct scores of each model. Models may come from different rows. If their samples have different prevalences,
+    set a target prevalence in the Context.
 
     References
     ----------
@@ -985,7 +1023,7 @@ def hull(
 
 
 def hull_of(samples: Samples, *, negate: bool = False) -> Hull:
-    """Return the hull of samples that are already checked."""
+    """Return the hull, given samples that are already validated."""
     counts = samples.points()
     choices: list[Choices] = []
     for model, points in counts.items():
@@ -994,7 +1032,7 @@ def hull_of(samples: Samples, *, negate: bool = False) -> Hull:
 
 
 def _choices(model: str, counts: CumulativeCounts, negate: bool) -> tuple[Choices, ...]:
-    """Return the hull vertices of one model and, if requested, all thresholds of its reversed decisions."""
+    """Return the hull vertices of one model; with `negate`, also all thresholds of its reversed decisions."""
     counts.require_both_classes(f"hull of {model!r}")
     pooled = geometry.all_choices(model, geometry.pool(counts.attained))
     # Reversing the decisions of a constant score gives everybody and nobody again.
@@ -1020,20 +1058,21 @@ def h_measure(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Compute the H-measure: the relative reduction of the expected minimum loss, over a distribution of costs.
+    """Compute the H-measure: the relative reduction of the expected minimum loss, averaged over a distribution of
+    costs.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Pass labels as `y_true` and scores as `y_score`. Or pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, without `y_score`. `rocscope.sample` describes all parameters.
     costs : {"prevalence", "symmetric"} or Beta
-        Distribution of c = cost of a false alarm / (cost of a false alarm + cost of a miss). ``"prevalence"`` is
-        Beta(1 + π, 2 − π) with the prevalence π of the sample; it assumes that misses are more expensive if positives
-        are rare (Hand & Anagnostopoulos 2014). ``"symmetric"`` is Beta(2, 2) (Hand 2009).
+        Distribution of c = cost of a false alarm / (cost of a false alarm + cost of a miss). ``"prevalence"`` is Beta(1
+        + π, 2 − π), where π is the prevalence of the sample. It assumes that misses are more expensive if positives are
+        rare (Hand & Anagnostopoulos 2014). ``"symmetric"`` is Beta(2, 2) (Hand 2009).
     severity_ratio : float, optional
-        Use Beta(2, 1 + 1/ratio) instead of `costs`. The ratio is the cost of a false alarm divided by the cost of a
-        miss at the mode of this distribution. The default of R's hmeasure is ``n_pos / n_neg``.
+        Ratio of the cost of a false alarm to the cost of a miss, at the mode of the distribution of c. The distribution
+        Beta(2, 1 + 1/ratio) then replaces `costs`. The default of the R package hmeasure is ``n_pos / n_neg``.
 
     Returns
     -------
@@ -1043,7 +1082,9 @@ def h_measure(
     Raises
     ------
     InputError
-        See `ThresholdCounts.from_scores`; OneClassError if one class is missing.
+        If the labels or scores are invalid; see `ThresholdCounts.from_scores`.
+    OneClassError
+        If one class is missing.
 
     See Also
     --------
@@ -1051,10 +1092,10 @@ def h_measure(
 
     Notes
     -----
-    H = 1 − L/L_max, where L is the expected cost of the best point of the hull and L_max the expected cost of the
-    better trivial decision. Both are integrated in closed form over the slope intervals. Unlike the AUC, the H-measure
-    weights errors in the same way for every classifier. With the default costs, values from samples with different
-    prevalence are not comparable.
+    H = 1 − L/L_max. L is the expected cost of the best point of the hull, and L_max is the expected cost of the better
+    of the two trivial decisions. Both costs are integrated in closed form over the slope intervals of the hull. Unlike
+    the AUC, the H-measure uses the same distribution of costs for every classifier. With the default costs, values from
+    samples with different prevalences are not comparable.
 
     References
     ----------

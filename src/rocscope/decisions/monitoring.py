@@ -1,15 +1,15 @@
 """Monitor a decision in use: rows with known labels arrive in batches, and limits are tested after every batch.
 
-A `Monitor` stores counts instead of rows. For each block of rows these are the four counts at the threshold, sums of
-the residuals of probabilities, and positives and negatives by range of the score. From the counts,
-`confidence_sequence` computes intervals that are valid at all looks together, and an e-value (`wealth`) against each
-limit. With k limits, an alarm is raised when an e-value reaches k/(1 - level). The probability of ever raising a false
-alarm is at most 1 - level.
+A `Monitor` stores counts instead of rows. A block contains the rows of one or several batches. For each block, the
+monitor stores the counts tp, fp, fn and tn at the threshold, sums of the residuals of probabilities, and the positives
+and negatives in each range of scores.
+
+From these counts, `confidence_sequence` computes intervals that are valid simultaneously after all batches. It also
+computes an e-value (`wealth`) against each limit. With k limits, an alarm is raised when an e-value reaches k/(1 -
+level). The probability that a false alarm is ever raised is at most 1 - level.
 
 A batch is counted only once, because a digest of its rows is stored. Rows whose labels arrive late are counted in the
-block of their day.
-
-The file has this order: looks (counted batches); the fields of a stored state; `Alarm`, `Monitor`, `monitor`.
+block of their day. A counted batch is called a look.
 """
 
 import hashlib
@@ -53,19 +53,32 @@ LEAST_RECOGNISED_ROWS = 100
 
 @dataclass(frozen=True)
 class Look:
-    """A batch of rows: its name, the index of the block in which it was counted, and a digest of its rows."""
+    """A counted batch of rows.
+
+    Attributes
+    ----------
+    when : str, number or None
+        Name of the batch, such as a date.
+    block : int
+        Index of the block in which the rows were counted.
+    digest : str
+        Digest of the rows.
+    """
 
     when: Any
     block: int
     digest: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the look as plain data."""
+        """Return the fields as a dict."""
         return vars(self).copy()
 
 
 def digest_of(label: Array, score: Array, weight: Array) -> str:
-    """Return a digest of rows that does not depend on their order; `score` may have one column for each class."""
+    """Return a digest of rows that does not depend on the order of the rows.
+
+    For several classes, `score` has one column for each class.
+    """
     order = np.lexsort((weight, label, *np.atleast_2d(score.T)))
     digest = hashlib.sha256(str(score.dtype).encode())
     for column in (score, label, weight):
@@ -74,10 +87,10 @@ def digest_of(label: Array, score: Array, weight: Array) -> str:
 
 
 def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int | None:
-    """Return the index of the look that counted this batch; None if it is new.
+    """Return the index of the equal batch that was already counted; None if the batch is new.
 
-    Two batches are the same if their rows and their names are equal. Small batches without a name are always new,
-    because they may be equal by chance.
+    Two batches are equal if their rows and their names are equal. Small batches without a name are always new, because
+    they may be equal by chance.
     """
     if when is None and n < LEAST_RECOGNISED_ROWS:
         return None
@@ -88,7 +101,9 @@ def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int |
 
 
 def block_of(looks: list[Look], when: Any) -> int | None:
-    """Return the block of the day of rows whose labels arrive late; None for rows of a new day.
+    """Return the index of the block in which rows of the day `when` are counted; None if a new block is needed.
+
+    A new block is needed if the day is later than all days so far, or if days cannot be compared.
 
     Examples
     --------
@@ -113,7 +128,7 @@ def block_of(looks: list[Look], when: Any) -> int | None:
 
 
 def _day(when: Any) -> Any:
-    """Return a number or a date in ISO 8601 as a value that can be ordered; None for other names."""
+    """Convert a number or an ISO 8601 date to a value that can be compared; return None for other names."""
     if isinstance(when, int | float):
         return float(when)
     try:
@@ -127,7 +142,7 @@ def _day(when: Any) -> Any:
 FORMAT = Format("rocscope.monitor", 2, "a state of a monitor", "begin a new one with rocscope.monitor")
 
 SCORES_ONLY: dict[str, Any] = dict.fromkeys(("model", "threshold", "kind", "cells")) | {"negated": False, "costs": {}}
-"""The rule of a monitor that watches only scores."""
+"""Rule of a monitor for scores without a threshold."""
 
 _COSTS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
 # Largest cost, so that its square is a finite float.
@@ -137,7 +152,7 @@ MOST_ROWS = 2.0**53
 
 
 def rule_of(decision: Decision) -> dict[str, Any]:
-    """Return the fields that a monitor stores for a decision with one threshold."""
+    """Return the rule and costs that a monitor stores for a decision with one threshold."""
     context, point = decision.context, decision.point
     costs = {name: getattr(context, name) for name in _COSTS}
     infinite = math.isinf(decision.threshold)
@@ -152,13 +167,13 @@ def rule_of(decision: Decision) -> dict[str, Any]:
 
 
 def rule_of_fields(fields: Fields) -> dict[str, Any]:
-    """Return the decision rule and costs of a stored state; empty if only scores are monitored."""
+    """Read the decision rule and costs of a stored state; `SCORES_ONLY` if only scores are monitored."""
     rule = fields.inner("rule", "the rule of a decision")
     costs = rule.inner("costs", "four costs")
     kind = rule.content.get("kind", ...)
     if kind is None:
         if rule.content != SCORES_ONLY:
-            rule.refuse("kind", f"{SCORES_ONLY} without a kind", str(rule.content)[:80])
+            rule.refuse("kind", f"{SCORES_ONLY}", str(rule.content)[:80])
         return SCORES_ONLY
     if kind not in ("threshold", "always", "never"):
         rule.refuse("kind", "'threshold', 'always' or 'never'")
@@ -173,15 +188,18 @@ def rule_of_fields(fields: Fields) -> dict[str, Any]:
 
 
 def are_probabilities(fields: Fields, limits: tuple[str, ...]) -> bool:
-    """Return True if all scores so far were probabilities; raise if they were not and a limit on calibration exists."""
+    """Return True if all scores so far were probabilities.
+
+    Raise an error if some scores were not probabilities and there is a limit on calibration.
+    """
     probabilities = fields.take("probabilities", bool, "true or false")
     if not probabilities and any(limit.startswith("calibration") for limit in limits):
-        fields.refuse("probabilities", "true, because a limit is on the calibration")
+        fields.refuse("probabilities", "true (needed for a limit on calibration)")
     return probabilities
 
 
 def blocks_of_fields(fields: Fields, limits: tuple[str, ...], size: int) -> list[sequence.LookBlock]:
-    """Return the blocks of rows of a stored state, with counts in `size` cells and the bets against the limits."""
+    """Read the blocks of a stored state: `size` counts per block, sums of residuals, and bets against the limits."""
     blocks = []
     for block in fields.objects("blocks"):
         cells = counts_of(block, "cells", size=size)
@@ -190,11 +208,11 @@ def blocks_of_fields(fields: Fields, limits: tuple[str, ...], size: int) -> list
         n, total, squares = residuals
         # Residuals of probabilities lie within ±1, so their sum and the sum of their squares lie within ±n.
         if not (0 <= n <= most and abs(total) <= n and 0 <= squares <= n):
-            block.refuse("residuals", "rows, a sum and a sum of squares of differences of probabilities")
+            block.refuse("residuals", "a number of rows, a sum and a sum of squares of residuals")
         bets = block.inner("bets", "the logarithm of the wealth by limit")
         unknown = [name for name in bets.content if name not in limits]
         if unknown:
-            bets.refuse(unknown[0], "a limit of this monitor", "none")
+            bets.refuse(unknown[0], "a limit of this monitor", "another limit")
         # Each row multiplies the wealth by a factor between e⁻² and e².
         log_wealth = {name: bets.column(name, -2 * most, 2 * most, size=sequence.BETS.size) for name in bets.content}
         blocks.append(sequence.LookBlock(when_of(block, "when"), cells, residuals, log_wealth))
@@ -202,7 +220,7 @@ def blocks_of_fields(fields: Fields, limits: tuple[str, ...], size: int) -> list
 
 
 def counts_of(fields: Fields, name: str, *, size: int = -1) -> Array:
-    """Return a list of counts."""
+    """Read an array of counts, which must be whole numbers."""
     counts = fields.column(name, 0, MOST_ROWS, size=size)
     if (counts % 1).any():
         fields.refuse(name, "whole numbers")
@@ -210,22 +228,22 @@ def counts_of(fields: Fields, name: str, *, size: int = -1) -> Array:
 
 
 def looks_of_fields(fields: Fields, blocks: int) -> list[Look]:
-    """Return the looks of a stored state."""
+    """Read the counted batches of a stored state."""
     stored = fields.objects("looks")
     looks = [Look(when_of(look, "when"), look.whole("block"), look.text("digest")) for look in stored]
     if any(look.block >= blocks for look in looks):
-        fields.refuse("looks", f"looks of {blocks} blocks", "others")
+        fields.refuse("looks", f"block numbers below {blocks}", "a larger number")
     return looks
 
 
 def ranking_of_fields(fields: Fields, blocks: list[sequence.LookBlock]) -> dict[str, Any]:
-    """Return the counts by range of scores for each block, checked against the rows of the block."""
+    """Read the counts in each range of scores, by block, and check that they add up to the counts of the block."""
     inner = fields.inner("ranking", "counts by score")
     low = inner.column("low", order="rising")
     high = inner.column("high", size=low.size)
     bits = inner.column("bits", 0, 63, size=low.size)
     if (low > high).any() or (high[:-1] >= low[1:]).any():
-        inner.refuse("high", "the ends of ranges in increasing order")
+        inner.refuse("high", "disjoint ranges in increasing order")
     if (bits % 1).any():
         inner.refuse("bits", "whole numbers")
     stored = inner.objects("blocks")
@@ -245,7 +263,7 @@ def ranking_of_fields(fields: Fields, blocks: list[sequence.LookBlock]) -> dict[
 
 
 def alarm_of_fields(fields: Fields) -> "Alarm | None":
-    """Return the alarm, if one was raised."""
+    """Read the alarm of a stored state; None if no alarm was raised."""
     if fields.content.get("alarm", ...) is None:
         return None
     alarm = fields.inner("alarm", "an alarm or null")
@@ -256,14 +274,14 @@ def alarm_of_fields(fields: Fields) -> "Alarm | None":
 
 
 def check_when(when: Any) -> Any:
-    """Return the name of a look, checked for type."""
+    """Return the name of a batch; raise an error if it is neither a text nor a number."""
     if when is None or isinstance(when, str) or (check.is_number(when) and abs(when) <= sys.float_info.max):
         return when
     raise InputError("when", expected="a text or a finite number", got=check.shown(when))
 
 
 def when_of(fields: Fields, name: str) -> Any:
-    """Return the name of a look from a stored state."""
+    """Read the name of a batch from a stored state."""
     value = fields.content.get(name, ...)
     return value if value is None or isinstance(value, str | int | float) else fields.refuse(name, "a name or null")
 
@@ -276,25 +294,29 @@ MANY_ROWS = 100
 
 @dataclass(frozen=True)
 class Alarm(Result):
-    """Significant evidence that a monitored quantity has crossed a limit.
+    """Significant evidence that a monitored metric has crossed a limit.
 
     Attributes
     ----------
     limit : str
-        The condition, such as "cost > 0.35".
-    n, when : int, Any
-        Number of rows at the time of the alarm, and the name of the last batch.
-    since_n, since : int, Any
-        Estimated time of the change: the number of rows before it, and the name of the first batch after it. The
-        estimate is the median of the evidence for each possible time.
+        The condition that raised the alarm, such as "cost > 0.35".
+    n : int
+        Number of rows at the time of the alarm.
+    when : str, number or None
+        Name of the last batch before the alarm.
+    since_n : int
+        Estimated time of the change, as the number of rows before the change. The estimate is the median of the
+        evidence for each possible time.
+    since : str, number or None
+        Name of the first batch after the change.
     value : float
-        Estimate of the quantity since the change.
+        Estimate of the metric since the change.
     wealth : float
-        E-value against the limit. A value of 20 means at most one false alarm in 20 streams. Values below 1 are
-        evidence that the limit is kept.
+        E-value against the limit. If the limit is never crossed, the probability of ever reaching an e-value of 20 is
+        at most 1/20. Values below 1 are evidence that the limit is not crossed.
     cause : str
-        Quantities that changed significantly at that time (class mix, tpr, fpr or calibration); empty if there are
-        none.
+        Names of metrics that changed significantly at the time of the change (class mix, tpr, fpr or calibration);
+        empty if no metric changed significantly.
 
     Examples
     --------
@@ -323,22 +345,25 @@ class Alarm(Result):
 
 @held_to_contract
 class Monitor:
-    """Monitor of a decision in use, with intervals and alarms that are valid at every look.
+    """Monitor of a decision in use, with intervals and alarms that are valid after every batch.
 
-    `rocscope.monitor` returns a new monitor; `Monitor.load` reads one from a file.
+    `rocscope.monitor` returns a new monitor; `Monitor.load` reads a monitor from a file.
 
     Attributes
     ----------
     level : float
-        Confidence level; 1 − level is the largest probability of a false alarm.
+        Confidence level. The probability that a false alarm is ever raised is at most 1 − level.
     target_prevalence : float or None
-        Share of positives at which cost, error, depth and precision are estimated; None for that of the rows.
+        Share of positives at which cost, error, depth and precision are estimated. None means the share of positives
+        among the rows.
     limits : tuple of Condition
         Conditions that raise an alarm.
-    n, looks : int
-        Number of labelled rows and of batches so far.
+    n : int
+        Number of labelled rows so far.
+    looks : int
+        Number of batches so far.
     alarm : Alarm or None
-        The first alarm; it remains after later updates.
+        The first alarm that was raised; later updates do not change this alarm.
 
     Examples
     --------
@@ -372,7 +397,7 @@ class Monitor:
     _shares: sequence.Shares
 
     def _begin(self, size: int) -> None:
-        """Check the bounds of the limits, and start without rows; rows are counted in `size` cells."""
+        """Check the bounds of the limits, and initialise an empty monitor with `size` counts per block."""
         for limit in self.limits:
             low, high = self._range(limit.quantity)
             # A bound at an end of the possible range is always kept or always broken, so it cannot be tested.
@@ -395,7 +420,7 @@ class Monitor:
         vars(self).update(state, _lock=threading.RLock())
 
     def _range(self, quantity: str) -> tuple[float, float]:
-        """Return the least and the largest possible value of a quantity."""
+        """Return the smallest and the largest possible value of a metric."""
         if quantity in self._means:
             values = self._means[quantity].values
             return min(values), max(values)
@@ -430,31 +455,34 @@ class Monitor:
 
         Parameters
         ----------
-        y_true : array of labels, or Predictions
-        y_score : array, or mapping or frame with a column for the decision's model
+        y_true : array of n labels, or Predictions
+            True labels of the rows. Predictions contain labels, scores and weights.
+        y_score : array of n scores, or mapping or data frame with a column for the decision's model
             Scores of the rows.
         pos_label : label, optional
-            The positive label; needed unless labels are 0/1, −1/1 or true/false.
-        sample_weight : array of whole numbers, optional
+            The positive label. By default, the label 1 or true; labels other than 0/1, −1/1 or true/false need
+            `pos_label`.
+        sample_weight : array of n whole numbers, optional
             Number of equal rows that each row represents.
         when : str or number, optional
-            Name of these rows, such as their date; an alarm names the batch in which the change began. Rows of an
-            earlier day, whose labels arrive late, are counted to their day.
+            Name of the batch, such as a date. An alarm names the batch in which the change began. Rows whose labels
+            arrive late are counted on the day `when`.
         again : bool
-            If True, count a batch again that was already counted with the same rows and `when`.
+            If True, count the batch even if a batch with the same rows and the same `when` was already counted.
 
         Returns
         -------
         Monitor
-            This monitor. A batch that was already counted changes nothing and gives a warning.
+            This monitor. If the batch was already counted, the monitor does not change and a warning is issued.
 
         Notes
         -----
-        Pass each row once, when its label becomes known. The order of rows must not depend on the label: if frauds are
-        known earlier than other outcomes, wait until all labels of a day are known. Batches of fewer than 100 rows
-        without `when` are counted each time, because they may be equal by chance.
+        Pass each row once, when its label becomes known. The order of rows must not depend on the label. For example,
+        if frauds are known earlier than other outcomes, wait until all labels of a day are known. Batches of fewer than
+        100 rows without `when` are always counted, because small batches may be equal by chance.
 
-        Several threads may update one monitor. A call that fails or is interrupted changes nothing and can be repeated.
+        Several threads may update the same monitor. If a call fails or is interrupted, the monitor does not change and
+        the call can be repeated.
         """
         label, score, weight = self._rows(y_true, y_score, pos_label, sample_weight)
         check.require_whole_weights(weight)
@@ -472,18 +500,18 @@ class Monitor:
                 # The assignment is one step of the interpreter, which an interruption cannot split.
                 vars(self).update(after.__getstate__())
                 return self
-        warn(f"these rows were already counted in batch {before + 1}; they are omitted (again=True counts them again)")
+        warn(f"these rows were already counted in batch {before + 1} and are omitted; again=True counts them again")
         return self
 
     def update_unlabelled(self, y_score: Any, *, when: Any = None) -> "Monitor":
-        """Add cases without labels; they are used only for the `volume`, the share of cases acted on.
+        """Add cases without labels. These cases are used only to estimate `volume`, the share of cases acted on.
 
         Parameters
         ----------
-        y_score : array, or mapping or frame with a column for the decision's model
+        y_score : array of n scores, or mapping or data frame with a column for the decision's model
             Scores of the cases.
         when : str or number, optional
-            Name of these rows; a batch with the same rows and name is counted only once.
+            Name of the batch. A batch with the same rows and name is counted only once.
 
         Examples
         --------
@@ -493,14 +521,14 @@ class Monitor:
         (0.4, Estimate(0.25, 95% CI [0.157, 0.3636], n=200))
         """
         if not self._means or "classes" in self.rule:
-            raise InputError("monitor", expected="a monitor of a plan that acts on cases", got="another")
+            raise InputError("monitor", expected="a monitor of a decision or plan", got="another monitor")
         score = self._score(y_score)
         acted = self._predicted(score)
         look = Look(check_when(when), 0, digest_of(acted, score, np.ones(acted.size)))
         with self._lock:
             looks, counts = self._volume
             if counted_before(looks, look.when, look.digest, acted.size) is not None:
-                warn("these rows were already counted for the volume; they are omitted")
+                warn("these rows were already counted for the volume and are omitted")
                 return self
             acting = int(acted.sum())
             self._volume = [*looks, look], np.add(counts, [acting, acted.size - acting])
@@ -508,7 +536,10 @@ class Monitor:
 
     @property
     def volume(self) -> Estimate:
-        """Share of the unlabelled cases that are acted on, with a confidence sequence; compare `planned_volume`."""
+        """Share of the unlabelled cases that are acted on, with a confidence sequence.
+
+        `planned_volume` is the planned share.
+        """
         acting, left = self._volume[1].tolist()
         n = acting + left
         ends = sequence.mean_interval(np.array([0.0, 1.0]), np.array([left, acting]), self.level) if n else (0.0, 1.0)
@@ -517,12 +548,12 @@ class Monitor:
 
     @property
     def planned_volume(self) -> float:
-        """Share of cases acted on among the rows on which the decision was chosen."""
+        """Share of cases acted on in the sample on which the decision was chosen."""
         cells = self._chosen_on
         return math.nan if cells is None else float((cells[0] + cells[1]) / cells.sum())
 
     def _rows(self, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
-        """Return checked labels, scores and weights."""
+        """Return validated labels, scores and weights."""
         if isinstance(y_true, Predictions):
             positive, y_score, sample_weight = y_true.y_true, y_true.scores, y_true.sample_weight
         else:
@@ -558,7 +589,7 @@ class Monitor:
         of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
         probabilities = self._probabilities and check.are_probabilities(score)
         if not probabilities and of_calibration:
-            raise InputError("scores", expected="probabilities, because a limit is on the calibration", got="others")
+            raise InputError("scores", expected="probabilities (for the limit on calibration)", got="other scores")
         self._probabilities = probabilities
         if probabilities:
             residual = label - score.astype(np.float64).clip(0, 1)
@@ -578,13 +609,14 @@ class Monitor:
 
     @property
     def interval(self) -> dict[str, Estimate]:
-        """All quantities with a confidence sequence, valid at all looks together.
+        """All metrics with confidence sequences: intervals that are valid simultaneously after all batches.
 
         Notes
         -----
-        Cost, error and rates have betting confidence sequences (Waudby-Smith & Ramdas), which are valid for any number
-        of rows if the mean is constant. The AUC and the calibration have asymptotic ones. The calibration is observed −
-        expected per case, available if all scores are probabilities.
+        Cost, error and rates have betting confidence sequences (Waudby-Smith & Ramdas). These are valid for any number
+        of rows if the mean is constant. The AUC and the calibration have asymptotic confidence sequences. The
+        calibration is the observed minus the expected number of positives per case. It is available if all scores are
+        probabilities.
         """
         cells, intervals = self._cells, {}
         for name, mean in self._means.items():
@@ -608,17 +640,16 @@ class Monitor:
 
     @property
     def wealth(self) -> dict[str, float]:
-        """E-value against each of k limits; an alarm is raised at k/(1 − level).
+        """E-value against each of k limits; an alarm is raised if an e-value reaches k/(1 − level).
 
-        It is the current value of a stake of 1 that is bet against the limit. While the limit is kept, bets at fair
-        odds gain nothing on average. An e-value of 5 is therefore reached by at most one in 5 streams that keep the
-        limit.
+        An e-value is the wealth after betting against the limit, starting from 1. As long as the limit is not crossed,
+        bets at fair odds gain nothing on average. The probability of ever reaching an e-value of 5 is then at most 1/5.
         """
         return {str(limit): self._evidence(limit).wealth if self._blocks else 1.0 for limit in self.limits}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Limitations of an alarm, such as a class mix that varies more than by chance."""
+        """Warnings about the validity of alarms, such as a prevalence that varies more than by chance."""
         if self.target_prevalence is not None:
             return ()
         cells = np.array([block.cells for block in self._blocks]).reshape(-1, self._size)
@@ -632,7 +663,7 @@ class Monitor:
         return sequence.evidence_of(self._blocks, limit, self._means.get(limit.quantity))
 
     def _judge(self, when: Any) -> None:
-        """Set the alarm if the wealth against a limit is high enough; the first alarm is kept."""
+        """Set the alarm if the wealth against a limit is high enough. An earlier alarm is not replaced."""
         if self.alarm is not None:
             return
         for limit in self.limits:
@@ -658,16 +689,17 @@ class Monitor:
         return Alarm(str(limit), self.n, when, before, began, float(value), betting.wealth, cause)
 
     def merge(self, other: "Monitor") -> "Monitor":
-        """Return a monitor that combines the rows of two monitors with the same rule and limits.
+        """Return a monitor with the rows of two monitors that have the same rule and limits.
 
         Raises
         ------
         InputError
-            If the rules, limits or levels differ, or if both monitors counted the same batch.
+            If the two monitors differ in rule, limits or level, or if both monitors counted the same batch.
 
         Notes
         -----
-        The e-values of both monitors are multiplied, block by block. Limits are tested again on the combined rows.
+        For each block, the e-values of the two monitors are multiplied. The limits are tested again on the combined
+        rows.
 
         Examples
         --------
@@ -680,11 +712,11 @@ class Monitor:
         3
         """
         if not self.watches_as(other):
-            raise InputError("monitors to merge", expected="the same rule, limits and level", got="different ones")
+            raise InputError("monitors to merge", expected="equal rules, limits and levels", got="different values")
         for look in other._looks:
             if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
-                got = f"the same batch in both: {look.when}"
-                raise InputError("monitors to merge", expected="different rows", got=got)
+                got = f"the batch {look.when} in both monitors"
+                raise InputError("monitors to merge", expected="different batches", got=got)
         both = Monitor.from_dict(self.to_dict())
         for number, block in enumerate(other._blocks):
             if number == len(both._blocks):
@@ -699,7 +731,7 @@ class Monitor:
         return both
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the full state, safe for JSON: counts, not rows."""
+        """Return the full state as JSON-compatible data. The state contains counts, but no rows."""
         mix = {} if self.target_prevalence is None else {"target_prevalence": self.target_prevalence}
         return jsonable(
             mix
@@ -722,7 +754,7 @@ class Monitor:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "Monitor":
-        """Restore a monitor from `to_dict`.
+        """Restore a monitor from the result of `to_dict`.
 
         Raises
         ------
@@ -740,7 +772,7 @@ class Monitor:
         return cls._of(Fields(content, "state of a monitor", FORMAT.anew))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Save the state as JSON; an existing file is overwritten, or an error if `force` is False.
+        """Save the state to a JSON file. If the file exists, it is overwritten; with `force=False` an error is raised.
 
         Raises
         ------
@@ -751,12 +783,12 @@ class Monitor:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Monitor":
-        """Load a monitor saved with `save`.
+        """Load a monitor that was saved with `save`.
 
         Raises
         ------
         StoredError
-            If the file cannot be read, is of another version or incomplete, or was changed after it was saved.
+            If the file cannot be read, has an unknown format version, is incomplete, or was changed after saving.
         """
         fields = FORMAT.read(path)
         monitor = cls._of(fields)
@@ -779,7 +811,7 @@ class Monitor:
         return monitor
 
     def _restore(self, fields: Fields) -> None:
-        """Restore the blocks of rows, the looks and the alarm of a stored state."""
+        """Restore the blocks, the counted batches and the alarm of a stored state."""
         self._blocks = blocks_of_fields(fields, fields.texts("limits"), self._size)
         self._looks = looks_of_fields(fields, len(self._blocks))
         if "volume" in fields.content:
@@ -807,14 +839,14 @@ class Monitor:
 
 
 class CellMonitor(Monitor):
-    """Base class of monitors that count rows in other cells, and do not monitor AUC and calibration."""
+    """Base class of monitors that count other outcomes than tp, fp, fn and tn, without AUC and calibration."""
 
     def _block_of(self, cell: Array, weight: Any) -> sequence.LookBlock:
-        """Return a block of rows, given the index of the cell of each row."""
+        """Return a block, given the index of the outcome of each row."""
         return sequence.LookBlock(None, np.bincount(cell, weight, self._size).astype(np.int64), np.zeros(3), {})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the full state, safe for JSON: counts, not rows."""
+        """Return the full state as JSON-compatible data. The state contains counts, but no rows."""
         of_scores = ("probabilities", "ranking")
         return {name: value for name, value in super().to_dict().items() if name not in of_scores}
 
@@ -827,39 +859,40 @@ def monitor(
     level: float = 0.95,
     target_prevalence: float | None = None,
 ) -> Monitor:
-    """Monitor a decision, or a ranking and its calibration, with intervals and alarms that are valid at every look.
+    """Monitor a decision, or the AUC and calibration of scores, with intervals and alarms valid after every batch.
 
     Parameters
     ----------
-    what : any plan, ClassWeights, path of a saved one, "auc" or "calibration"
-        The plan or figures to monitor:
+    what : any plan, ClassWeights, path of a saved plan, "auc" or "calibration"
+        What to monitor:
 
-        - for a decision the cost per case, tpr, fpr, precision, depth, error, AUC and calibration;
-        - for "auc" or "calibration" only the AUC and the calibration of scores;
-        - for other plans (campaigns, allocations, reviews, randomised rules) the figures of a decision without AUC and
-          calibration. If costs differ between rows, they have no upper bound, so only rates are monitored. A reviewed
-          case counts as classified correctly;
-        - for class weights the error, the recall of each class and, if the weights were chosen for a cost matrix, the
-          cost.
+        - a Decision: cost per case, tpr, fpr, precision, depth, error, AUC and calibration are monitored;
+        - "auc" or "calibration": only the AUC and the calibration of the scores are monitored;
+        - any other plan (campaign, allocation, reviews, randomised rule): the same metrics as for a Decision, except
+          AUC and calibration. If costs differ between rows, only rates are monitored, because such costs have no upper
+          bound. A reviewed case counts as classified correctly;
+        - ClassWeights: the error and the recall of each class are monitored. If the weights were chosen for a cost
+          matrix, the cost is also monitored.
     fail_if : str or sequence of str
-        Conditions that raise an alarm, such as "cost > .35", "precision < .5", "npv < 90%", "auc < .7" or "calibration
-        > 0" (more positives than expected). Any figure that is a mean over rows may be used. For several classes name
-        the class, as in "recall(cat) < .8" or "precision(cat) < .5".
+        Conditions that raise an alarm, such as "cost > .35", "precision < .5", "npv < 90%" or "auc < .7". The condition
+        "calibration > 0" means more positives than expected. Any metric that is a mean over rows may be used. For
+        several classes, name the class, as in "recall(cat) < .8" or "precision(cat) < .5".
     level : float
-        Confidence level of the intervals; the probability of ever raising a false alarm is at most 1 − level.
+        Confidence level of the intervals. The probability that a false alarm is ever raised is at most 1 − level.
     target_prevalence : float, optional
-        Estimate cost, error, depth, precision and similar figures at this share of positives. The guarantee then holds
-        for any changes of the prevalence of the rows, if the rates within each class are constant.
+        Share of positives at which cost, error, depth, precision and similar metrics are estimated. By default, the
+        share among the new rows. With a target prevalence, alarms are valid even if the prevalence of the rows changes,
+        provided that the rates within each class are constant.
 
     Returns
     -------
     Monitor
-        A monitor without rows; pass rows to `Monitor.update`.
+        A monitor without rows. Add rows with `Monitor.update`.
 
     Raises
     ------
     InputError
-        If `target_prevalence` is given with a threshold or a condition, or `what` cannot be monitored.
+        If `what` cannot be monitored, or if `target_prevalence` is given for "auc", "calibration" or ClassWeights.
 
     See Also
     --------
@@ -867,12 +900,11 @@ def monitor(
 
     Notes
     -----
-    If an ordinary interval or test is repeated every day, it will eventually give a false alarm. These intervals and
-    alarms are based on bets at fair odds against a claim (e-values). If the claim is true, the probability that the
-    wealth from the bets ever grows large is small, whenever you stop.
+    If an ordinary test is repeated every day, it eventually gives a false alarm. The intervals and alarms of a monitor
+    are based on e-values: the wealth from bets at fair odds against a claim. If the claim is true, the wealth is
+    unlikely to ever become large, however often you look.
 
-    Unless `target_prevalence` is given, costs refer to the class mix of the new rows, not to the prevalence for which
-    the decision was made.
+    By default, costs refer to the prevalence of the new rows, not to the prevalence for which the decision was made.
 
     References
     ----------

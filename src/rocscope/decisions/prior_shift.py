@@ -1,12 +1,13 @@
-"""Populations that differ from the labelled sample: another prevalence, or outcomes that are only partly known.
+"""Prior shift (another prevalence), and outcomes that are only partly known.
 
-Prior shift: the prevalence changes, but the score distribution of each class stays the same. The true and false
-positive rates and the ROC curve then do not change. `reweight` computes counts at the new prevalence, and
-`correct_probabilities` computes calibrated probabilities. `estimate_prevalence` estimates the new prevalence from
-scores without labels.
+Prior shift means that the prevalence changes, but the score distribution of each class does not. The true-positive
+rate, the false-positive rate and the ROC curve then do not change either. `reweight` computes counts at the new
+prevalence. `correct_probabilities` computes probabilities that are calibrated at the new prevalence.
+`estimate_prevalence` estimates the new prevalence from scores without labels.
 
-Partly known outcomes: `partial_lift_chart` uses the labels of the rows with the highest scores, down to the first row
-without a label. It can also use the labels of a random sample with known inclusion probabilities (Horvitz & Thompson).
+If outcomes are partly known, `partial_lift_chart` uses the labels of the rows with the highest scores, down to the
+first row without a label. It can also use the labels of a random sample with known inclusion probabilities (Horvitz &
+Thompson).
 """
 
 import math
@@ -33,22 +34,24 @@ from rocscope.sample import Models, samples_of
 
 @contract
 def reweight(counts: Models, target_prevalence: float, *, model: str | None = None) -> ThresholdCounts:
-    """Reweight counts to a target prevalence.
+    """Reweight the counts of positives and negatives to a target prevalence.
 
-    Curves, metrics and decisions from the returned counts are for the target prevalence. The number of cases is the
-    number in the sample.
+    Curves, metrics and decisions that are computed from the returned counts refer to the target prevalence. The total
+    number of cases does not change.
 
     Parameters
     ----------
-    counts, model : data of one model
-        Predictions, ThresholdCounts, an OperatingPoint, BinnedCounts or a CountsSketch; see `rocscope.sample`.
+    counts : Predictions, ThresholdCounts, OperatingPoint, BinnedCounts or CountsSketch
+        Data of one model; see `rocscope.sample`.
+    model : str, optional
+        Name of the model, if `counts` contains several models.
     target_prevalence : float
         Share of positives in the target population, between 0 and 1.
 
     Returns
     -------
     ThresholdCounts
-        Weighted counts, which are usually not integers.
+        Weighted counts at each threshold. They are usually not integers.
 
     Raises
     ------
@@ -83,13 +86,15 @@ def correct_probabilities(probability: Any, *, train_prevalence: float, target_p
     ----------
     probability : array of n probabilities
         Probabilities of the positive class, calibrated at `train_prevalence`.
-    train_prevalence, target_prevalence : float
-        Share of positives in the training data and in the target population, between 0 and 1.
+    train_prevalence : float
+        Share of positives in the training data, between 0 and 1.
+    target_prevalence : float
+        Share of positives in the target population, between 0 and 1.
 
     Returns
     -------
     array of n probabilities
-        Probabilities at `target_prevalence`.
+        Probabilities that are calibrated at `target_prevalence`.
 
     Raises
     ------
@@ -104,8 +109,8 @@ def correct_probabilities(probability: Any, *, train_prevalence: float, target_p
 
     Notes
     -----
-    For a training prevalence π₀ and a target prevalence π, odds are multiplied by π(1 − π₀)/(π₀(1 − π)). Ranks do not
-    change, so the ROC curve, its hull and the AUC do not change.
+    For a training prevalence π₀ and a target prevalence π, all odds are multiplied by π(1 − π₀)/(π₀(1 − π)). The
+    ranking does not change, so the ROC curve, its convex hull and the AUC do not change.
 
     References
     ----------
@@ -123,7 +128,10 @@ def correct_probabilities(probability: Any, *, train_prevalence: float, target_p
 
 
 def with_prevalence(chance: Array, before: Any, after: Any) -> Array:
-    """Return probabilities at another prevalence: a/(a + b) with a = p·π/π₀ and b = (1 − p)(1 − π)/(1 − π₀)."""
+    """Convert probabilities p from prevalence π₀ (`before`) to prevalence π (`after`).
+
+    The result is a/(a + b) with a = p·π/π₀ and b = (1 − p)(1 − π)/(1 − π₀).
+    """
     positive, negative = chance * (after / before), (1 - chance) * ((1 - after) / (1 - before))
     return positive / (positive + negative)
 
@@ -145,27 +153,27 @@ def estimate_prevalence(
     y_score : array of n scores
         Scores of the cases without labels.
     method : {"em", "confusion"}
-        ``"em"`` is the maximum-likelihood estimate, to which the EM algorithm of Saerens et al. converges. It requires
-        probabilities that are calibrated at `train_prevalence`. ``"confusion"`` corrects the share of positive
-        predictions at `threshold` by the true and false positive rates of the `labelled` sample.
+        ``"em"`` is the maximum-likelihood estimate, the limit of the EM algorithm of Saerens et al. This method
+        requires probabilities that are calibrated at `train_prevalence`. ``"confusion"`` corrects the share of positive
+        predictions at `threshold` with the true-positive and false-positive rates of the `labelled` sample.
     train_prevalence : float, optional
-        Prevalence at which the probabilities are calibrated; by default the prevalence of `labelled`.
+        Prevalence at which the probabilities are calibrated, for ``"em"``. By default, the prevalence of `labelled`.
     labelled : data of one model, optional
-        Scores of the same model on rows with labels.
+        Labels and scores of the same model on other rows; see `rocscope.sample`. Required for ``"confusion"``.
     threshold : float
-        Threshold for ``"confusion"``.
+        Threshold of the positive predictions, for ``"confusion"``.
     level : float
         Confidence level of the interval.
 
     Returns
     -------
     Estimate
-        Estimated share of positives, with an interval.
+        Estimated share of positives, with a confidence interval.
 
     Raises
     ------
     InputError
-        If an argument that the method requires is missing, or if the tpr at the threshold is not above the fpr.
+        If a required argument is missing, or if the tpr at the threshold is not above the fpr.
 
     See Also
     --------
@@ -173,14 +181,17 @@ def estimate_prevalence(
 
     Notes
     -----
-    EM: the log-likelihood Σ log(π·p/π₀ + (1 − π)(1 − p)/(1 − π₀)) is concave in π. Its maximum is computed directly,
-    and the interval is the likelihood-ratio interval. This interval ignores errors of the calibration. Confusion
-    matrix: π = (q − fpr)/(tpr − fpr), where q is the share of positive predictions; π is clipped to 0 and 1.
+    EM: let p be the probabilities, π₀ the training prevalence and π the unknown prevalence. The log-likelihood Σ
+    log(π·p/π₀ + (1 − π)(1 − p)/(1 − π₀)) is concave in π. Its maximum is computed directly, and the interval is the
+    likelihood-ratio interval. This interval ignores calibration errors.
 
-    Both intervals include the sampling error of the `labelled` rows: for EM the error of their prevalence π₀, for the
-    confusion matrix the errors of tpr and fpr. These errors are combined from the intervals of the rates: the error due
-    to a rate is the change of π when the rate moves to an end of its interval (MOVER, "method of variance estimates
-    recovery"). Both methods assume that only the prevalence has changed.
+    Confusion matrix: π = (q − fpr)/(tpr − fpr), clipped to the range from 0 to 1. Here q is the share of positive
+    predictions.
+
+    Both intervals include the sampling error of the `labelled` rows. For EM this is the error of π₀; for the confusion
+    matrix it is the error of tpr and fpr. The error due to a rate is the change of π when the rate moves to an end of
+    its confidence interval (MOVER, "method of variance estimates recovery"). Both methods assume that only the
+    prevalence has changed.
 
     References
     ----------
@@ -204,7 +215,8 @@ def estimate_prevalence(
             train_prevalence = known.prevalence
             class_mix = proportions.proportion(known.n_pos, known.n, level=level)
         if train_prevalence is None:
-            raise InputError("train_prevalence", expected="the class mix of the probabilities", got="none")
+            hint = "pass train_prevalence or labelled"
+            raise InputError("train_prevalence", expected="a share", got="None", hint=hint)
         probability = check.check_probabilities(check.check_scores(y_score), "y_score")
         prior = check.check_share(train_prevalence, "train_prevalence")
         estimate = _by_maximum_likelihood(probability, prior, level)
@@ -216,7 +228,7 @@ def estimate_prevalence(
     if method != "confusion":
         raise InputError("method", expected="'em' or 'confusion'", got=repr(method))
     if known is None:
-        raise InputError("labelled", expected="counts of the same model on rows with labels", got="none")
+        raise InputError("labelled", expected="labels and scores of the same model", got="None")
     reason = require_kinds("prevalence from labelled rows", labelled, known)
     return replace(_by_confusion_matrix(check.check_scores(y_score), known, threshold, level), reason=reason)
 
@@ -231,7 +243,7 @@ def _by_maximum_likelihood(probability: Array, prior: float, level: float) -> Es
             return float(np.log(share * positive + (1 - share) * negative).sum())
 
     def scores(share: float) -> Array:
-        """Return the derivative of each case's log-likelihood."""
+        """Return the derivative of the log-likelihood for each case."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return difference / (share * positive + (1 - share) * negative)
 
@@ -247,9 +259,10 @@ def _by_maximum_likelihood(probability: Array, prior: float, level: float) -> Es
 
 
 def _with_errors(estimate: Estimate, others: Sequence[Sequence[float]]) -> Estimate:
-    """Add independent errors to an estimate.
+    """Add independent errors to the interval of an estimate.
 
-    `others` contains, for each further rate, the values of the estimate at both ends of the interval of the rate.
+    Each entry of `others` belongs to one rate. It contains the values of the estimate at both ends of the rate's
+    interval.
     """
     below, above = (estimate.value - estimate.low) ** 2, (estimate.high - estimate.value) ** 2
     for ends in others:
@@ -261,7 +274,7 @@ def _with_errors(estimate: Estimate, others: Sequence[Sequence[float]]) -> Estim
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Return the zero of a decreasing function, or the nearer end of the interval."""
+    """Return the zero of a decreasing function; if it has no zero in the interval, return the nearer end."""
     if not falling(low) > 0:
         return low
     if not falling(high) < 0:
@@ -277,14 +290,14 @@ def _by_confusion_matrix(scores: Array, labelled: CumulativeCounts, threshold: f
     tpr, fpr = point.tpr, point.fpr
     if tpr <= fpr:
         got = f"{tpr:.4g} and {fpr:.4g}"
-        hint = "at this threshold the model does not separate the classes; use another threshold"
+        hint = "use another threshold, because the model does not separate the classes at this threshold"
         raise InputError(f"threshold={threshold:g}", expected="a tpr above the fpr", got=got, hint=hint)
     n_above = int(predict(scores, threshold).sum())
     counted = {"share": (n_above, scores.size), "tpr": (point.tp, point.n_pos), "fpr": (point.fp, point.n_neg)}
     rates = {name: proportions.proportion(hits, n, level=level) for name, (hits, n) in counted.items()}
 
     def corrected(share: float = n_above / scores.size, tpr: float = tpr, fpr: float = fpr) -> float:
-        """Return the prevalence that gives this share of positive predictions; return 1 if tpr is not above fpr."""
+        """Return the prevalence for which `share` of the predictions are positive; 1 if tpr is not above fpr."""
         return min(max((share - fpr) / (tpr - fpr), 0.0), 1.0) if tpr > fpr else 1.0
 
     value = corrected()
@@ -296,7 +309,7 @@ def _by_confusion_matrix(scores: Array, labelled: CumulativeCounts, threshold: f
 
 
 class PartialLiftChart(Curve):
-    """Estimated number of positives (y) among the contacted share of all rows (x), with or without labels.
+    """Lift chart for partly known outcomes: estimated number of positives (y) against the share of rows contacted (x).
 
     `rocscope.decisions.partial_lift_chart` returns this chart.
 
@@ -305,11 +318,13 @@ class PartialLiftChart(Curve):
     method : str
         ``"as far as labels reach"`` or ``"Horvitz–Thompson"``.
     n : int
-        Number of rows; `n_labelled` of them have a label.
+        Number of rows with and without labels.
+    n_labelled : int
+        Number of rows with labels.
     reach : float
-        Largest depth, as a share of all rows, for which the chart is known.
+        Largest share of rows for which the number of positives is known.
     standard_error : array
-        Standard error of y; 0 without `inclusion`.
+        Standard error of y at each point; 0 without `inclusion`.
     """
 
     _content = ("method", "n", "n_labelled", "reach")
@@ -327,19 +342,19 @@ class PartialLiftChart(Curve):
         self.reach = float(depth[-1])
 
     def band(self, level: float = 0.95) -> Band:
-        """Return the normal interval around each point, clipped to the number of rows contacted."""
+        """Return the normal interval of y at each point, clipped to between 0 and the number of rows contacted."""
         half_width = special.ndtri((1 + check.check_share(level, "level")) / 2) * self.standard_error
         low = np.maximum(self.y - half_width, 0)
         high = np.minimum(self.y + half_width, self.x * self.n)
         return Band(self.x, low, high, level, self.method)
 
     def profit(self, campaign: Campaign) -> "PartialProfitCurve":
-        """Return the profit curve of a campaign, for the depths at which this chart is known.
+        """Return the profit curve of a campaign, up to the depth `reach`.
 
         Raises
         ------
         InputError
-            If the campaign has a response rate, because partly labelled rows cannot be reweighted to a response rate.
+            If the campaign has a response rate. Partly labelled rows cannot be reweighted to a response rate.
         """
         return PartialProfitCurve(self, campaign)
 
@@ -351,12 +366,14 @@ class PartialLiftChart(Curve):
 
 
 class PartialProfitCurve(Curve):
-    """Profit of a campaign (y) by share of customers contacted (x), if outcomes are partly known.
+    """Profit of a campaign (y) against the share of customers contacted (x), if outcomes are partly known.
 
     Attributes
     ----------
     chart : PartialLiftChart
+        Estimated number of responders at each depth.
     campaign : Campaign
+        Costs, benefit, population and capacity.
     """
 
     title = "profit curve of partly known outcomes"
@@ -365,15 +382,15 @@ class PartialProfitCurve(Curve):
 
     def __init__(self, chart: PartialLiftChart, campaign: Campaign) -> None:
         if campaign.response_rate is not None:
-            expected = "no response_rate, because some labels are unknown"
-            raise InputError("campaign", expected=expected, got=repr(campaign.response_rate))
+            got = f"response_rate={campaign.response_rate!r}"
+            raise InputError("campaign", expected="a campaign without a response_rate", got=got)
         self.chart, self.campaign = chart, campaign
         self._scale = campaign.population / chart.n
         size = campaign.population * chart.x
         super().__init__(chart.x, campaign.profit(size, self._scale * chart.y), chart.threshold)
 
     def band(self, level: float = 0.95) -> Band:
-        """Return the interval of the profit, computed from the interval of the number of responders."""
+        """Return the interval of the profit at each point, computed from the interval of the number of responders."""
         responders = self.chart.band(level)
         size = self.campaign.population * self.x
         low = self.campaign.profit(size, self._scale * responders.low)
@@ -381,10 +398,11 @@ class PartialProfitCurve(Curve):
         return Band(self.x, low, high, level, self.chart.method)
 
     def best(self) -> dict[str, Any]:
-        """Return depth, size, threshold and profit of the known point with the highest profit within the capacity.
+        """Return the known point with the highest profit within the capacity.
 
-        `at_reach` is True if this is the deepest known point. More contacts may then be profitable, but labels are
-        missing.
+        The keys are `depth`, `size` (number of contacts), `threshold`, `profit`, `at_reach` and `method`. `at_reach` is
+        True if the best point is the deepest known point. More contacts may then be profitable, but the labels to
+        decide this are missing.
         """
         size = self.campaign.population * self.x
         capacity = np.inf if self.campaign.capacity is None else self.campaign.capacity
@@ -412,24 +430,26 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     Parameters
     ----------
     y_true : array of n labels
-        None or NaN if the outcome of a row is unknown.
+        Labels; None or NaN for rows with unknown outcomes.
     y_score : array of n scores
         Scores of all rows.
     inclusion : number or array of n probabilities, optional
-        The probability with which each row was selected for labelling. By default, only the rows with higher scores
-        than the first row without a label are used.
+        Probability that a row was selected for labelling. By default, only the rows with scores above the highest score
+        of an unlabelled row are used.
     pos_label : label, optional
+        The positive label. By default, the label 1 or true.
 
     Returns
     -------
     PartialLiftChart
+        Estimated number of positives against the share of rows.
 
     Raises
     ------
     LabelError
         If no row has a label.
     WeightError
-        If a labelled row has an inclusion probability that is not above 0 and at most 1.
+        If the inclusion probability of a labelled row is 0, negative or above 1.
 
     See Also
     --------
@@ -437,9 +457,10 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
 
     Notes
     -----
-    Depth counts rows without a label too. Without `inclusion`, the chart ends before the first score with an unlabelled
-    row. With `inclusion`, the number of positives to a depth is estimated by Σ y/π over labelled rows. The estimate of
-    its variance, Σ y(1 − π)/π², assumes that rows were selected independently of each other.
+    The depth includes rows without a label. Without `inclusion`, the chart ends before the first score that an
+    unlabelled row has. With inclusion probabilities π and labels y (1 or 0), the number of positives up to a depth is
+    estimated by Σ y/π over the labelled rows. Its variance is estimated by Σ y(1 − π)/π², which assumes that rows were
+    selected for labelling independently.
 
     References
     ----------
@@ -461,7 +482,7 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     scores = check.check_scores(y_score, labels.size)
     known = ~check.missing(labels)
     if not known.any():
-        raise LabelError("y_true", expected="at least one label", got="none", hint="the chart requires known outcomes")
+        raise LabelError("y_true", expected="at least one label", got="no labels")
     positive = np.zeros(labels.size)
     positive[known] = check.check_labels(_as_plain(labels[known]), pos_label)
     weight = np.ones(labels.size) if inclusion is None else _weights(inclusion, known)
@@ -490,7 +511,7 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
 
 
 def _as_plain(labels: Array) -> Array:
-    """Convert an object array of labels to the type of the labels; None made the labels objects."""
+    """Convert an array of objects to the type of its labels. An array that contains None has objects as entries."""
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
 
@@ -507,6 +528,6 @@ def _weights(inclusion: Any, known: Booleans) -> Array:
     is_probability = (labelled > 0) & (labelled <= 1)
     if not is_probability.all():
         got = f"{labelled[~is_probability][0]:g}"
-        raise WeightError("inclusion", expected="probabilities above 0 and at most 1 for labelled rows", got=got)
+        raise WeightError("inclusion", expected="a probability above 0 and at most 1 for each labelled row", got=got)
     weight[known] = 1 / labelled
     return weight

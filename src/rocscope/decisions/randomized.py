@@ -1,18 +1,21 @@
 """Randomised rules, which mix several thresholds, and the selection of cases by hash.
 
-To select a part of tied cases, or to mix two thresholds, some cases must be decided at random. The random number of a
-case is the hash of its identifier. A decision can therefore be repeated, and does not depend on the order of the rows.
-A rule in which k thresholds decide the shares w₁, …, wₖ of the cases has the expected rates Σ wᵢ·tprᵢ and Σ wᵢ·fprᵢ. In
-ROC space this is a point between the points of the thresholds. The selection of a part of tied cases is a rule of two
-thresholds, one above the tie and one at the tie.
+A randomised rule applies each of its thresholds to a random share of the cases. For example, it selects some of the
+cases with equal scores. The hash of a case's identifier is used as its random number. A decision is therefore
+reproducible and does not depend on the order of the rows.
 
-The file has this order:
+If a rule applies k thresholds to the shares w₁, …, wₖ of the cases, its expected rates are Σ wᵢ·tprᵢ and Σ wᵢ·fprᵢ. In
+ROC space, this point lies between the points of the thresholds. To select some of the cases with equal scores, a rule
+mixes a threshold above this score and a threshold at this score.
 
-- whole numbers of cases from planned fractions, by the method of largest remainders;
-- hashes of identifiers, and the selection of the best cases with ties ordered by hash. `select` and `predict` of all
-  plans, reviews and the workbench's contact list use these functions;
-- `RandomizedRule`, and `mixture`, which returns the rule that attains a given rate or number of cases;
-- `Review`, a third action that finds the true class of a case at a cost, and the best range of scores to review.
+The module contains:
+
+- rounding of planned fractions to whole numbers of cases, by the method of largest remainders;
+- hashes of identifiers, and the selection of the cases with the highest scores, with ties ordered by hash. All plans,
+  reviews and the workbench's contact list use these functions;
+- `RandomizedRule`, and `mixture`, which returns the rule with a given rate or number of positives;
+- `Review`, a third action that determines the true class of a case at a cost, and the optimal range of scores to
+  review.
 """
 
 import itertools
@@ -65,12 +68,12 @@ Hashes = Callable[[Array], NDArray[np.uint64]]
 
 
 def in_units(number: Fraction | int, of: int = 1) -> int:
-    """Return the quotient number/of as a whole number of units, 1/UNIT each."""
+    """Return number/of as a whole number of units of 1/UNIT, rounded down."""
     return number.numerator * UNIT // (number.denominator * of)
 
 
 def whole_numbers(*axes: Any) -> list[list[int]]:
-    """Return numbers as integers in a common unit, exactly.
+    """Convert numbers to integers in a common unit, without rounding.
 
     Examples
     --------
@@ -83,11 +86,13 @@ def whole_numbers(*axes: Any) -> list[list[int]]:
 
 
 def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
-    """Round numbers to integers with a given sum: those with the largest remainders up, the others down.
+    """Round numbers to integers with a given sum. Numbers with the largest remainders are rounded up.
+
+    The numbers in `planned` are in units of 1/UNIT.
 
     Notes
     -----
-    This is the method of largest remainders (Hamilton's); the numbers are given in multiples of the unit.
+    This is the method of largest remainders (Hamilton's method).
 
     Examples
     --------
@@ -110,18 +115,20 @@ def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
 
 
 def hashes_of(ids: Any, size: int, random_state: Any = 0) -> Hashes:
-    """Return a function from row numbers to hashes of the rows' identifiers; without identifiers, of row numbers.
+    """Return a function that maps row numbers to hashes of the rows' identifiers.
+
+    Without identifiers, the row numbers are hashed.
 
     Notes
     -----
-    The hash is BLAKE2b of the identifier's text, 8 bytes, with the random state as the key. Libraries read the same
-    identifier as a text, an integer or a float. Therefore the text of a whole number is hashed without leading zeros
-    and decimals.
+    The hash is the 8-byte BLAKE2b hash of the identifier's text, with the random state as the key. Libraries may read
+    the same identifier as text, as an integer or as a float. The text of a whole number is therefore hashed without
+    leading zeros and decimals.
 
     Raises
     ------
     ShapeError, InputError
-        If the number of identifiers differs from the number of cases, or an identifier is missing or repeated.
+        If the number of identifiers differs from the number of cases, or if an identifier is missing or repeated.
 
     Examples
     --------
@@ -177,16 +184,17 @@ def _digests(texts: list[str], key: bytes) -> NDArray[np.uint64]:
 
 
 def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> Booleans:
-    """Select a given number of the best cases of each group, with ties ordered by hash; return a mask.
+    """Return True for the selected cases: a given number of the best cases of each group, with ties ordered by hash.
 
     Parameters
     ----------
     goodness : array of n
-    group : array of n
+        Score of each case; higher is better.
+    group : array of n integers
         Index of each case's group, from 0.
-    number : array of whole numbers
-        Number of cases to select in each group, at most the group's size.
-    hashes : function from rows to their hashes
+    number : array of integers
+        Number of cases to select in each group, at most the size of the group.
+    hashes : function from row numbers to hashes
         Called only for tied cases, if some but not all of them are selected.
 
     Examples
@@ -219,7 +227,7 @@ def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> Boolea
 
 
 def ordered(goodness: Array, chosen: Indices, hashes: Hashes) -> Indices:
-    """Return rows best first; ties are ordered by hash.
+    """Return row numbers sorted by decreasing goodness; ties are ordered by hash.
 
     Examples
     --------
@@ -234,7 +242,7 @@ def ordered(goodness: Array, chosen: Indices, hashes: Hashes) -> Indices:
 
 
 def whose(model: str, threshold: str, negated: bool = False) -> str:
-    """Return a clause that describes the cases a threshold selects, for a sentence.
+    """Return a clause that describes the cases selected by a threshold, as part of a sentence.
 
     Examples
     --------
@@ -246,12 +254,12 @@ def whose(model: str, threshold: str, negated: bool = False) -> str:
 
 
 def score_name(model: str) -> str:
-    """Return the name of a model's score for a sentence."""
+    """Return the name of a model's score, as part of a sentence."""
     return model if "score" in model.lower() else f"{model} score"
 
 
 class Part(NamedTuple):
-    """A threshold of a model, and the share of the cases that are decided by it."""
+    """A threshold of a model, and the share of cases to which the threshold applies."""
 
     share: Fraction
     model: str
@@ -261,7 +269,7 @@ class Part(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The threshold as a short decimal."""
+        """The threshold as text with few decimals."""
         return threshold_text(self.threshold, self.next_score)
 
     def __str__(self) -> str:
@@ -274,19 +282,19 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class RandomizedRule(Result):
-    """A rule of one or several thresholds, each of which decides a random share of the cases.
+    """A rule that applies each of its thresholds to a random share of the cases.
 
-    The rates of the rule lie between the rates of its thresholds. `rocscope.decisions.mixture`, `Hull.mixture` and all
-    plans return rules.
+    In ROC space, the rule lies between its thresholds. `rocscope.decisions.mixture` and `Hull.mixture` return
+    randomised rules; plans contain randomised rules.
 
     Attributes
     ----------
     ends : tuple of HullVertex
-        The thresholds, in order of increasing positive predictions.
+        The thresholds with their models, sorted by increasing number of positive predictions.
     weights : tuple of Fraction
-        Share of the cases that each threshold decides; the sum is 1.
+        Share of cases to which each threshold applies. The shares sum to 1.
     at_most : Fraction or None
-        Largest share of the cases to predict positive, if the rule is made for a number of cases.
+        Share of cases to predict positive, if the rule has a target number of cases; otherwise None.
 
     References
     ----------
@@ -303,12 +311,12 @@ class RandomizedRule(Result):
     def between(
         cls, first: HullVertex, second: HullVertex, weight: Fraction, at_most: Fraction | None = None
     ) -> "RandomizedRule":
-        """Return the rule of two thresholds in which the second decides the share `weight` of the cases."""
+        """Return the rule that applies `second` to the share `weight` of the cases, and `first` to all other cases."""
         return cls((first, second), (1 - weight, weight), at_most)
 
     @classmethod
     def of(cls, best: ConvexCombination, at_most: Fraction | None = None) -> "RandomizedRule":
-        """Return the rule with the rates of a point between two thresholds."""
+        """Return the rule for a convex combination of two thresholds."""
         ends = []
         for touch in (best.first, best.second):
             point = touch.choices.counts.with_next_score(touch.point)
@@ -318,27 +326,27 @@ class RandomizedRule(Result):
 
     @property
     def first(self) -> HullVertex:
-        """The threshold with fewest positive predictions."""
+        """The threshold with the fewest positive predictions."""
         return self.ends[0]
 
     @property
     def second(self) -> HullVertex:
-        """The threshold with most positive predictions."""
+        """The threshold with the most positive predictions."""
         return self.ends[-1]
 
     @property
     def exact_weight(self) -> Fraction:
-        """Exact share of the cases that `second` decides."""
+        """Exact share of the cases to which `second` applies."""
         return self.weights[-1]
 
     @property
     def weight(self) -> float:
-        """Share of the cases that `second` decides."""
+        """Share of the cases to which `second` applies."""
         return float(self.exact_weight)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The thresholds with their shares of the cases; thresholds with a share of 0 are omitted."""
+        """Thresholds with the shares of cases to which they apply; thresholds with a share of 0 are omitted."""
         parts = [
             Part(share, end.model, end.threshold, end.negated, end.point.next_score) for share, end in self._weighted
         ]
@@ -346,22 +354,22 @@ class RandomizedRule(Result):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models whose scores the rule needs."""
+        """Names of the models whose scores the rule needs."""
         return tuple(dict.fromkeys(part.model for part in self.parts if not isinf(part.threshold)))
 
     @property
     def randomized(self) -> bool:
-        """True if more than one threshold decides some cases."""
+        """True if more than one threshold has a share above 0."""
         return len(self.parts) > 1
 
     @property
     def exact(self) -> dict[str, str | None]:
-        """`weight` and `at_most` as exact fractions in text."""
+        """`weight` and `at_most` as texts of exact fractions."""
         return {"weight": str(self.exact_weight), "at_most": None if self.at_most is None else str(self.at_most)}
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """Exact expected true- and false-positive rate."""
+        """Exact expected true-positive rate and false-positive rate."""
         tpr = fpr = Fraction(0)
         for share, end in self._weighted:
             tpr += share * _coordinate(end.point, "tpr", None)
@@ -384,7 +392,7 @@ class RandomizedRule(Result):
 
     @property
     def point(self) -> OperatingPoint:
-        """Expected counts in the sample, with the score of the last threshold."""
+        """Expected counts in the sample. The threshold of this point is the last threshold of the rule."""
         last = self.second.point
         if not self.randomized:
             return last
@@ -403,26 +411,31 @@ class RandomizedRule(Result):
 
         Parameters
         ----------
-        scores : mapping from model name to array, Predictions or data frame; for one model also an array
+        scores : mapping from model name to array, Predictions or data frame
+            Scores of the cases, with one array or column per model. A rule with one model also accepts a single array.
         ids : array of n identifiers, optional
-            Identifiers of the cases; by default row numbers. Their hashes decide cases between the thresholds, so the
+            Identifiers of the cases; by default row numbers. Hashes of the identifiers replace random numbers, so the
             order of the rows does not matter.
         random_state : int, Generator, RandomState or None
-            Seed of the hashes.
+            Random seed of the hashes.
+
+        Returns
+        -------
+        array of n booleans
 
         Raises
         ------
         ColumnError
-            If a model is missing.
+            If the scores of a model are missing.
         InputError
             If an identifier is repeated.
 
         Notes
         -----
-        A case is positive with probability p if thresholds with a total share of p predict it positive. In a rule made
-        for a rate, each case is decided by its own hash and independently of other cases, so the attained rates differ
-        from the expected point only by sampling error. In a rule made for `at_most`, cases are selected in order of
-        their score until exactly this share of the cases is reached; hashes decide among equal scores.
+        Let p be the total share of the thresholds that predict a case positive. Without `at_most`, the case is
+        predicted positive with probability p, independently of other cases. The rates then differ from the expected
+        rates by sampling error. With `at_most`, exactly this share of the cases is predicted positive: the cases with
+        the highest scores. Hashes decide among equal scores.
 
         Examples
         --------
@@ -446,17 +459,20 @@ class RandomizedRule(Result):
         return positive
 
     def select(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:
-        """Return exactly the given number of rows, best first, by score if the number differs from the planned one."""
+        """Return the indices of exactly `number` rows, best first.
+
+        If `number` differs from the planned number, cases are added or removed in order of their score.
+        """
         chosen = np.flatnonzero(self.exactly(number, scores, ids, random_state=random_state))
         return self.ordered(chosen, scores, ids, random_state=random_state)
 
     def ordered(self, rows: Indices, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:
-        """Return rows best first; ties are ordered by the hash of their identifiers."""
+        """Return row indices sorted by decreasing score; ties are ordered by the hash of the identifiers."""
         goodness = self._goodness(self._scores(scores))
         return ordered(goodness, rows, hashes_of(ids, goodness.size, random_state))
 
     def exactly(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Booleans:
-        """Return a mask that selects exactly the given number of cases."""
+        """Return True for the selected cases, exactly `number` of them."""
         columns = self._scores(scores)
         return self.draw(number, columns, hashes_of(ids, self._goodness(columns).size, random_state))
 
@@ -465,17 +481,21 @@ class RandomizedRule(Result):
         return self._reach(self._scores(scores))
 
     def draw(self, number: int, columns: dict[str, Array], hashes: Hashes) -> Booleans:
-        """Select exactly the given number of cases, best first; between thresholds select the planned share."""
+        """Return True for the selected cases, exactly `number` of them.
+
+        All cases above the highest threshold are selected first. Between two thresholds, the planned share is selected.
+        """
         chances, tier = self._tiers(columns)
         sizes = np.bincount(tier, minlength=len(chances)).tolist()
         selected = _selected_from_tiers(min(number, tier.size), chances, sizes)
         return draw(self._goodness(columns), tier, np.array(selected), hashes)
 
     def strata(self, scores: Any, *, by_number: bool) -> Indices:
-        """Return a number for each case; cases with the same number are selected among by hash, −1 means by score.
+        """Return the stratum number of each case.
 
-        If `by_number` is True, hashes select among cases of equal score. Otherwise they select among all cases about
-        which the thresholds disagree.
+        The cases of a stratum are selected by hash; −1 means that the score alone decides on the case. If `by_number`
+        is True, a stratum contains cases with equal scores. Otherwise it contains the cases on which the thresholds
+        disagree.
         """
         columns = self._scores(scores)
         chances, tier = self._tiers(columns)
@@ -485,7 +505,7 @@ class RandomizedRule(Result):
         return np.unique(tier * (place.max(initial=0) + 1) + place, return_inverse=True)[1]
 
     def _tiers(self, columns: dict[str, Array]) -> tuple[list[Fraction], Array]:
-        """Return the probabilities of selection, in decreasing order, and each case's index among them."""
+        """Return the distinct selection probabilities in decreasing order, and the index of each case's probability."""
         parts = [(share, end) for share, end in self._weighted if share]
         # Each bit of the code is 1 if a threshold predicts the case positive.
         pattern = np.zeros(next(iter(columns.values())).size, np.int64)
@@ -519,7 +539,7 @@ class RandomizedRule(Result):
 
     @property
     def best_in_words(self) -> str:
-        """Description of the selected cases of a rule that is made for a number of cases, for a sentence."""
+        """Description of the selected cases if the rule has a target number of cases, as part of a sentence."""
         end = self.second
         first, until = ("lowest", "up") if end.negated else ("highest", "down")
         last = f", {until} to {end.point.threshold_text}" if not isinf(end.threshold) else ""
@@ -527,7 +547,7 @@ class RandomizedRule(Result):
 
     @property
     def in_words(self) -> str:
-        """Description of the cases that each threshold selects in its random share, for a sentence."""
+        """Description of the cases that each threshold selects from its random share, as part of a sentence."""
         texts = []
         for part in self.parts:
             if isinf(part.threshold):
@@ -539,7 +559,7 @@ class RandomizedRule(Result):
 
     @property
     def shares(self) -> str:
-        """The thresholds and the shares of cases that they decide, as text."""
+        """Text with the thresholds and the shares of cases to which they apply."""
         return " + ".join(map(str, self.parts))
 
     def __repr__(self) -> str:
@@ -547,7 +567,10 @@ class RandomizedRule(Result):
 
 
 def _selected_from_tiers(number: int, chances: list[Fraction], sizes: list[int]) -> list[int]:
-    """Return the number of cases to select from each tier: its size × probability, adjusted to the given total."""
+    """Return the number of cases to select from each tier (cases with the same selection probability).
+
+    The number is size × probability, adjusted so that the sum is `number`.
+    """
     selected = [chance * size for chance, size in zip(chances, sizes, strict=True)]
     missing = number - sum(selected, Fraction(0))
     # If the total is too small, add cases from the best tier that has some left; if too large, drop from the worst.
@@ -564,7 +587,7 @@ def _selected_from_tiers(number: int, chances: list[Fraction], sizes: list[int])
 
 @dataclass(frozen=True)
 class _Target:
-    """Target of a mixture: a value of fpr, tpr or depth (the axis)."""
+    """Target of a mixture: a value of the rate `axis`, which is "fpr", "tpr" or "depth"."""
 
     axis: str
     value: Fraction
@@ -572,7 +595,7 @@ class _Target:
     at_most: Fraction | None = None
 
     def at(self, point: OperatingPoint) -> Fraction:
-        """Return the exact value of a point on the axis."""
+        """Return the exact value of the rate `axis` at a point."""
         return _coordinate(point, self.axis, self.target_prevalence)
 
 
@@ -588,9 +611,9 @@ def _target(
     given = {"fpr": fpr, "tpr": tpr, "depth": depth}
     given = {name: value for name, value in given.items() if value is not None}
     if (at_most is None) != (population is None):
-        raise InputError("at_most and population", expected="both or neither", got="one of them")
+        raise InputError("at_most and population", expected="both arguments or neither", got="one argument")
     if len(given) + (at_most is not None) != 1:
-        got = f"{sorted(given) or 'none'}"
+        got = f"{sorted(given) or 'none of these'}"
         raise InputError("mixture", expected="exactly one of fpr, tpr, depth, at_most", got=got)
     if target_prevalence is not None:
         check.check_share(target_prevalence, "target_prevalence")
@@ -620,7 +643,7 @@ def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | Non
 
 
 def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
-    """Return the mixture of two adjacent hull vertices that attains a target."""
+    """Return the mixture of two adjacent hull vertices that has the target rate; see `mixture`."""
     aim = _target(**target)
     _require_one_prevalence(vertices, aim)
     if aim.at_most is not None:
@@ -640,30 +663,30 @@ def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
 
 @contract
 def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedRule:
-    """Mix two classifiers at random to attain a given rate or number of positive predictions.
+    """Mix two classifiers at random, so that the mixture has a given rate or number of positive predictions.
 
     Parameters
     ----------
     first, second : HullVertex
-        Two models with their operating points. For a classifier without scores use ``HullVertex("A",
+        Two models with their operating points. For a classifier without scores, pass ``HullVertex("A",
         OperatingPoint(…))``.
     fpr, tpr, depth, at_most : float
-        The target, exactly one of these: a rate, the share of positive predictions (depth), or their number among a
-        `population` (at_most).
+        Target of the mixture; pass exactly one of these. `depth` is the share of positive predictions, and `at_most` is
+        the number of positive predictions in a `population`. For a budget, pass budget / unit cost as `at_most`.
     population : float, optional
-        With `at_most`: the number of cases. For a budget, set ``at_most`` to budget / unit cost.
+        Number of cases; required with `at_most`.
     target_prevalence : float, optional
-        Share of positives in the population; by default the share in the sample.
+        Share of positives in the population. By default, the share in the sample.
 
     Returns
     -------
     RandomizedRule
-        The rule, with its weight as an exact fraction.
+        The mixture. `exact_weight` is the exact share of cases that `second` decides.
 
     Raises
     ------
     InputError
-        If the target is not between the values of the two classifiers.
+        If the target rate does not lie between the rates of the two classifiers.
 
     See Also
     --------
@@ -671,8 +694,8 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
 
     Notes
     -----
-    If the quantity has the value x₁ for `first`, x₂ for `second` and the target x, then `second` decides a random share
-    of (x − x₁)/(x₂ − x₁) of the cases.
+    Let x₁ be the rate of `first`, x₂ the rate of `second`, and x the target rate. Then `second` applies to a random
+    share (x − x₁)/(x₂ − x₁) of the cases.
 
     References
     ----------
@@ -680,7 +703,7 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
 
     Examples
     --------
-    Write to 800 of 4,000 clients, of whom 240 would respond:
+    Contact 800 of 4,000 clients. 240 of the 4,000 clients would respond:
 
     >>> a = HullVertex("A", OperatingPoint(tp=48, fp=376, fn=192, tn=3384))
     >>> b = HullVertex("B", OperatingPoint(tp=144, fp=940, fn=96, tn=2820))
@@ -696,14 +719,14 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
 def _between(low: HullVertex, high: HullVertex, aim: _Target) -> RandomizedRule:
     start, end = aim.at(low.point), aim.at(high.point)
     if not start <= aim.value <= end:
-        expected = f"a value between those of the two classifiers, {float(start):.6g} to {float(end):.6g}"
+        expected = f"a value from {float(start):.6g} to {float(end):.6g}, between the two classifiers"
         raise InputError(aim.axis, expected=expected, got=f"{float(aim.value):.6g}")
     weight = (aim.value - start) / (end - start) if end > start else Fraction(0)
     return RandomizedRule.between(_with_threshold(low), _with_threshold(high), weight, aim.at_most)
 
 
 def _with_threshold(end: HullVertex) -> HullVertex:
-    """Return a vertex with the threshold 0.5 if it has none (NaN), for a classifier that predicts 0 and 1."""
+    """Return the vertex with threshold 1 if its threshold is NaN, for a classifier that predicts 0 or 1."""
     if end.threshold == end.threshold:
         return end
     return replace(end, point=replace(end.point, threshold=1))
@@ -715,7 +738,7 @@ def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> Non
     shares = [vertex.point.prevalence for vertex in vertices]
     if max(shares) - min(shares) > SAME_PREVALENCE:
         got = f"{min(shares):.4g} to {max(shares):.4g}"
-        hint = "pass the prevalence to use as target_prevalence"
+        got, hint = f"prevalences from {got}", "pass target_prevalence"
         raise PairingError("mixture", expected="classifiers from samples of equal prevalence", got=got, hint=hint)
 
 
@@ -725,17 +748,18 @@ def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> Non
 @made_by_contract
 @dataclass(frozen=True)
 class Review(Result):
-    """Review of cases by a person, the reviewer, who decides whether to act on each of them.
+    """Review of cases by a person (the reviewer), who decides for each case whether to act.
 
     Parameters
     ----------
     cost : float
-        Cost of one review, in addition to the cost of the reviewer's decision (if it is wrong, for example).
+        Cost of one review. The costs of correct and wrong decisions of the reviewer are added to this cost.
     capacity : float, optional
-        Largest number of reviews in the population.
-    sensitivity, specificity : float
-        Share of reviewed positives that the reviewer acts on, and share of reviewed negatives that the reviewer does
-        not act on. Both are 1 if the reviewer is always right.
+        Largest number of reviews in the population. By default, the number is not limited.
+    sensitivity : float
+        Share of reviewed positives on which the reviewer acts. By default 1: the reviewer is always right.
+    specificity : float
+        Share of reviewed negatives on which the reviewer does not act. By default 1.
 
     Raises
     ------
@@ -744,7 +768,7 @@ class Review(Result):
 
     Examples
     --------
-    It pays to review the four tied cases, but the capacity is two reviews:
+    Reviewing the four cases with score 2 pays, but the capacity is two reviews:
 
     >>> from rocscope import Context, ThresholdCounts, choose
     >>> counts = ThresholdCounts([3, 2, 1], [3, 2, 0], [0, 2, 3])
@@ -784,14 +808,14 @@ class Review(Result):
         return self.cost + positive, self.cost + cleared * cost["tn"] + (1 - cleared) * cost["fp"]
 
     def actions(self, context: Context, population: float, capacity: float | None = None) -> dict[str, Campaign]:
-        """Return reviewing and acting as the `actions` of `rocscope.allocate`, which takes constraints and limits.
+        """Return reviewing and acting as `actions` for `rocscope.allocate`, which supports constraints and limits.
 
         Parameters
         ----------
         context : Context
-            Costs without a review.
+            Costs of the four outcomes, without the cost of reviews.
         population : float
-            Number of cases, among which capacities are counted.
+            Number of cases. Capacities refer to this number of cases.
         capacity : float, optional
             Largest number of cases to act on without a review.
 
@@ -801,13 +825,14 @@ class Review(Result):
 
         Notes
         -----
-        An action that costs a on a negative and gains h on a positive, relative to leaving it, is a campaign with the
-        unit cost a and the unit benefit h + a. Constraints such as ``"tpr >= .9"`` count all cases that are acted on or
-        reviewed: with a reader who finds a share s of the positives, the sensitivity of both is lower by up to 1 − s.
+        Suppose that an action, compared with not acting, costs a for a negative and gains h for a positive. It is then
+        a campaign with unit cost a and unit benefit h + a. Constraints such as ``"tpr >= .9"`` count all cases that are
+        acted on or reviewed. If the reviewer acts only on a share s of the reviewed positives, the actual sensitivity
+        is lower by up to 1 − s.
 
         Examples
         --------
-        At least three of four positives are to be found, with two reviews at most:
+        Find at least three of four positives, with at most two reviews:
 
         >>> from rocscope import Context, ThresholdCounts, allocate
         >>> counts = ThresholdCounts([3, 2, 1], [2, 1, 1], [0, 2, 4])
@@ -828,16 +853,16 @@ class Review(Result):
 
 @dataclass(frozen=True, repr=False)
 class Reviewing(Result):
-    """The cases to review in a decision: those that `rule` selects and that are not acted on.
+    """Rule that selects the cases to review in a decision.
 
     Attributes
     ----------
     review : Review
         Cost, capacity and accuracy of reviews.
     rule : RandomizedRule
-        Rule that selects all cases to act on or to review.
+        Rule that selects all cases to act on or to review. Selected cases that are not acted on are reviewed.
     share : Fraction or None
-        The capacity as a share of all cases; None without a capacity.
+        Capacity as a share of all cases; None without a capacity.
     """
 
     _content = ("review", "point", "rule", "exact")
@@ -848,7 +873,10 @@ class Reviewing(Result):
 
     @property
     def point(self) -> OperatingPoint:
-        """Expected counts of the cases that are acted on or reviewed, with the lowest score of these cases."""
+        """Expected counts if all cases that are acted on or reviewed are positive.
+
+        Its threshold is their lowest score.
+        """
         return self.rule.point
 
     @property
@@ -858,11 +886,11 @@ class Reviewing(Result):
 
     @property
     def exact(self) -> str | None:
-        """The share as an exact fraction in text."""
+        """The share as the text of an exact fraction."""
         return None if self.share is None else str(self.share)
 
     def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
-        """Return "act", "review" or "leave" for each case, with at most `capacity` reviews."""
+        """Return "act", "review" or "leave" for each case. At most the share `share` of the cases is reviewed."""
         act = acting.predict(scores, ids, random_state=random_state)
         look = self.rule.predict(scores, ids, random_state=random_state)
         if self.share is not None:
@@ -898,7 +926,7 @@ class _Step:
 
 @dataclass(frozen=True)
 class ThreeActions:
-    """The optimal cases to act on and to review by one model, and the expected cost."""
+    """Optimal rules of one model for acting and for acting or reviewing, with the expected cost."""
 
     acting: ConvexCombination
     looking: ConvexCombination
@@ -908,30 +936,34 @@ class ThreeActions:
 def third_action(
     choices: Choices, context: Context, review: Review, prevalence: Fraction, limit: Fraction | None
 ) -> ThreeActions:
-    """Return the cases to act on and the cases to review by one model, at the lowest expected cost.
+    """Return the rules of one model for acting and for reviewing that have the lowest expected cost.
 
     Parameters
     ----------
     choices : Choices
         All thresholds of the model.
     context : Context
+        Costs of the four outcomes.
     review : Review
+        Cost and accuracy of reviews.
     prevalence : Fraction
+        Share of positives in the population.
     limit : Fraction or None
-        Largest share of cases that can be reviewed; None for no limit.
+        Largest share of cases that can be reviewed; None without a limit.
 
     Notes
     -----
-    Let r be the cost of a review, g of a miss and a of a false alarm, and π the prevalence. If the reviewer is always
-    right, the line of slope (1 − π)(a − r)/(π r) touches the hull at the threshold for acting, and the line of slope
-    (1 − π) r/(π (g − r)) touches it at the threshold for reviewing.
+    Let r be the cost of a review, g the cost of a miss, a the cost of a false alarm, and π the prevalence. If the
+    reviewer is always right, the line with slope (1 − π)(a − r)/(π r) touches the hull at the threshold for acting. The
+    line with slope (1 − π) r/(π (g − r)) touches the hull at the threshold for reviewing.
 
-    A step is the set of cases between two adjacent hull vertices, with p positives and n negatives. Let the reviewer
-    have sensitivity s and specificity t. Reviewing the step saves p·g·s − n·a·(1 − t) compared with leaving it, and
-    n·a·t − p·g·(1 − s) compared with acting on it, before the cost r·(p + n) of the reviews. With a capacity, the steps
-    with the largest net saving per case are reviewed first; a random part of the last step is reviewed.
+    A step is the set of cases between two adjacent hull vertices. It has p positives and n negatives, as shares of all
+    cases. Let s be the sensitivity and t the specificity of the reviewer. Before the cost r·(p + n) of the reviews,
+    reviewing the step saves p·g·s − n·a·(1 − t) compared with not acting, and n·a·t − p·g·(1 − s) compared with acting.
+    With a capacity, the steps with the largest net saving per case are reviewed first. Of the last step, a random part
+    may be reviewed.
 
-    The result is exact: the optimum of the linear program over all mixtures of nested thresholds.
+    The result is the exact optimum of the linear program over all mixtures of nested thresholds.
     """
     corners = corners_of(choices).tolist()
     rates = [choices.rates(corner) for corner in corners]
@@ -972,7 +1004,7 @@ def third_action(
 
 
 def _first_steps(choices: Choices, corners: Sequence[int], steps: Fraction) -> ConvexCombination:
-    """Return the rule that selects a number of hull steps, which may end with a part of a step."""
+    """Return the rule that selects the first hull steps; if `steps` is not whole, part of the last step at random."""
     complete = int(steps)
     part = steps - complete
     first = TangentPoint(choices, corners[complete])

@@ -1,14 +1,14 @@
 """Costs that differ between rows, and the sampling model that estimates the cost of a choice on new cases.
 
-Costs that differ between rows: acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its
-label. A row *in money* has the sign of g as its label and |g| as its weight. A wrong decision, acting if g < 0 or
-leaving if g > 0, costs |g| more than the unavoidable minimum. Curves, hulls and tangents can therefore be computed from
-rows in money by the usual methods.
+Costs that differ between rows: given the label of a row, the gain from acting is g = (cost of not acting) − (cost of
+acting). A row *in money* is positive if g > 0, negative if g < 0, and has the absolute value of g as its weight. A
+wrong decision is to act if g < 0, or not to act if g > 0. Its cost exceeds the unavoidable cost of the row by this
+weight. Curves, hulls and tangents can therefore be computed from rows in money with the usual methods.
 
-The sampling model: a `SamplingModel` contains the data and the candidates of a choice. It estimates the cost of the
-choice on new cases by `Generalization`, which repeats the choice in folds and bootstrap replicates (see
-`generalization`). The choice is among all thresholds of a hull (`model_of_hull`), or among thresholds for rows with
-their own costs (`model_of_rows`). For a fixed rule the choice is not repeated (`as_given`).
+The sampling model: a `SamplingModel` contains the data and the candidates of a choice. `Generalization` repeats the
+choice in cross-validation folds and bootstrap replicates to estimate its cost on new cases. The candidates are all
+thresholds of a hull (`model_of_hull`), or thresholds for rows with different costs (`model_of_rows`). For a fixed rule,
+the choice is not repeated (`as_given`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -56,14 +56,17 @@ REPLICATE_THRESHOLD_SHARE = 0.25
 
 @dataclass(frozen=True, eq=False)
 class PricedRows:
-    """Rows with their own costs, and the costs of thresholds on them."""
+    """Rows with costs that differ between rows.
+
+    Methods return the cost of a threshold and the cheapest threshold.
+    """
 
     rows: Predictions
     context: Context
 
     @cached_property
     def stakes(self) -> Stakes:
-        """The amount at stake in each row."""
+        """Gain from acting on each row, and cost of not acting on it."""
         return Stakes.of(self.rows, self.context)
 
     @cached_property
@@ -72,7 +75,10 @@ class PricedRows:
         return self.stakes.rows(self.rows, self.context)
 
     def cheapest(self, options: Sequence[Choices]) -> TangentPoint:
-        """Return the cheapest threshold; of equally cheap ones that with fewest positive rows, then the first."""
+        """Return the cheapest threshold.
+
+        Of equally cheap thresholds, return the threshold with the fewest positive rows, then the first threshold.
+        """
         order = [option.model for option in options]
         in_money = []
         # For each threshold in money, the index of the first threshold that selects the same rows.
@@ -95,16 +101,16 @@ class PricedRows:
         return replace(best, tied=tuple(others))
 
     def acts(self, model: str, threshold: float) -> Booleans:
-        """Return True for rows that a threshold acts on."""
+        """Return True for rows whose score reaches the threshold."""
         return predict(self.rows.scores[model], threshold)
 
     def cost(self, model: str, threshold: float) -> float:
-        """Return the cost per case of a threshold."""
+        """Return the cost per case at a threshold."""
         return self.stakes.cost(self.acts(model, threshold))
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes on rows in which acting has an unusual effect: none, a loss on a positive, or a gain on a negative."""
+        """Notes on rows with an unusual effect of acting: no effect, a loss on a positive, or a gain on a negative."""
         gain, positive = self.stakes.gain, self.rows.y_true
         unusual = {
             "makes no difference": gain == 0,
@@ -120,7 +126,7 @@ class PricedRows:
 
 
 def _thresholds_in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choices, Array]:
-    """Return thresholds as points of the rows in money, and the index at which each point is first reached."""
+    """Return the points of the rows in money at given thresholds, and the first threshold of each point."""
     levels = choices.counts.threshold
     # Every score in money is also a score of the rows; scores without any amount at stake are missing.
     has_money = np.zeros(levels.size + 1, np.intp)
@@ -131,27 +137,29 @@ def _thresholds_in_money(choices: Choices, money: ThresholdCounts) -> tuple[Choi
 
 @contract
 def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
-    """Convert rows into money: positive if acting gains, weighted by the amount at stake.
+    """Convert rows with different costs to rows that are weighted by money.
+
+    A returned row is positive if acting on it is a gain. Its weight is the amount of this gain or loss.
 
     Parameters
     ----------
     predictions : Predictions
-        Rows with the columns that the context names.
-    context : Context
-        Costs, some of them columns.
+        Rows with the cost columns that the context names.
+    context : Context or Campaign
+        Costs; at least one of them is the name of a column.
 
     Returns
     -------
     Predictions
-        The rows in which acting makes a difference. Weights are in units of about the mean amount at stake, so that
-        amounts are not mistaken for numbers of rows.
+        All rows for which acting is a gain or a loss. Weights are in units of about the mean gain or loss, so that they
+        are not mistaken for numbers of rows.
 
     Raises
     ------
     ColumnError
-        If the rows lack a column of the context.
+        If a cost column of the context is missing.
     InputError
-        If acting makes no difference in any row.
+        If acting is neither a gain nor a loss for any row.
 
     See Also
     --------
@@ -159,17 +167,17 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
 
     Notes
     -----
-    Acting on a row gains g = (cost of leaving it) − (cost of acting on it), given its label. A threshold loses ``|g|``
-    for each row on its wrong side, in addition to unavoidable losses. Curves, hulls, bands and tests of the returned
-    rows therefore measure money at the default costs of 1 : 1. At a target prevalence, positive and negative labels are
-    first weighted to their shares.
+    Given the label of a row, the gain from acting is g = (cost of not acting) − (cost of acting). For each row on the
+    wrong side of a threshold, the absolute value of g is lost, in addition to unavoidable costs. Curves, hulls, bands
+    and tests of the returned rows therefore measure money, if you use the default costs of 1 : 1. With a target
+    prevalence, positive and negative rows are first weighted so that their shares match this prevalence.
 
     Amounts with up to four decimals are added exactly.
 
     Examples
     --------
-    There are frauds of 500 and 3, and a correct payment of 40. Stopping any payment costs 5, so it does not pay to stop
-    the fraud of 3:
+    The rows are two frauds of 500 and 3, and a correct payment of 40. Stopping a payment costs 5, so stopping the fraud
+    of 3 does not pay:
 
     >>> preds = Predictions([1, 1, 0], [0.9, 0.6, 0.4], columns={"amount": [500, 3, 40]})
     >>> money = in_money(preds, Context(cost_fn="amount", cost_tp=5, cost_fp=5))
@@ -189,30 +197,31 @@ def act_by_row(
     *,
     review: Review | None = None,
 ) -> Array:
-    """Return the cases on which acting has a positive expected gain, with costs that differ by case.
+    """Return True for the cases on which acting has a positive expected gain, if costs differ between cases.
 
     Parameters
     ----------
     probability : array of n calibrated probabilities
         Probability that each case is positive.
-    context : Context
-        Costs, some of them columns.
+    context : Context or Campaign
+        Costs, as numbers or as names of columns.
     columns : mapping from name to array of n numbers, optional
         The columns that the context names.
     review : Review, optional
-        A third action, for at most its capacity of these cases.
+        Allow review as a third action. The capacity of the review is the largest number of these cases to review.
 
     Returns
     -------
-    bool array of shape (n,), or with a review "act", "review" or "leave" for each case
+    array of n booleans, or of n strings
+        True for the cases to act on. With a review, "act", "review" or "leave" for each case.
 
     Raises
     ------
     InputError
-        If a score is not a probability, or if the context has a target prevalence. Probabilities for another prevalence
-        are computed by `correct_probabilities`.
+        If a value is not a probability, or if the context has a target prevalence. `correct_probabilities` computes
+        probabilities for another prevalence.
     ColumnError
-        If a column of the context is missing.
+        If a cost column of the context is missing.
 
     See Also
     --------
@@ -220,10 +229,10 @@ def act_by_row(
 
     Notes
     -----
-    The rule acts iff p·(cost_fn − cost_tp) > (1 − p)·(cost_fp − cost_tn). A case is reviewed if a review has a lower
-    expected cost than both; with a capacity, the cases for which a review saves most are reviewed. If the probabilities
-    are correct, no threshold on the score is better. If they are not, use `compare_row_rule` to measure the cost of the
-    rule.
+    With probability p, the rule acts iff p·(cost_fn − cost_tp) > (1 − p)·(cost_fp − cost_tn). A case is reviewed if a
+    review has a lower expected cost than acting and than not acting. With a capacity, the cases with the largest saving
+    are reviewed. If the probabilities are calibrated, no threshold on the score has a lower expected cost. Otherwise,
+    use `compare_row_rule` to estimate the cost of the rule.
 
     Examples
     --------
@@ -235,8 +244,8 @@ def act_by_row(
     context = Context.given(context)
     p = check.check_probabilities(check.check_scores(probability, name="probability"), "probability")
     if context.target_prevalence is not None:
-        hint = "pass probabilities for that prevalence: rocscope.decisions.correct_probabilities"
-        raise InputError("context", expected="no target_prevalence", got=repr(context), hint=hint)
+        hint = "pass probabilities from rocscope.decisions.correct_probabilities instead of a target_prevalence"
+        raise InputError("context", expected="a context without target_prevalence", got=repr(context), hint=hint)
     known = Predictions(np.zeros(p.size, bool), p, columns=columns).columns
     cost = {cell: np.asarray(cost_of(cell, context, known)) for cell in CELLS}
     acts = np.asarray(p * (cost["fn"] - cost["tp"]) > (1 - p) * (cost["fp"] - cost["tn"]))
@@ -266,25 +275,27 @@ def compare_row_rule(
     Parameters
     ----------
     predictions : Predictions of calibrated probabilities
-        Rows with the columns that the context names.
-    context : Context
-        Costs, some of them columns.
+        Rows with the cost columns that the context names.
+    context : Context or Campaign
+        Costs, as numbers or as names of columns.
     model : str, optional
-        Name of the model; required if there are several.
+        Name of the model. Required if the predictions contain several models.
     threshold : float, optional
-        Threshold for all rows; by default the cheapest on these rows, whose cost is optimistic.
-    level, groups : see `rocscope.inference.compare_costs`
+        Threshold for all rows. By default, the cheapest threshold on these rows; its cost is then optimistic.
+    level : float
+        Confidence level of the intervals.
+    groups : see `rocscope.inference.compare_costs`
 
     Returns
     -------
     Comparisons
-        Expected cost per case of the model at the threshold and, named with " row by row", of `act_by_row`. A
-        difference below 0 means that `act_by_row` is cheaper.
+        Expected cost per case of two rules: the threshold, with the name of the model, and `act_by_row`, with the name
+        of the model and " row by row". A difference below 0 means that `act_by_row` is cheaper.
 
     Raises
     ------
     InputError, ColumnError
-        See `act_by_row`.
+        As in `act_by_row`.
 
     See Also
     --------
@@ -292,7 +303,8 @@ def compare_row_rule(
 
     Examples
     --------
-    Acting on all rows costs 4 per row. Acting only on rows with p·amount above 4, half of them, costs 2 per row:
+    Acting on all rows costs 4 per row. In half of the rows p·amount is above 4. Acting only on these rows costs 2 per
+    row:
 
     >>> preds = Predictions([1, 0, 1, 0] * 60, [0.6, 0.6, 0.3, 0.3] * 60, columns={"amount": [9, 1, 20, 1] * 60})
     >>> comparisons = compare_row_rule(preds, Context(cost_fn="amount", cost_tp=4, cost_fp=4))
@@ -319,10 +331,10 @@ def compare_row_rule(
 
 @dataclass(frozen=True)
 class Generalization:
-    """A choice on the sample, repeated in folds and bootstrap replicates, and its value on new cases.
+    """A choice that is repeated in cross-validation folds and bootstrap replicates, to estimate its value on new cases.
 
-    `quantity` is the value to estimate: the expected cost, or the criterion of the choice. A loss is the cost, or the
-    criterion with the sign for which lower is better.
+    `quantity` is the value to estimate: the expected cost or the criterion of the choice. A loss is a cost, or a
+    criterion with its sign chosen so that lower is better.
     """
 
     design: Design
@@ -336,14 +348,14 @@ class Generalization:
     seed: int
 
     def estimate(self) -> ChosenEstimate:
-        """Return the value of the choice on new cases, with an interval."""
+        """Return the value of the choice on new cases, with a confidence interval."""
         chosen, held_out = self.sample.number, self.held_out
         draws, _ = self._draws(held_out.cells, chosen)
         values = self._sign * (self._sign * draws + self._model_optimism)
         undefined = float(np.isnan(values).mean())
         reason = self.cost_draws.doubt
         if not reason and held_out.failed[chosen]:
-            reason = f"no threshold was admissible in {held_out.failed[chosen]:.0%} of the folds"
+            reason = f"no threshold satisfies the constraints in {held_out.failed[chosen]:.0%} of the folds"
         if not reason and undefined:
             reason = f"{self.candidates.criterion.name} is undefined in {undefined:.0%} of the draws"
         times = f"{held_out.repeats} times" if held_out.repeats > 1 else "once"
@@ -362,7 +374,7 @@ class Generalization:
         )
 
     def apparent(self) -> Estimate:
-        """Return the value on the rows of the choice, with the percentile interval for the fixed threshold."""
+        """Return the value in the sample, with the bootstrap percentile interval for the fixed threshold."""
         chosen = self.sample.number
         drawn = self.candidates.members[chosen].value(self.replicates.cells[:, chosen], self.quantity)
         low, high = np.nanquantile(drawn, self._tails).tolist()
@@ -371,7 +383,7 @@ class Generalization:
         return Estimate(value, low, high, self.level, method, self.design.n, float(np.nanstd(drawn)))
 
     def threshold(self) -> BootstrapEstimate:
-        """Return the chosen threshold, with an interval from the replicates that choose the same candidate."""
+        """Return the chosen threshold, with an interval from the replicates in which the same candidate is chosen."""
         chosen = self.sample.number
         candidate = self.candidates.members[chosen]
         thresholds = candidate.thresholds(self.design.tallies[candidate.model].threshold)
@@ -397,7 +409,7 @@ class Generalization:
 
     @property
     def _sign(self) -> int:
-        """1 if lower values are better, −1 otherwise: value = sign × loss."""
+        """Sign that converts a loss to a value: 1 if lower values are better, −1 otherwise."""
         return 1 if self.quantity == "cost" else -self.candidates.criterion.sign
 
     def _loss(self, cells: Array) -> Array:
@@ -418,21 +430,28 @@ class Generalization:
 
     @cached_property
     def _model_optimism(self) -> float:
-        """Optimism of the best of several models: its mean loss minus its loss in replicates where it is the best."""
+        """Optimism due to choosing the best of several models.
+
+        For the best model of each replicate, this is the mean loss over all replicates minus the loss in this
+        replicate.
+        """
         best = self._first_best(self._goodness(self.replicates.acting))[:, None]
         drawn = self._loss(self.replicates.cells)
         deviation = np.take_along_axis(drawn - np.nanmean(drawn, axis=0), best, axis=1)
         return max(-float(np.nanmean(deviation)), 0.0)
 
     def _draws(self, cells: Array, number: int) -> tuple[Array, Array]:
-        """Return draws of the value of a candidate and of acting on nobody, with the variance of the choice added."""
+        """Return draws of a candidate's value and of the value of acting on nobody.
+
+        The variance includes the error of the choice.
+        """
         threshold_error = (ERROR_OF_CHOICE * self._optimism[number]) ** 2
         error = threshold_error + self._model_optimism**2 + float(self._excess_losses.var())
         return self.cost_draws.draws(number, cells[number], float(np.nan_to_num(error)), self.quantity, self.seed)
 
     @cached_property
     def _excess_losses(self) -> Array:
-        """Loss of the choice minus the loss of the best in each replicate, corrected for the replicate's optimism."""
+        """Loss of the sample's choice minus loss of the best choice in each replicate, corrected for optimism."""
         drawn, chosen = self.replicates, self.sample.number
         lowest = np.full(len(drawn.cells), np.nan)
         for number, candidate in enumerate(self.candidates.members):
@@ -456,15 +475,15 @@ class Generalization:
         return Estimate(float(losses.mean()), low, high, self.level, method, self.cost_draws.n)
 
     def _goodness(self, cells: Array) -> Array:
-        """Return the value by which candidates are compared; higher is better."""
+        """Return the values by which candidates are compared; higher is better."""
         return self.candidates.criterion.sign * self.candidates.values(cells, "criterion")
 
     def _first_best(self, goodness: Array) -> Any:
-        """Return the index of the best candidate along the last axis; candidates that cannot act are never best."""
+        """Return the index of the best candidate along the last axis; candidates with the value NaN are never best."""
         return np.where(np.isnan(goodness), -np.inf, goodness).argmax(axis=-1)
 
     def _probability_of_best(self) -> dict[str, float]:
-        """Return the share of replicates in which each model is the best, corrected for the model's own optimism."""
+        """Return the share of replicates in which each model is the best, corrected for the optimism of each model."""
         drawn = self._goodness(self.replicates.acting)
         optimism = self._goodness(self.held_out.acting) - self._goodness(self.sample.acting)
         error = np.random.default_rng([self.seed, 6]).standard_normal(drawn.shape)
@@ -475,7 +494,7 @@ class Generalization:
         return shares
 
     def _probability_of_acting(self) -> float:
-        """Return the probability that the choice costs less than acting on nobody, or than the best alternative."""
+        """Return the probability that the choice costs less than acting on nobody (or less than `Candidates.idle`)."""
         if self.candidates.members[0].rule.context.columns:
             return np.nan
         if self.quantity != "cost":
@@ -491,7 +510,10 @@ class Generalization:
 
 @dataclass(frozen=True)
 class RowCostModel:
-    """Costs that differ between rows, multiplied by `times`, plus `fixed`; optionally relative to acting on nobody."""
+    """Costs that differ between rows, multiplied by `times`, plus `fixed`.
+
+    With `only_added`, costs are relative to acting on nobody.
+    """
 
     priced: PricedRows
     times: float = 1.0
@@ -500,23 +522,23 @@ class RowCostModel:
 
     @cached_property
     def _costs(self) -> tuple[Array, Array]:
-        """Cost of leaving each row, and the extra cost of acting on it."""
+        """Cost of not acting on each row, and the cost of acting minus the cost of not acting."""
         stakes, scale = self.priced.stakes, self.times / PARTS
         left = stakes.left * (0.0 if self.only_added else scale)
         return left, -stakes.gain * scale
 
     @cached_property
     def least(self) -> float:
-        """Lower bound on the mean cost: the least cost of any row."""
+        """Lower bound on the mean cost: the lowest possible cost of any row."""
         left, added = self._costs
         return float((left + np.minimum(added, 0)).min()) + self.fixed
 
     @cached_property
     def candidates(self) -> Candidates:
-        """The thresholds of all models on the rows in money, with their costs.
+        """One candidate per model: its thresholds on the rows in money.
 
-        In money, the loss of a threshold is the share of the amounts at stake on its wrong side. Its cost per case is
-        this share times the mean amount at stake, plus the mean unavoidable cost.
+        On rows in money, the expected loss at a threshold is the share of the total weight on the wrong side of the
+        threshold. The cost per case is this share times the mean weight, plus the mean unavoidable cost.
         """
         models = self.priced.rows.models
         left, added = self._costs
@@ -529,7 +551,7 @@ class RowCostModel:
         return Candidates(tuple(members), idle=0.0 if self.only_added else None)
 
     def draws(self, design: Design, sample: generalization.InSample, stratified: bool) -> generalization.DrawsOfRows:
-        """Return draws of the cost of the chosen threshold of each candidate."""
+        """Return draws of the cost of each candidate at its chosen threshold."""
 
         def acts_at(points: list[Array]) -> list[Array]:
             acts = []
@@ -544,10 +566,10 @@ class RowCostModel:
     def _draws(
         self, chosen: list[Array], acting: list[Array], number: int, stratified: bool = False
     ) -> generalization.DrawsOfRows:
-        """Return draws of the costs of rules, given the probability that each rule acts on each row.
+        """Return draws of the mean costs of rules, given the probability with which each rule acts on each row.
 
-        The means are the costs of the `chosen` rules, the costs of the `acting` rules relative to acting on nobody, and
-        the cost of acting on nobody.
+        The first means are the costs of the `chosen` rules. Then follow the costs of the `acting` rules minus the cost
+        of acting on nobody, and finally the cost of acting on nobody.
         """
         left, added = self._costs
         costs = [left + added * acts for acts in chosen]
@@ -572,7 +594,10 @@ class RowCostModel:
         return generalization.DrawsOfRows(self.candidates, means, self.least, number, unseen.moments, doubt)
 
     def given(self, acts: Array, reason: str) -> FixedRule:
-        """Return a fixed rule with a probability of acting on each row; `reason` states why it is not chosen again."""
+        """Return a fixed rule, given the probability of acting on each row.
+
+        `reason` states why the rule is not chosen again.
+        """
         model = self._draws([acts], [acts], 0)
         cost, extra_cost, _ = model.means.mean
 
@@ -591,18 +616,18 @@ class SamplingModel:
     Attributes
     ----------
     samples : Samples or None
-        The data of all models; rows in money if costs differ between rows and the choice is by cost.
+        Data of all models. If costs differ between rows and the choice minimises cost, these are rows in money.
     candidates : Candidates or None
-        Candidates of the choice.
+        Candidates among which the choice is made.
     row_costs : RowCostModel or None
         Costs of the rows, if costs differ between rows.
-    fixed : function without arguments that returns a FixedRule, or None
-        If given, the cost is estimated for this rule, without repeating the choice; a criterion is still estimated from
-        `candidates`.
+    fixed : function without arguments, or None
+        Returns a FixedRule. The cost is then estimated for this rule without repeating the choice. A criterion is still
+        estimated from `candidates`.
     uncertain : UncertainContext or None
-        Distribution of the context of new cases; candidates are compared at its mean.
+        Distribution of the context of new cases. Candidates are compared at its mean.
     ranked : bool
-        True if exactly the planned number of cases with the highest scores are acted on.
+        True if the plan acts on exactly the planned number of cases, those with the highest scores.
     """
 
     samples: Samples | None = None
@@ -613,9 +638,9 @@ class SamplingModel:
     ranked: bool = False
 
     def estimate(self, *, quantity: CostOrCriterion = "cost", **options: Any) -> ChosenEstimate:
-        """Estimate the cost (in the candidates' unit) or the criterion of the choice on new cases.
+        """Estimate the cost or the criterion of the choice on new cases.
 
-        The options are those of `generalization`.
+        The options are the parameters of `generalization`.
         """
         check.check_choice("of", quantity, ("cost", "criterion"))
         if self.fixed and not (self.candidates and quantity == "criterion"):
@@ -623,7 +648,7 @@ class SamplingModel:
         return self.generalization(quantity=quantity, **options).estimate()
 
     def held_out_cells(self) -> Array | None:
-        """Return tp, fp, n_pos and n_neg of the choice on held-out cases; None if the choice cannot be repeated."""
+        """Return tp, fp, n_pos and n_neg of the choice on held-out cases, or None if the choice cannot be repeated."""
         if self.fixed or self.samples is None or self.candidates is None:
             return None
         try:
@@ -637,7 +662,8 @@ class SamplingModel:
         self, quantity: CostOrCriterion, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0, **_: Any
     ) -> ChosenEstimate:
         if quantity != "cost":
-            raise InputError("of", expected="'cost', because this rule is fixed", got=repr(quantity))
+            hint = "a fixed rule has no other estimate"
+            raise InputError("of", expected="'cost'", got=repr(quantity), hint=hint)
         assert self.fixed is not None
         level = check.check_level(level)
         check.check_whole(replicates, "replicates")
@@ -655,7 +681,7 @@ class SamplingModel:
         stratified: bool = False,
         progress: Progress = None,
     ) -> Generalization:
-        """Return the choice repeated in folds and replicates."""
+        """Repeat the choice in cross-validation folds and bootstrap replicates."""
         samples, candidates = self.samples, self.candidates
         assert samples is not None
         assert candidates is not None
@@ -685,7 +711,7 @@ def model_of_hull(
     population: float | None = None,
     limit: float | None = None,
 ) -> SamplingModel:
-    """Return the sampling model of a choice among all thresholds of a hull."""
+    """Return the sampling model for a choice among all thresholds of a hull's models."""
     line = criterion.equivalent(context) if criterion.equivalent else Context()
     scale = max(abs(cost) for cost in line.costs.values()) or 1.0
     directions = (False, True) if hull.negate else (False,)
@@ -699,9 +725,9 @@ def model_of_hull(
 
 
 def model_of_rows(row_costs: RowCostModel, acts: Array, reason: str = "") -> SamplingModel:
-    """Return the sampling model for a choice of lowest cost with costs that differ between rows.
+    """Return the sampling model for a choice that minimises cost, if costs differ between rows.
 
-    The choice is not repeated if a `reason` is given, or if one action is optimal in all rows.
+    The choice is not repeated if a `reason` is given, or if the same action is optimal for all rows.
     """
     money = row_costs.priced.in_money
     if not reason and 0 < money.n_pos < money.n:
@@ -714,8 +740,8 @@ def largest_share_of(
 ) -> tuple[float | None, tuple[Constraint, ...]]:
     """Return the largest share of `cases` that the constraints allow, and the remaining constraints.
 
-    If all constraints are upper bounds on the number or share of cases, the share replaces all of them. Otherwise the
-    share is None, and all constraints remain.
+    If all constraints are upper bounds on the number or share of cases, the share replaces all constraints. Otherwise
+    the share is None, and all constraints remain.
     """
     shares = []
     for constraint in constraints:
@@ -728,7 +754,7 @@ def largest_share_of(
 
 @dataclass(frozen=True)
 class _Actions:
-    """Actions on the cases of one class: number of cases and cost of each action; the last action is to do nothing."""
+    """Number of cases and cost per case for each action on one class. The last action is not to act."""
 
     counts: tuple[float, ...]
     costs: tuple[float, ...]
@@ -739,7 +765,7 @@ class _Actions:
         return float(np.dot(self.counts, self.costs) / sum(self.counts))
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
-        """Draw the mean cost per case of the class, with shares of the actions ~ Dirichlet(counts + ½)."""
+        """Draw the mean cost per case of the class. The shares of the actions are Dirichlet(counts + ½)."""
         shares = rng.dirichlet(np.array(self.counts) + generalization.PRIOR, size)
         return np.sum([share * cost for share, cost in zip(shares.T, self.costs, strict=True)], axis=0)
 
@@ -748,16 +774,16 @@ def as_given(
     context: Context,
     acted: OperatingPoint,
     review: Reviewing | None,
-    what: str = "the lots were",
+    what: str = "the randomised rule was",
     uncertain: UncertainContext | None = None,
 ) -> SamplingModel:
     """Return the sampling model for a fixed rule, such as a randomised rule or a rule with reviews.
 
     Notes
     -----
-    Draws come from Jeffreys' posterior. The shares of the actions in each class ~ Dirichlet(counts + ½). The prevalence
-    ~ Beta(n_pos + ½, n_neg + ½), unless the context has a target prevalence. Costs and prevalence of an uncertain
-    context are drawn from their distributions.
+    The draws are from Jeffreys' posterior. In each class, the shares of the actions are Dirichlet(counts + ½). The
+    prevalence is the target prevalence of the context or else Beta(n_pos + ½, n_neg + ½). If the context is uncertain,
+    costs and prevalence are drawn from their distributions.
     """
     reason = f"the interval ignores how {what} chosen"
     if review is not None:

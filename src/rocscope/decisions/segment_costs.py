@@ -1,23 +1,24 @@
 """Costs and gains of acting on the cases of each segment, as exact fractions.
 
-An allocation acts on some cases of each segment, that is, predicts them positive. Relative to leaving everybody, acting
-on tp positives and fp negatives of the sample gains
+To act on a case is to predict it positive. If an allocation acts on tp positives and fp negatives of a segment's
+sample, its gain relative to acting on nobody is
 
     hit · pos · tp − alarm · neg · fp
 
-where hit = cost_fn − cost_tp and alarm = cost_fp − cost_tn are the stakes of a case. One positive and one negative of
-the sample represent pos and neg cases of the population. Each is N/n for a population of N; at a target prevalence π
-they are πN/n_pos and (1 − π)N/n_neg. Each case acted on uses one unit of a capacity, or its unit cost
-of a budget. `GivenCosts` computes these `UnitCosts` from one Context or Campaign, or from one for each segment.
+Here hit = cost_fn − cost_tp is the gain from acting on a positive, and alarm = cost_fp − cost_tn is the loss from
+acting on a negative. One positive of the sample represents pos cases of the population, and one negative represents neg
+cases. For a population of N and a sample of n cases, both are N/n. With a target prevalence π, pos = πN/n_pos and neg =
+(1 − π)N/n_neg. Each case acted on uses one unit of a capacity, or the unit cost of the campaign from a budget.
+`GivenCosts` computes these `UnitCosts` from one Context or Campaign for all segments, or from a mapping by segment.
 
-Costs by row (`RowAmounts`): acting on a row gains g, which lies between −a and h in all rows. The row is counted as the
-share (g + a)/(h + a) of a positive that gains h, plus the remaining share of a negative that loses a. Its gain is then
-unchanged, and it is still one case. Each row is therefore used twice, with weights g + a and h − g, and all further
-computations use counts.
+Costs by row (`RowAmounts`): let g be the gain from acting on a row, with −a ≤ g ≤ h for all rows. The row is replaced
+by a positive with gain h and weight (g + a)/(h + a), and a negative with loss a and the remaining weight. The total
+weight is 1 and the total gain is g. Each row is therefore used twice, with weights proportional to g + a and h − g. All
+further computations use counts of these weighted rows.
 
-Several actions: in each segment, actions are ordered by their stakes, hit + alarm. The higher the share of positives,
-the larger the gain of an action with large stakes, so the cases with the highest scores get the last action.
-`incremental_costs` returns the differences of each action from the previous one.
+Several actions: in each segment, actions are sorted by their stakes, hit + alarm. The gain from an action with higher
+stakes grows faster with the share of positives, so the cases with the highest scores get the last action.
+`incremental_costs` returns the costs of each action minus the costs of the previous action.
 """
 
 import itertools
@@ -42,18 +43,18 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True)
 class UnitCosts:
-    """Costs, gains and use of the limit for the cases of a segment.
+    """Costs, gains and use of the capacity or budget for one case of a segment.
 
     Attributes
     ----------
     pos, neg : Fraction
-        Number of cases that one positive, and one negative, of the sample represents.
+        Number of cases of the population represented by one positive (`pos`) or one negative (`neg`) of the sample.
     hit, alarm : Fraction
-        Gain of a true positive, and loss of a false positive, relative to leaving the case.
+        Gain from acting on a positive, and loss from acting on a negative, relative to not acting.
     miss, rest : Fraction
         Cost of not acting on a positive, and of not acting on a negative.
     use : Fraction
-        Amount of the capacity or budget used by acting on one case.
+        Amount of the capacity or budget that acting on one case uses.
     """
 
     pos: Fraction
@@ -65,39 +66,41 @@ class UnitCosts:
     use: Fraction = ONE
 
     def gain(self, tp: Any, fp: Any) -> Fraction:
-        """Return the saving from positive predictions with these counts, relative to no positive prediction."""
+        """Return the gain from acting on tp positives and fp negatives of the sample, relative to acting on nobody."""
         return self.hit * self.pos * tp - self.alarm * self.neg * fp
 
     def plus(self, change: "UnitCosts") -> "UnitCosts":
-        """Return these costs plus the changes due to another action; see `incremental_costs`."""
+        """Return the costs of the next action: these costs plus its changes; see `incremental_costs`."""
         hit, alarm, use = self.hit + change.hit, self.alarm + change.alarm, self.use + change.use
         return replace(self, hit=hit, alarm=alarm, use=use)
 
     def used(self, tp: Any, fp: Any) -> Fraction:
-        """Return the amount of the limit used by positive predictions with these counts."""
+        """Return the amount of the limit that acting on tp positives and fp negatives of the sample uses."""
         return self.use * self.cases(tp, fp)
 
     def cases(self, tp: Any, fp: Any) -> Fraction:
-        """Return the number of cases of the population that counts of the sample represent."""
+        """Return the number of cases of the population that tp positives and fp negatives of the sample represent."""
         return self.pos * tp + self.neg * fp
 
     def cost_of_leaving(self, n_pos: Any, n_neg: Any) -> Fraction:
-        """Return the cost of predicting nobody positive."""
+        """Return the cost of not acting on n_pos positives and n_neg negatives of the sample."""
         return self.pos * self.miss * n_pos + self.neg * self.rest * n_neg
 
 
 @dataclass(frozen=True, eq=False)
 class SegmentUnitCosts:
-    """Unit costs of all segments: segment g has `distinct[index[g]]`.
+    """Unit costs of all segments.
 
     Attributes
     ----------
     distinct : sequence of UnitCosts
-    index : array of n_segments
+        The distinct unit costs; several segments may have equal unit costs.
+    index : array of n_segments integers
+        Segment g has the unit costs `distinct[index[g]]`.
     fixed_costs : sequence of Fraction
         Fixed cost of each campaign, in the order of `distinct`; empty by default.
     runs : tuple of bool
-        True for each campaign that is run, so that its fixed cost is paid; empty if campaigns are not selected.
+        True for each campaign that is run and whose fixed cost is paid; empty if all campaigns are run.
     """
 
     distinct: Sequence[UnitCosts]
@@ -117,17 +120,20 @@ class SegmentUnitCosts:
 
     @cached_property
     def largest(self) -> Fraction:
-        """Largest absolute gain or loss, used as the unit that keeps floats in range."""
+        """Largest absolute gain or loss. Gains and losses are divided by it, which avoids overflow of floats."""
         return max(max(abs(costs.hit), abs(costs.alarm)) for costs in self.distinct) or ONE
 
     def column(self, name: str, segment: Array) -> Array:
-        """Return a field of the unit costs of segments as floats; gains and losses are in units of `largest`."""
+        """Return one field of the unit costs as an array with one float per segment.
+
+        The fields `hit` and `alarm` are in units of `largest`.
+        """
         unit = self.largest if name in ("hit", "alarm") else ONE
         values = [float(getattr(costs, name) / unit) for costs in self.distinct]
         return np.array(values)[self.index[segment]]
 
     def columns(self, segment: Array) -> list[Array]:
-        """Return pos, neg, hit, alarm and use of segments; see `column`."""
+        """Return the fields pos, neg, hit, alarm and use as arrays; see `column`."""
         return [self.column(name, segment) for name in ("pos", "neg", "hit", "alarm", "use")]
 
     def of(self, segment: int) -> UnitCosts:
@@ -137,7 +143,7 @@ class SegmentUnitCosts:
     def total(
         self, amount: Callable[[UnitCosts, Any, Any], Fraction], segment: Array, tp: Array, fp: Array
     ) -> Fraction:
-        """Return the exact sum over segments of an amount, such as `UnitCosts.gain`, for counts by segment."""
+        """Return the exact sum of an amount, such as `UnitCosts.gain`, over segments with given counts."""
         index = self.index[segment]
         positives = _exact_sums(tp, index, len(self.distinct))
         negatives = _exact_sums(fp, index, len(self.distinct))
@@ -149,7 +155,10 @@ class SegmentUnitCosts:
 
 
 def _exact_sums(counts: Array, index: Array, size: int) -> list[Any]:
-    """Return exact sums of counts by index; weights are summed as fractions, because float sums are rounded."""
+    """Return sums of counts by index.
+
+    Sums of whole counts are exact integers; sums of weights are converted to fractions.
+    """
     if counts.dtype.kind == "f":
         return [Fraction(total) for total in np.bincount(index, counts, size).tolist()]
     sums = np.zeros(size, np.int64)
@@ -159,13 +168,14 @@ def _exact_sums(counts: Array, index: Array, size: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class GivenCosts:
-    """Costs as passed by the user: one context for all segments, or one for each segment.
+    """Costs as passed by the user: one context for all segments, or one context for each segment.
 
     Attributes
     ----------
-    context : Context, Campaign, mapping from segment to one, or None
+    context : Context, Campaign, mapping from segment to Context or Campaign, or None
+        Costs and prevalence; None means equal costs.
     population : float or None
-        Number of cases in all segments; by default the sample's.
+        Total number of cases in all segments. By default, the number of cases in the sample.
     """
 
     context: Any
@@ -173,17 +183,22 @@ class GivenCosts:
 
     @cached_property
     def campaigns(self) -> list[Campaign]:
-        """The contexts that are campaigns."""
+        """The campaigns among the contexts."""
         contexts = self.context.values() if isinstance(self.context, Mapping) else [self.context]
         return [context for context in contexts if isinstance(context, Campaign)]
 
     def by_segment(self, levels: SegmentLevels, *, budget: bool) -> SegmentUnitCosts:
-        """Return the unit costs of segments; a case uses 1 of a capacity, or its campaign's unit cost of a budget."""
+        """Return the unit costs of all segments.
+
+        Acting on a case uses 1 unit of a capacity, or the unit cost of its campaign from a budget.
+        """
         if budget and not (self.campaigns and all(campaign.unit_cost > 0 for campaign in self.campaigns)):
-            hint = "pass capacity= if there are no unit costs"
-            raise InputError("budget", expected="campaigns with a unit cost above 0", got="none", hint=hint)
+            hint = "pass capacity instead of budget"
+            got = "a context without a unit cost"
+            raise InputError("budget", expected="campaigns with a unit cost above 0", got=got, hint=hint)
         if self.population is not None and self.campaigns:
-            raise InputError("population", expected="none with a Campaign, which has a population", got="one")
+            hint = "omit population, because a Campaign has its own"
+            raise InputError("population", expected="a population or a Campaign", got="both", hint=hint)
         n_pos, n_neg = _exact_total(levels.n_pos), _exact_total(levels.n_neg)
         cases_per_row = ONE if self.population is None else decimal(self.population) / (n_pos + n_neg)
         if not isinstance(self.context, Mapping):
@@ -192,8 +207,8 @@ class GivenCosts:
         distinct, all_fixed = [], []
         for name, segment in levels.keys.items():
             if name not in self.context:
-                expected = f"one for each segment, including {name!r}"
-                raise InputError("context", expected=expected, got=f"{len(self.context)}")
+                got = f"a mapping with {check.listing(list(self.context))}"
+                raise InputError("context", expected=f"a mapping with the segment {name!r}", got=got)
             n_pos, n_neg = _exact_total(levels.n_pos[segment]), _exact_total(levels.n_neg[segment])
             costs, fixed = _unit_costs(self.context[name], n_pos, n_neg, cases_per_row, budget=budget)
             distinct.append(costs)
@@ -201,13 +216,13 @@ class GivenCosts:
         return SegmentUnitCosts(distinct, np.arange(levels.n_pos.size), *_choosable(all_fixed))
 
     def limit(self, capacity: float | None, budget: float | None) -> Fraction | None:
-        """Return the limit in cases, or in money before fixed costs; None without a limit."""
+        """Return the capacity in cases, or the budget in money (including fixed costs); None without a limit."""
         if isinstance(self.context, Campaign):
             if capacity is not None and self.context.capacity is not None:
-                raise InputError("capacity", expected="one for all segments", got="one of a campaign too")
+                raise InputError("capacity", expected="an argument or a capacity of the Campaign", got="both")
             capacity = self.context.capacity if capacity is None else capacity
         if capacity is not None and budget is not None:
-            raise InputError("budget", expected="none with a capacity", got="both")
+            raise InputError("budget", expected="a capacity or a budget", got="both", hint="omit one of them")
         if capacity is not None:
             return decimal(check.check_number(capacity, "capacity", "a number of cases of at least 0", least=0))
         if budget is None:
@@ -216,21 +231,21 @@ class GivenCosts:
 
     @property
     def capacities(self) -> dict[Hashable, float]:
-        """The capacity of each segment whose own campaign has a capacity."""
+        """Capacities of the campaigns of single segments, by segment."""
         contexts = self.context if isinstance(self.context, Mapping) else {}
         own = {name: getattr(context, "capacity", None) for name, context in contexts.items()}
         return {name: capacity for name, capacity in own.items() if capacity is not None}
 
 
 def _choosable(fixed_costs: list[Fraction]) -> tuple[list[Fraction], tuple[bool, ...]]:
-    """Return the fixed costs, and True for each campaign: all are run until campaigns are selected."""
+    """Return the fixed costs, and True for each campaign (all run at first); return empty ones if all costs are 0."""
     return (fixed_costs, (True,) * len(fixed_costs)) if any(fixed_costs) else ([], ())
 
 
 def _unit_costs(
     given: Any, n_pos: Fraction, n_neg: Fraction, cases_per_row: Fraction, *, budget: bool
 ) -> tuple[UnitCosts, Fraction]:
-    """Return the unit costs in a context for a sample of positives and negatives, and the fixed cost."""
+    """Return the unit costs and the fixed cost in a context, for a sample of n_pos positives and n_neg negatives."""
     n = n_pos + n_neg
     context, population, use, fixed = context_of(given), n * cases_per_row, ONE, ZERO
     if isinstance(given, Campaign):
@@ -244,13 +259,13 @@ def _unit_costs(
         prevalence = decimal(context.target_prevalence)
         pos, neg = prevalence * population / n_pos, (1 - prevalence) * population / n_neg
     else:
-        raise OneClassError("allocation at a target prevalence", expected="both classes", got="one")
+        raise OneClassError("allocation at a target prevalence", expected="both classes", got="one class")
     hit, alarm = context.miss_cost, context.false_alarm_cost
     # A step with a share p of positives gains (hit + alarm) · p − alarm per case. Along a hull p decreases. The greedy
     # order needs a decreasing gain, so hit + alarm must be at least 0.
     if alarm < 0 or hit + alarm < 0:
         hint = "check the signs of the costs (gains are negative)"
-        raise InputError("context", expected="false alarms that cost something", got=repr(context), hint=hint)
+        raise InputError("context", expected="a context with costly false alarms", got=repr(context), hint=hint)
     miss, rest = decimal(context.costs["fn"]), decimal(context.costs["tn"])
     return UnitCosts(pos, neg, hit, alarm, miss, rest, use), fixed
 
@@ -260,12 +275,12 @@ def _exact_total(counts: Any) -> Fraction:
 
 
 def context_of(given: Any) -> Context:
-    """Return the Context of a context or campaign."""
+    """Return the Context of a Campaign; return a Context unchanged."""
     return given.context if isinstance(given, Campaign) else Context.given(given)
 
 
 def columns_of(given: Any) -> tuple[str, ...]:
-    """Return the columns that a context or campaign names."""
+    """Return the names of the columns that a Context or Campaign uses as costs."""
     if given is None:
         return ()
     return given.columns if isinstance(given, Context) else context_of(given).columns
@@ -276,16 +291,16 @@ def columns_of(given: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class RowAmounts:
-    """Gains of acting on rows, if they differ between rows.
+    """Gains from acting on rows, if costs differ between rows.
 
     Attributes
     ----------
     given : Context or Campaign
-        Costs or benefit, some of them names of columns.
+        Costs or benefits; at least one of them is the name of a column.
     hit, alarm : float
-        Largest gain of acting on a row, and largest loss, in ten-thousandths.
+        Largest gain and largest loss from acting on a row, in units of 0.0001.
     left : float
-        Mean cost of leaving a row; 0 for a campaign.
+        Mean cost of not acting on a row; 0 for a campaign.
     rows : float
         Number of rows, or the sum of their weights.
     """
@@ -298,23 +313,25 @@ class RowAmounts:
 
     @classmethod
     def of(cls, data: Any, given: Any) -> "RowAmounts | None":
-        """Return the amounts of rows; None if costs are the same in every row.
+        """Return the largest gain and loss over all rows; None if costs are equal in all rows.
 
         Raises
         ------
         InputError
-            If columns are named for data other than rows, or together with a target prevalence.
+            If costs are column names and the data are counts, or the context has a target prevalence.
         """
         contexts = list(given.values()) if isinstance(given, dict) else [given]
         if not any(columns_of(context) for context in contexts):
             return None
         if isinstance(given, dict):
-            expected = "one for all segments, because costs are columns"
-            raise InputError("context", expected=expected, got=f"{len(contexts)}")
+            hint = "a mapping by segment cannot name columns"
+            raise InputError("context", expected="one Context or Campaign", got="a mapping", hint=hint)
         if not isinstance(data, Predictions):
-            raise InputError("segments", expected="Predictions with segments, because costs are columns", got="counts")
+            hint = "counts do not contain the cost columns"
+            raise InputError("segments", expected="Predictions with segments", got="counts", hint=hint)
         if context_of(given).target_prevalence is not None:
-            raise InputError("context", expected="no target prevalence, because costs are columns", got=repr(given))
+            hint = "omit target_prevalence, because costs are columns"
+            raise InputError("context", expected="the sample's prevalence", got=repr(given), hint=hint)
         weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
         rows = float(weight.sum())
         gain, idle = cls(given, 0.0, 0.0, 0.0, rows).gain_and_idle(data.y_true, data.columns)
@@ -332,18 +349,18 @@ class RowAmounts:
         return cls(given, hit, alarm, left, rows)
 
     def gain_and_idle(self, positive: Array, columns: Mapping[str, Array]) -> tuple[Array, Array]:
-        """Return the gain of acting on each row and the cost of leaving it, in ten-thousandths."""
+        """Return the gain from acting on each row and the cost of not acting on it, in units of 0.0001."""
         acted, idle = costs_of_rows(positive, context_of(self.given), columns, whole=True)
         return idle - acted, idle
 
     @property
     def is_campaign(self) -> bool:
-        """True for a campaign, in which not contacting a customer costs nothing."""
+        """True for a Campaign: not contacting a customer then costs nothing."""
         return isinstance(self.given, Campaign)
 
     @cached_property
     def uniform_costs(self) -> Context | Campaign:
-        """The costs for the rows of `doubled`, which are the same in every row."""
+        """Context or Campaign for the rows of `doubled`, with equal costs in all rows."""
         hit, alarm = self.hit / PARTS, self.alarm / PARTS
         if isinstance(self.given, Campaign):
             return replace(self.given, unit_benefit=(self.hit + self.alarm) / PARTS)
@@ -351,7 +368,10 @@ class RowAmounts:
         return Context(cost_fp=left + alarm, cost_fn=left, cost_tp=left - hit, cost_tn=left)
 
     def doubled(self, rows: Predictions) -> Predictions:
-        """Return each row twice, as a positive and as a negative, with its weight divided between them."""
+        """Return each row twice, as a positive and as a negative.
+
+        The two weights add up to a multiple of the row's weight.
+        """
         gain, _ = self.gain_and_idle(rows.y_true, rows.columns)
         weight = 1.0 if rows.sample_weight is None else rows.sample_weight
         weights = np.concatenate([weight * (gain + self.alarm), weight * (self.hit - gain)])
@@ -361,7 +381,7 @@ class RowAmounts:
         return Predictions(label, scores, sample_weight=weights, segment=segment)
 
     def stored(self) -> dict[str, Any]:
-        """Return the amounts as content of a file."""
+        """Return the amounts as fields for a file."""
         kind = "campaign" if self.is_campaign else "context"
         return {kind: asdict(self.given), "hit": self.hit, "alarm": self.alarm, "left": self.left, "rows": self.rows}
 
@@ -369,10 +389,10 @@ class RowAmounts:
     def read(cls, fields: Fields) -> "RowAmounts":
         """Read amounts from the fields of a file."""
         kind = "campaign" if "campaign" in fields.content else "context"
-        costs = fields.take(kind, dict, "costs, some of them columns")
+        costs = fields.take(kind, dict, "costs with at least one column name")
         given: Any = fields.make(kind, Campaign if kind == "campaign" else Context, **costs)
         if not columns_of(given):
-            fields.refuse(kind, "costs, some of them columns")
+            fields.refuse(kind, "costs with at least one column name")
         return cls(given, *(fields.number(name) for name in ("hit", "alarm", "left", "rows")))
 
 
@@ -381,17 +401,20 @@ class RowAmounts:
 
 @dataclass(frozen=True)
 class ActionCampaign:
-    """A campaign of one action, with its own fixed cost or capacity.
+    """A campaign for one action that has a fixed cost or a capacity.
 
     Attributes
     ----------
     action : str
+        Name of the action.
     segment : Hashable
-        The segment of the campaign; None for all segments.
+        Segment to which the campaign applies; None for all segments.
     fixed_cost : Fraction
+        Cost of running the campaign, in addition to the unit costs.
     capacity : Fraction or None
+        Largest number of cases that get the action; None without a limit.
     runs : bool
-        True if the campaign is run, so that its fixed cost is paid.
+        True if the campaign is run and its fixed cost is paid.
     """
 
     action: str
@@ -402,11 +425,11 @@ class ActionCampaign:
 
     @property
     def label(self) -> str:
-        """Name in texts."""
+        """Name of the campaign for messages: the action, with the segment if there is one."""
         return self.action if self.segment is None else f"{self.action} in {self.segment}"
 
     def places(self, actions: Mapping[Hashable, Iterable[str]]) -> Indices:
-        """Return the position of the action in the order of each segment; −1 in segments without this campaign."""
+        """Return, for each segment, the position of the action in its order of actions; −1 without this campaign."""
         places = np.full(len(actions), -1)
         for i, (segment, order) in enumerate(actions.items()):
             if self.segment is None or self.segment == segment:
@@ -417,17 +440,18 @@ class ActionCampaign:
 def costs_by_action(
     actions: Any, levels: SegmentLevels, population: float | None, *, budget: bool
 ) -> tuple[list[dict[str, UnitCosts]], tuple[ActionCampaign, ...]]:
-    """Return the unit costs of each action in each segment, in increasing order of stakes, and the campaigns.
+    """Return the unit costs of each action in each segment, and the campaigns.
 
-    Only campaigns with a fixed cost or a capacity are returned, because the others are always run.
+    The actions of a segment are in increasing order of stakes. Only campaigns with a fixed cost or a capacity are
+    returned. All other campaigns are always run.
 
     Raises
     ------
     InputError
-        If actions differ in the cost of leaving a case, in the population or in its class mix.
+        If actions differ in the cost of not acting, in the population or in the prevalence.
     """
     if not isinstance(actions, Mapping) or not actions or not all(isinstance(name, str) and name for name in actions):
-        expected = "a mapping from the name of each action to its Campaign or Context, or to one for each segment"
+        expected = "a mapping from action name to a Campaign, a Context, or a mapping by segment"
         raise InputError("actions", expected=expected, got=check.shown(actions))
     costs, campaigns = {}, list[ActionCampaign]()
     for name, context in actions.items():
@@ -443,14 +467,14 @@ def costs_by_action(
         in_segment = [(name, of_segments.of(segment)) for name, of_segments in costs.items()]
         if len({(unit.pos, unit.neg, unit.miss, unit.rest) for _, unit in in_segment}) > 1:
             expected = "the same population, prevalence and cost of not acting for all actions"
-            raise InputError("actions", expected=expected, got="different ones")
+            raise InputError("actions", expected=expected, got="different values")
         in_segment.sort(key=lambda action: action[1].hit + action[1].alarm)
         ordered.append(dict(in_segment))
     return ordered, tuple(campaigns)
 
 
 def incremental_costs(costs: list[dict[str, UnitCosts]]) -> list[SegmentUnitCosts]:
-    """Return, for each position in the order of actions, the costs of its action minus those of the previous one."""
+    """Return, for each position in the order of actions, the change in costs from the previous to this action."""
     increments = []
     for place in range(len(costs[0])):
         by_segment = []
@@ -469,7 +493,7 @@ def incremental_costs(costs: list[dict[str, UnitCosts]]) -> list[SegmentUnitCost
 def cumulative_costs(
     increments: Sequence[SegmentUnitCosts], actions: Iterable[Sequence[str]]
 ) -> list[dict[str, UnitCosts]]:
-    """Return the unit costs of the actions of each segment by name; the inverse of `incremental_costs`."""
+    """Return the unit costs of each segment's actions by name; the inverse of `incremental_costs`."""
     by_segment = []
     for segment, names in enumerate(actions):
         costs = itertools.accumulate((increment.of(segment) for increment in increments), UnitCosts.plus)

@@ -1,20 +1,18 @@
 """Verify a plan: compute it again from its data, and compare every number.
 
-A plan stores its inputs (context, constraints, criterion, population, review; campaigns; costs and limits of segments)
-and its results. `verify` calls the function that made the plan with the same inputs and the given rows, and compares
-the results number by number. Three outcomes are possible:
+A plan stores its inputs (such as context, constraints, criterion, campaigns or limits) and its results. `verify`
+computes the plan again from the same inputs and the given rows, and compares each stored number with the recomputed
+number. Three outcomes are possible:
 
 - The results are equal: the plan is verified.
-- The results differ, but the stored choice is equally good. If several choices are equally good, the one that is taken
-  depends on the order of models and segments. The counts and the cost of the stored choice are therefore computed from
-  the rows. If they agree, the choice satisfies all constraints and no other choice is better, then the plan is verified
-  and the tie is reported.
+- The results differ, but the stored choice is equally good. Among equally good choices, the order of models and
+  segments determines the result. The counts and the cost of the stored choice are therefore computed from the rows. The
+  plan is verified if these numbers agree, if the choice satisfies all constraints, and if no other choice is better.
+  The tie is then reported.
 - Otherwise the plan is refuted, with the stored and the recomputed values.
 
-An InputError is raised if the plan cannot be computed again, because rows lack a model or a column, or the criterion is
-a function.
-
-The file has this order: the result and the comparison; `verify`; decisions, campaign plans and allocations.
+An InputError is raised if the plan cannot be computed again because the rows lack a model or a column, or because the
+criterion is a function.
 """
 
 import math
@@ -55,7 +53,7 @@ ROUNDED = 1e-12
 
 @dataclass(frozen=True)
 class Check(Result):
-    """One number or name of a plan: the stored value, and the value recomputed from the rows."""
+    """One number or name of a plan, with the stored value and the value that is recomputed from the rows."""
 
     name: str
     stored: Any
@@ -68,19 +66,19 @@ class Check(Result):
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
-    """Comparison of a stored plan with the plan computed again from its data; returned by `Plan.verify`.
+    """Comparison of a stored plan with the plan that is computed again from its data; returned by `Plan.verify`.
 
     Attributes
     ----------
     n : float
-        Number of rows (sum of weights).
+        Number of rows, or the sum of their weights.
     checks : tuple of Check
-        Every number and name of the plan, with the stored and the recomputed value.
+        The stored and the recomputed value of each number and name of the plan.
     ties : tuple of str
         Other choices that are equally good.
     remarks : tuple of str
-        Notes of the plan that cannot be checked with the rows, such as the condition that selected the rows. They do
-        not influence the verdict.
+        Notes of the plan that cannot be checked with the rows, such as the condition that selected the rows. Remarks do
+        not change the verdict.
     """
 
     _content = ("verified", "n", "refuted", "ties", "remarks")
@@ -92,12 +90,12 @@ class Verification(Result):
 
     @property
     def verified(self) -> bool:
-        """True if every number agrees."""
+        """True if every stored value agrees with the recomputed value."""
         return all(checked.agrees for checked in self.checks)
 
     @property
     def refuted(self) -> tuple[str, ...]:
-        """The numbers that do not agree, as texts with the stored and the recomputed value."""
+        """Texts with the stored and the recomputed value of each number that does not agree."""
         return tuple(str(checked) for checked in self.checks if not checked.agrees)
 
     def __repr__(self) -> str:
@@ -113,7 +111,7 @@ def _text(value: Any) -> str:
 
 
 def compare(stored: Any, recomputed: Any, name: str = "") -> Iterator[Check]:
-    """Yield a check for each value in two trees of plain data."""
+    """Yield a check for each value in two nested structures of dicts and lists."""
     if isinstance(stored, dict) and isinstance(recomputed, dict):
         for key in dict.fromkeys([*stored, *recomputed]):
             yield from compare(stored.get(key), recomputed.get(key), f"{name}.{key}".removeprefix("."))
@@ -133,7 +131,7 @@ def _equal(stored: Any, recomputed: Any, tolerance: float = SAME) -> bool:
 
 
 def verify(plan: Plan, data: Any) -> Verification:
-    """Compute a plan again from data and compare the numbers; see `Plan.verify`."""
+    """Compute a plan again from data, and compare the numbers; see `Plan.verify`."""
     if isinstance(plan, Decision):
         return _verify_decision(plan, data)
     if isinstance(plan, CampaignPlan):
@@ -143,7 +141,7 @@ def verify(plan: Plan, data: Any) -> Verification:
 
 
 def _samples_of(data: Any, models: Sequence[str]) -> Samples:
-    """Return the samples of data; raise if a model is missing."""
+    """Return the data as samples; raise an error if a model is missing."""
     samples = samples_of(data, name="data")
     for model in models:
         if model not in samples:
@@ -152,7 +150,7 @@ def _samples_of(data: Any, models: Sequence[str]) -> Samples:
 
 
 def _same_list(plan: Plan, again: Plan, rows: Predictions | None) -> list[Check]:
-    """Check that both plans select the same rows, in the same order."""
+    """Return a check that both plans select the same rows in the same order."""
     if rows is None:
         return []
     stored, recomputed = plan.rows(rows), again.rows(rows)
@@ -160,7 +158,10 @@ def _same_list(plan: Plan, again: Plan, rows: Predictions | None) -> list[Check]
 
 
 def _on_new_cases(plan: Plan, again: Plan) -> list[Check]:
-    """Check that the stored value on new cases lies in the recomputed interval; folds depend on the order of rows."""
+    """Return a check that the stored value on new cases lies in the recomputed interval.
+
+    The two values need not be equal, because cross-validation folds depend on the order of the rows.
+    """
     stored, recomputed = vars(plan).get("on_new_cases"), again.on_new_cases
     if stored is None or recomputed is None:
         return []
@@ -177,7 +178,7 @@ OPTIONAL = ("slope_interval", "lot_cost", "tied")
 
 
 def _verify_decision(plan: Decision, data: Any) -> Verification:
-    """Solve the problem of a decision again with all models and, if needed, their negations."""
+    """Compute a decision again with all models and, if needed, with reversed decisions of the models."""
     samples, question = _samples_of(data, plan.models), _question(plan)
     if plan.context.columns:
         return _ask_again(plan, choosing.problem_of(samples, question))
@@ -191,7 +192,7 @@ def _verify_decision(plan: Decision, data: Any) -> Verification:
 
 
 def _question(plan: Decision) -> Question:
-    """Return the question of a decision; for a threshold set by the user, the question without constraints."""
+    """Return the question that a decision answers. For a threshold set by the user, omit constraints."""
     review = plan.offered_review if plan.review is None else plan.review.review
     question = Question(plan.context, population=plan.population, review=review)
     if review is not None or plan.criterion in GIVEN_THRESHOLDS:
@@ -201,19 +202,22 @@ def _question(plan: Decision) -> Question:
     try:
         constraints.criterion_of(criterion)
     except InputError as error:
-        expected = "a criterion with a name; a file cannot contain a function"
-        hint = "call rocscope.choose with the function again, and compare the two decisions"
+        expected = "the name of a criterion"
+        hint = "a file cannot contain a function: call rocscope.choose with the function, and compare the decisions"
         raise InputError("criterion", expected=expected, got=repr(criterion), hint=hint) from error
     return replace(question, criterion=criterion, subject_to=_texts(plan), randomized=plan.lot is not None)
 
 
 def _texts(plan: Decision) -> tuple[str, ...]:
-    """Return the constraints of a decision as texts for `choose`; a report writes its capacity as a sentence."""
+    """Return the constraints of a decision as texts for `choose`.
+
+    Reports write a capacity as "at most 5 of 100 cases", which is converted.
+    """
     return tuple(re.sub(r"at most (\S+) of \S+ cases", r"cases <= \1", text) for text in plan.subject_to)
 
 
 def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
-    """Solve the problem of a decision again, and compare the results."""
+    """Solve the optimisation problem again, and compare the result with the stored decision."""
     n = float(problem.hull.counts[plan.model].n)
     try:
         again = problem.decide()
@@ -247,7 +251,7 @@ def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
 
 
 def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceProblem) -> Decision:
-    """Return the decision with the stored choice and its numbers recomputed from the rows."""
+    """Return a decision with the stored choice, but with all numbers recomputed from the rows."""
 
     def counted(model: str, threshold: float, negated: bool = False) -> OperatingPoint:
         point = problem.hull.counts[model].at(threshold)
@@ -289,16 +293,16 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
 
 
 def _of_ranges(plan: Decision, problem: choosing.ChoiceProblem) -> bool:
-    """Return True if the plan compared only ends of score ranges, and all thresholds are known now.
+    """Return True if the plan compared only the ends of score bins, and all thresholds are known now.
 
-    The recomputed numbers must then equal the stored ones, and the lowest cost must lie within its stored bounds.
+    The recomputed numbers must then equal the stored numbers, and the lowest cost must lie within its stored bounds.
     """
     compared = choosing.RANGE_ENDS_COMPARED in plan.notes or plan.best_cost_interval is not None
     return compared and problem.hull.holds_levels
 
 
 def _slopes(plan: Decision, point: OperatingPoint, problem: choosing.ChoiceProblem) -> tuple[float, float] | None:
-    """Return the slopes of the iso-performance line for which the stored choice is the best admissible one."""
+    """Return the range of slopes of the iso-performance line for which the stored choice is optimal."""
     for choices in problem.hull.every_choice:
         if (choices.model, choices.negated) == (plan.model, plan.negated):
             place = _places(choices, point)
@@ -308,13 +312,13 @@ def _slopes(plan: Decision, point: OperatingPoint, problem: choosing.ChoiceProbl
 
 
 def _places(choices: Choices, point: OperatingPoint) -> Array:
-    """Return the indices of thresholds that have the counts of a point."""
+    """Return the indices of the thresholds with the same counts as a point."""
     tp, fp, _, _ = choices.cells
     return np.flatnonzero((tp == point.tp) & (fp == point.fp))
 
 
 def _admissible(expected: Decision, problem: choosing.ChoiceProblem) -> Iterator[Check]:
-    """Yield a check for each constraint that the stored choice satisfies it."""
+    """Yield, for each constraint, a check that the stored choice satisfies the constraint."""
     cells: Any = tuple(np.array([getattr(expected.point, cell)]) for cell in CELLS)
     mix = problem.context.target_prevalence, problem.population
     for bound in problem.constraints:
@@ -330,7 +334,7 @@ def _admissible(expected: Decision, problem: choosing.ChoiceProblem) -> Iterator
 
 
 def _as_good(expected: Decision, again: Decision, problem: choosing.ChoiceProblem) -> Check:
-    """Check that the stored choice is at least as good as the recomputed one."""
+    """Return a check that the stored choice is at least as good as the recomputed choice."""
     criterion, slack = problem.criterion, ROUNDED
     if problem.priced is not None and criterion.name == "min_cost":
         stored, best = Fraction(expected.expected_cost), Fraction(again.expected_cost)
@@ -356,7 +360,7 @@ def _exact_cost(context: Context, decision: Decision) -> Fraction:
 
 
 def _decision_facts(decision: Decision) -> dict[str, Any]:
-    """Return the numbers and names of a decision, without those derived from others."""
+    """Return the numbers and names of a decision, without derived numbers."""
     names = [field.name for field in fields(decision) if field.compare and field.name not in NOT_COMPARED]
     facts = {name: getattr(decision, name) for name in ("model", "threshold", *names)}
     for name in ("point", "default_point"):
@@ -385,7 +389,10 @@ def _verify_campaign(plan: CampaignPlan, data: Any) -> Verification:
 
 
 def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verification:
-    """Allocate again at the stored unit costs; if thresholds differ, compute the numbers of the stored thresholds."""
+    """Compute an allocation again with the stored unit costs, and compare the numbers.
+
+    If the thresholds differ, compute the numbers of the stored thresholds from the rows and compare these numbers.
+    """
     first = plan.allocations[0]
     rows = data.select(models=plan.models) if isinstance(data, Predictions) else None
     source = data if rows is None else rows
@@ -430,7 +437,7 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
 
 
 def _limits(plan: Allocation | ActionAllocation) -> allocating.AllocationLimits:
-    """Return the stored bounds as arguments of `allocate`; the limit itself is stored exactly."""
+    """Return the stored bounds on segments as arguments of `allocate`."""
     first, by_segment = plan.allocations[0], dict[Any, list[str]]()
     for segment, text in first.subject_to:
         by_segment.setdefault(segment, []).append(text)
@@ -440,7 +447,10 @@ def _limits(plan: Allocation | ActionAllocation) -> allocating.AllocationLimits:
 
 
 def _unit_costs(plan: Allocation, points: SegmentLevels, amounts: RowAmounts | None) -> SegmentUnitCosts:
-    """Return the stored unit costs in the order of the segments; costs by row are computed from the rows."""
+    """Return the stored unit costs in the order of the segments.
+
+    If costs differ between rows, compute the unit costs from the rows.
+    """
     if amounts is None:
         place = {name: i for i, name in enumerate(plan.keys)}
         everyone = (True,) * len(plan.terms.runs)  # the campaigns to run are selected again
@@ -457,7 +467,7 @@ def _at_stored_thresholds(
     levels: SegmentLevels,
     costs: list[SegmentUnitCosts],
 ) -> Allocation | ActionAllocation:
-    """Return the allocation with the stored thresholds and their numbers recomputed from the rows."""
+    """Return an allocation with the stored thresholds, but with all numbers recomputed from the rows."""
     places = []
     for place, best, cost in zip(plan.allocations, again.allocations, costs, strict=True):
         shares = _shares(place, levels)
@@ -473,7 +483,7 @@ def _at_stored_thresholds(
 
 
 def _shares(plan: Allocation, levels: SegmentLevels) -> SegmentShares:
-    """Return the score levels of the stored thresholds, with their shares; −1 means nobody."""
+    """Return the stored thresholds as indices of scores, with their shares; −1 means nobody."""
     segments, points, shares = [], [], []
     for name, segment in levels.keys.items():
         begin, end = levels.start[segment : segment + 2].tolist()
@@ -487,7 +497,7 @@ def _shares(plan: Allocation, levels: SegmentLevels) -> SegmentShares:
 
 
 def _within_limits(plan: Allocation | ActionAllocation, bounds: Sequence[SegmentBound]) -> Iterator[Check]:
-    """Yield checks that the thresholds satisfy the limit, and that the first action satisfies the bounds."""
+    """Yield checks that the thresholds satisfy the capacity or budget, and the bounds on segments."""
     first = plan.allocations[0]
     if plan.limit is not None:
         limit = float(plan.limit)
@@ -505,7 +515,7 @@ def _within_limits(plan: Allocation | ActionAllocation, bounds: Sequence[Segment
 
 
 def _nested(place: Allocation, after: Allocation) -> Check:
-    """Check that at every score the later action has at most the share of cases of the earlier action."""
+    """Return a check that, at each score, the later action gets at most the share of cases of the earlier action."""
     # The share of the later action changes only at its own thresholds.
     excess = Fraction(0)
     for name in after.keys:

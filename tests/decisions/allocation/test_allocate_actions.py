@@ -306,7 +306,7 @@ def test_refusals(options, message):
 
 
 def test_several_models_of_a_segment_are_refused():
-    with pytest.raises(InputError, match="one model in each segment, because there are several actions"):
+    with pytest.raises(InputError, match="segments with one model each, got a segment with several models"):
         rs.allocate({"n": {"a": NORTH, "b": NORTH}}, actions=ACTIONS, budget=5)
     own = {"n": {"a": NORTH}, "s": {"b": SOUTH}}
     plan = rs.allocate(own, actions=ACTIONS, budget=900)

@@ -199,8 +199,8 @@ def test_its_interval_covers_the_true_cost_of_pareto_amounts():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"context": Context(0.2, cost_fn="amount")}, "no target prevalence, because costs are columns"),
-        ({"context": {0: Context(cost_fn="amount")}}, "one for all segments, because costs are columns"),
+        ({"context": Context(0.2, cost_fn="amount")}, "the sample's prevalence, got .*; omit target_prevalence"),
+        ({"context": {0: Context(cost_fn="amount")}}, "one Context or Campaign, got a mapping"),
         ({"context": Context(cost_fn="amount"), "max_difference": "equal_opportunity"}, "bounds on cases or depth"),
         ({"context": Context(cost_fn="amount"), "subject_to": "tpr >= .2"}, "bounds on cases or depth"),
     ],
@@ -209,7 +209,7 @@ def test_refusals(options, message):
     rows, _ = drawn(np.random.default_rng(2), 40)
     with pytest.raises(InputError, match=message):
         rs.allocate(rows, **options)
-    with pytest.raises(InputError, match="Predictions with segments, because costs are columns"):
+    with pytest.raises(InputError, match="Predictions with segments, got counts"):
         rs.allocate({"n": rs.ThresholdCounts([2, 1], [3, 1], [1, 3])}, Context(cost_fn="amount"))
     plan = replace(rs.allocate(rows, Context(cost_fn="amount")), source=None)
     with pytest.raises(InputError, match="rate"):

@@ -209,7 +209,7 @@ def test_exit_codes_of_verify(run, tmp_path):
     )
     decision.save(tmp_path / "own.json")
     code, _, err = run("verify", "own.json", *known)
-    assert code == 2 and "a criterion with a name" in err
+    assert code == 2 and "the name of a criterion" in err
 
 
 def test_weighted_rows_are_counted_by_their_weights():
