@@ -39,7 +39,7 @@ from rocscope.sample import Models
 from rocscope.segments.by_segment import levels_of
 from rocscope.segments.levels import SegmentLevels
 
-_FORMAT = Format("rocscope.actions", 1, "a plan of several actions", "make a new one with rocscope.allocate(actions=…)")
+_FORMAT = Format("rocscope.actions", 1, "a plan of several actions", "call rocscope.allocate(actions=…) again")
 
 # Name of the segment for data without segments.
 ONE_LIST = "all"
@@ -66,7 +66,7 @@ class ActionAllocation(SegmentPlan):
     marginal : float
         Saving if the capacity is one case larger, or the budget one unit larger; NaN with bounds on segments.
     limit : Fraction or None
-        The capacity, or the budget after fixed costs.
+        The capacity, or the budget minus fixed costs.
     in_money : bool
         True if the limit is a budget.
     campaigns : tuple of ActionCampaign
@@ -511,7 +511,7 @@ class AllocationLimits:
         return all(bound.holds(*plan.counts) for bound in bounds)
 
     def require_cases(self) -> None:
-        """Raise an error for bounds on rates within a class, which are not available for costs in columns."""
+        """Raise an error for bounds on rates within a class, which are undefined if costs differ between rows."""
         unsuitable = [rate for rate in self.differences if rate != "depth"]
         for _, text in self.constraint_texts if self.constrained else ():
             quantities = {str(constraint): constraint.quantity for constraint in constraints_of(text)}
@@ -579,7 +579,7 @@ def _best_set(
     Parameters
     ----------
     with_runs : function of (runs, limit)
-        Returns the best plan for a set of campaigns, given the limit after their fixed costs.
+        Returns the best plan for a set of campaigns, given the limit that remains after their fixed costs.
     chosen : tuple of bool
         First set of campaigns to run, one boolean per campaign. This set satisfies the bounds. With bounds on segments,
         the set is not changed.

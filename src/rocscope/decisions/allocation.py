@@ -272,7 +272,7 @@ class Allocation(SegmentPlan):
     fixed_cost : float
         Total fixed cost of the campaigns that are run.
     limit : Fraction or None
-        The capacity, or the budget after fixed costs.
+        The capacity, or the budget minus fixed costs.
     max_difference : dict from rate to number
         Largest allowed difference of each rate between segments.
     subject_to : tuple of (segment, constraint)
@@ -778,7 +778,7 @@ def held_out_outcomes(
     source : AllocationSource or None
         Data of the allocation; None if the allocation was read from a file.
     limit : Fraction or None
-        The capacity, or the budget after fixed costs.
+        The capacity, or the budget minus fixed costs.
     seed : int
         Random seed of the folds.
     """
@@ -1024,7 +1024,7 @@ def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUn
     """Return points, shares and unit costs as JSON-compatible data for `read_exact`, with fractions as text."""
     names = listed(points.names)
     if not all(type(name) in _NAME_TYPES for name in names):
-        raise InputError("save", expected="texts or numbers as names of segments", got=type(names[0]).__name__)
+        raise InputError("save", expected="texts or numbers as segment names", got=type(names[0]).__name__)
     segments: list[dict[str, Any]] = []
     columns = names, costs.index.tolist(), points.n_pos.tolist(), points.n_neg.tolist()
     for name, index, n_pos, n_neg in zip(*columns, strict=True):

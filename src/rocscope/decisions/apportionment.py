@@ -142,7 +142,7 @@ class HullSteps:
 
 
 def greedy_steps(hulls: SegmentLevels, costs: SegmentUnitCosts, limit: Fraction | None) -> HullSteps:
-    """Return the optimal number of steps in each segment under a total limit, among all randomised rules.
+    """Return the number of hull steps to take in each segment: the optimum under the limit over all randomised rules.
 
     Notes
     -----
@@ -357,7 +357,7 @@ def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCos
         prevalence = unit.pos * n_pos / cases
         for constraint in constraints:
             if constraint.figure.needs != "cells":
-                expected = "a bound on a figure of the four counts, such as tpr, precision or cases"
+                expected = "a bound on a rate or a count, such as tpr, precision or cases"
                 raise InputError("subject_to", expected=expected, got=str(constraint))
             if constraint.level is not None:
                 # The threshold of a segment depends on all other segments, so a confidence limit would not be valid.

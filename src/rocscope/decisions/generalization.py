@@ -377,7 +377,10 @@ class Candidates:
         return bool(same) and not rule.constraints and rule.limit is None
 
     def by_rank(self, sample: "InSample") -> "Candidates":
-        """Return the candidates for a choice that uses its limit on the cases with the highest scores."""
+        """Return the candidates with the marginal savings of the sample, for a choice under a limit.
+
+        See `Candidate`.
+        """
         members = (replace(one, marginal=saved) for one, saved in zip(self.members, sample.marginals, strict=True))
         return replace(self, members=tuple(members))
 

@@ -139,7 +139,7 @@ def _day(when: Any) -> Any:
 
 # The stored state
 
-FORMAT = Format("rocscope.monitor", 2, "a state of a monitor", "begin a new one with rocscope.monitor")
+FORMAT = Format("rocscope.monitor", 2, "a state of a monitor", "create a new monitor with rocscope.monitor")
 
 SCORES_ONLY: dict[str, Any] = dict.fromkeys(("model", "threshold", "kind", "cells")) | {"negated": False, "costs": {}}
 """Rule of a monitor for scores without a threshold."""
@@ -548,7 +548,7 @@ class Monitor:
 
     @property
     def planned_volume(self) -> float:
-        """Share of cases acted on in the sample on which the decision was chosen."""
+        """Share of cases on which the decision acts, in the sample from which the decision was made."""
         cells = self._chosen_on
         return math.nan if cells is None else float((cells[0] + cells[1]) / cells.sum())
 

@@ -261,7 +261,7 @@ def _by_maximum_likelihood(probability: Array, prior: float, level: float) -> Es
 def _with_errors(estimate: Estimate, others: Sequence[Sequence[float]]) -> Estimate:
     """Add independent errors to the interval of an estimate.
 
-    Each entry of `others` belongs to one rate. It contains the values of the estimate at both ends of the rate's
+    Each entry of `others` belongs to one rate, and contains the values of the estimate at both ends of the rate's
     interval.
     """
     below, above = (estimate.value - estimate.low) ** 2, (estimate.high - estimate.value) ** 2
@@ -516,7 +516,7 @@ def _as_plain(labels: Array) -> Array:
 
 
 def _weights(inclusion: Any, known: Booleans) -> Array:
-    """Return 1/π for labelled rows, and 1 for rows without a label."""
+    """Return the inverse inclusion probability of labelled rows, and 1 for rows without a label."""
     if np.ndim(inclusion) == 0:
         column = np.full(known.size, inclusion)
     else:

@@ -802,7 +802,7 @@ class Review(Result):
         return self.sensitivity == self.specificity == 1
 
     def costs(self, cost: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Return the mean cost of a reviewed positive and of a reviewed negative, given the costs of outcomes."""
+        """Return the mean cost of a reviewed positive and of a reviewed negative, given costs by outcome."""
         caught, cleared = self.sensitivity, self.specificity
         positive = caught * cost["tp"] + (1 - caught) * cost["fn"]
         return self.cost + positive, self.cost + cleared * cost["tn"] + (1 - cleared) * cost["fp"]

@@ -754,7 +754,7 @@ def largest_share_of(
 
 @dataclass(frozen=True)
 class _Actions:
-    """Number of cases and cost per case for each action on one class. The last action is not to act."""
+    """Number of cases and cost per case for each action on one class. The last action means not acting."""
 
     counts: tuple[float, ...]
     costs: tuple[float, ...]

@@ -70,7 +70,10 @@ class UnitCosts:
         return self.hit * self.pos * tp - self.alarm * self.neg * fp
 
     def plus(self, change: "UnitCosts") -> "UnitCosts":
-        """Return the costs of the next action: these costs plus its changes; see `incremental_costs`."""
+        """Return the costs of the next action: these costs plus the changes to the next action.
+
+        See `incremental_costs`.
+        """
         hit, alarm, use = self.hit + change.hit, self.alarm + change.alarm, self.use + change.use
         return replace(self, hit=hit, alarm=alarm, use=use)
 
@@ -133,7 +136,7 @@ class SegmentUnitCosts:
         return np.array(values)[self.index[segment]]
 
     def columns(self, segment: Array) -> list[Array]:
-        """Return the fields pos, neg, hit, alarm and use as arrays; see `column`."""
+        """Return the fields pos, neg, hit, alarm and use as arrays with one value per segment; see `column`."""
         return [self.column(name, segment) for name in ("pos", "neg", "hit", "alarm", "use")]
 
     def of(self, segment: int) -> UnitCosts:
@@ -231,7 +234,7 @@ class GivenCosts:
 
     @property
     def capacities(self) -> dict[Hashable, float]:
-        """Capacities of the campaigns of single segments, by segment."""
+        """Capacity of each segment's own campaign, for segments whose campaign has a capacity."""
         contexts = self.context if isinstance(self.context, Mapping) else {}
         own = {name: getattr(context, "capacity", None) for name, context in contexts.items()}
         return {name: capacity for name, capacity in own.items() if capacity is not None}
@@ -313,7 +316,7 @@ class RowAmounts:
 
     @classmethod
     def of(cls, data: Any, given: Any) -> "RowAmounts | None":
-        """Return the largest gain and loss over all rows; None if costs are equal in all rows.
+        """Return the `RowAmounts` of rows; None if costs are equal in all rows.
 
         Raises
         ------
@@ -429,7 +432,7 @@ class ActionCampaign:
         return self.action if self.segment is None else f"{self.action} in {self.segment}"
 
     def places(self, actions: Mapping[Hashable, Iterable[str]]) -> Indices:
-        """Return, for each segment, the position of the action in its order of actions; −1 without this campaign."""
+        """Return the position of the action in each segment's order of actions; −1 if the campaign does not apply."""
         places = np.full(len(actions), -1)
         for i, (segment, order) in enumerate(actions.items()):
             if self.segment is None or self.segment == segment:

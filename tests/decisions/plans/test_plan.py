@@ -164,7 +164,7 @@ def test_a_plan_that_was_read_says_that_its_data_are_not_there(tmp_path):
     (tmp_path / "other.json").write_text('{"format": "rocscope.other"}')
     with pytest.raises(StoredError, match=r"rocscope.decision \| rocscope.campaign_plan \| rocscope.allocation"):
         rs.load_plan(tmp_path / "other.json")
-    with pytest.raises(InputError, match="expected texts or numbers as names of segments"):
+    with pytest.raises(InputError, match="expected texts or numbers as segment names"):
         rs.allocate({(1, 2): PREDS.counts()}).to_json()
 
 
