@@ -55,7 +55,7 @@ def test_a_file_is_counted_once_unless_again_is_asked_for(write, watch):
     assert watch("monday.csv", "--when", "monday")[1]["n"] == 400
     code, content, err = watch("monday.csv", "--when", "monday")
     assert (code, content["n"], content["looks"]) == (0, 400, 1)
-    assert "counted in batch 1; they are omitted (--again counts them again)" in err
+    assert "counted in batch 1 and are omitted; --again counts them again" in err
     code, content, err = watch("monday.csv", "--when", "monday", "--again")
     assert (code, content["n"], err) == (0, 800, "")
     assert watch("monday.csv", "--when", "tuesday")[1]["n"] == 1200, "the same rows under another name are others"

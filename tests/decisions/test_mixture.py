@@ -172,7 +172,7 @@ def test_pure_ends_and_one_model():
         (
             lambda: rs.decisions.mixture(A, B, tpr=0.9),
             InputError,
-            "tpr: expected a value between .*, 0.2 to 0.6, got 0.9",
+            "tpr: expected a value from 0.2 to 0.6, .*, got 0.9",
         ),
         (
             lambda: rs.decisions.mixture(A, B),

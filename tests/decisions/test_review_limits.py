@@ -104,7 +104,7 @@ def test_amounts_with_a_review_are_decided_by_row(capacity):
     assert sum(costs[action][i] for i, action in enumerate(actions.tolist())) == pytest.approx(best)
     assert len(set(actions.tolist())) > 1
     rows = Predictions(rng.random(7) < 0.5, p, columns={"amount": amount})
-    with pytest.raises(InputError, match=r"act_by_row\(probability, context, columns, review=…\) decides on each row"):
+    with pytest.raises(InputError, match=r"act_by_row\(probability, context, columns, review=…\) to decide row by row"):
         rs.choose(rows, context, review=review)
 
 

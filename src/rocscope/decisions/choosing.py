@@ -102,8 +102,8 @@ def choose(
     subject_to : constraints
         One or several constraints: strings such as ``"tpr >= .9"``, ``"precision >= .8"`` or ``"cases <= 800"``, or
         `Constraint` objects. With ``"tpr >= .9 at 95%"``, the lower 95% confidence limit of the rate must be at least
-        0.9. With ``"cases <= 200 at 95%"``, the probability is 95% that at most 200 of the next `population` cases are
-        predicted positive.
+        0.9. With ``"cases <= 200 at 95%"``, at most 200 of the next `population` cases are predicted positive, with a
+        probability of at least 95%.
     population : float, optional
         Number of cases on which the classifier will be used. Constraints on ``"cases"`` refer to this number of cases.
     randomized : bool

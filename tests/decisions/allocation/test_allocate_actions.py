@@ -290,7 +290,7 @@ def paths(content, path=()):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"actions": {}}, "^actions: expected a mapping from the name of each action"),
+        ({"actions": {}}, "^actions: expected a mapping from action name"),
         ({"actions": ["letter"]}, "^actions: expected a mapping from the name"),
         ({"actions": ACTIONS, "context": Context()}, "^actions and context: expected one of them"),
         ({"actions": ACTIONS, "subject_to": "auc >= .1"}, "^constraint: expected a figure of one threshold"),
