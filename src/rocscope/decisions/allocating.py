@@ -490,8 +490,8 @@ class AllocationLimits:
             return self
         same = () if isinstance(self.subject_to, Mapping) or not self.constrained else constraints_of(self.subject_to)
         if same:
-            expected = "a mapping from segment to constraints, because a Campaign of a segment has a capacity"
-            raise InputError("subject_to", expected=expected, got=check.shown(self.subject_to))
+            expected, hint = "a mapping from segment to constraints", "a Campaign's capacity applies to its segment"
+            raise InputError("subject_to", expected=expected, got=check.shown(self.subject_to), hint=hint)
         by_segment: dict[Hashable, Any] = {}
         if self.constrained:
             by_segment = {name: constraints_of(constraints) for name, constraints in self.subject_to.items()}

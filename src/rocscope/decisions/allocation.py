@@ -842,7 +842,7 @@ def _with_row_costs(
     idle = np.zeros(len(rows)) if amounts.is_campaign else cases * idle / PARTS
     costs = idle - acted * gain
     unseen = UnseenAmounts.of(costs[:, None], np.abs(gain), [(rows.y_true, 1.0), (~rows.y_true, 1.0)])
-    doubt = held_out.doubt or unseen.doubt or few(float(unseen.bearing[0]), FEW_EVENTS, "rows bear amounts")
+    doubt = held_out.doubt or unseen.doubt or few(float(unseen.bearing[0]), FEW_EVENTS, "rows have amounts")
     by_row = acted, idle - gain + marginal * cases * float(unit.use), idle
     facts = {"doubt": doubt, "by_row": by_row, "unseen": unseen.moments[0]}
     return replace(held_out, counts=[plan.counts], costs=[plan.terms], **facts)

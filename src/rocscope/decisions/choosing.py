@@ -506,7 +506,7 @@ class ChoiceProblem:
             cost = self._cost_if_randomized()
             if cost is None:
                 raise
-            hint = f"a randomised rule satisfies them at a cost of {cost:.6g} per case: pass randomized=True"
+            hint = f"pass randomized=True for a rule that satisfies the constraints at a cost of {cost:.6g} per case"
             raise InfeasibleError(str(error), hint=hint) from error
 
     def _cost_if_randomized(self) -> float | None:

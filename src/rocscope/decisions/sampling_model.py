@@ -590,7 +590,7 @@ class RowCostModel:
         unseen = UnseenAmounts.of(values, np.abs(added), classes)
         doubt = means.doubt or unseen.doubt
         if not doubt and chosen[number].min() < chosen[number].max():  # else nobody or everybody, whatever comes
-            doubt = few(float(unseen.bearing[number]), FEW_EVENTS, "rows bear amounts")
+            doubt = few(float(unseen.bearing[number]), FEW_EVENTS, "rows have amounts")
         return generalization.DrawsOfRows(self.candidates, means, self.least, number, unseen.moments, doubt)
 
     def given(self, acts: Array, reason: str) -> FixedRule:
@@ -662,7 +662,7 @@ class SamplingModel:
         self, quantity: CostOrCriterion, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0, **_: Any
     ) -> ChosenEstimate:
         if quantity != "cost":
-            hint = "a fixed rule has no other estimate"
+            hint = "only the cost of a fixed rule can be estimated"
             raise InputError("of", expected="'cost'", got=repr(quantity), hint=hint)
         assert self.fixed is not None
         level = check.check_level(level)

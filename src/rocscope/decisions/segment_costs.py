@@ -222,7 +222,7 @@ class GivenCosts:
         """Return the capacity in cases, or the budget in money (including fixed costs); None without a limit."""
         if isinstance(self.context, Campaign):
             if capacity is not None and self.context.capacity is not None:
-                raise InputError("capacity", expected="an argument or a capacity of the Campaign", got="both")
+                raise InputError("capacity", expected="one capacity", got="capacity and the Campaign's capacity")
             capacity = self.context.capacity if capacity is None else capacity
         if capacity is not None and budget is not None:
             raise InputError("budget", expected="a capacity or a budget", got="both", hint="omit one of them")
@@ -327,14 +327,14 @@ class RowAmounts:
         if not any(columns_of(context) for context in contexts):
             return None
         if isinstance(given, dict):
-            hint = "a mapping by segment cannot name columns"
+            hint = "a mapping by segment cannot contain column names"
             raise InputError("context", expected="one Context or Campaign", got="a mapping", hint=hint)
         if not isinstance(data, Predictions):
             hint = "counts do not contain the cost columns"
             raise InputError("segments", expected="Predictions with segments", got="counts", hint=hint)
         if context_of(given).target_prevalence is not None:
             hint = "omit target_prevalence, because costs are columns"
-            raise InputError("context", expected="the sample's prevalence", got=repr(given), hint=hint)
+            raise InputError("context", expected="a context without target_prevalence", got=repr(given), hint=hint)
         weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
         rows = float(weight.sum())
         gain, idle = cls(given, 0.0, 0.0, 0.0, rows).gain_and_idle(data.y_true, data.columns)

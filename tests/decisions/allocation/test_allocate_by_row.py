@@ -199,7 +199,7 @@ def test_its_interval_covers_the_true_cost_of_pareto_amounts():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"context": Context(0.2, cost_fn="amount")}, "the sample's prevalence, got .*; omit target_prevalence"),
+        ({"context": Context(0.2, cost_fn="amount")}, "a context without target_prevalence, got .*; omit"),
         ({"context": {0: Context(cost_fn="amount")}}, "one Context or Campaign, got a mapping"),
         ({"context": Context(cost_fn="amount"), "max_difference": "equal_opportunity"}, "bounds on cases or depth"),
         ({"context": Context(cost_fn="amount"), "subject_to": "tpr >= .2"}, "bounds on cases or depth"),
