@@ -317,7 +317,7 @@ def test_the_band_of_a_sampled_chart():
         (
             lambda: rs.decisions.partial_lift_chart([None, None], [1, 2]),
             LabelError,
-            "y_true: expected at least one label, got none",
+            "y_true: expected at least one label, got no labels",
         ),
         (
             lambda: rs.decisions.partial_lift_chart([1, None], [1, 2], inclusion=0),

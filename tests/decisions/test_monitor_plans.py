@@ -176,7 +176,7 @@ def test_refusals():
         rs.monitor(PLANS["campaign"]).update([1, 0], [1, 2, 3])
     with pytest.raises(InputError, match="segment: expected the segment of each case"):
         rs.monitor(PLANS["allocation"]).update([1, 0], [1, 2])
-    with pytest.raises(InputError, match="monitor: expected a monitor of a plan"):
+    with pytest.raises(InputError, match="monitor: expected a monitor of a decision or plan"):
         rs.monitor("auc").update_unlabelled([1, 2])
 
 

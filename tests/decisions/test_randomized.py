@@ -236,7 +236,9 @@ def test_an_infeasible_request_tells_what_a_randomised_rule_costs():
     counts = rs.ThresholdCounts([3, 2, 1], [2, 5, 3], [0, 10, 10])
     asked = {"context": Context(cost_fn=3), "subject_to": ["tpr >= .4", "fpr <= .3"]}
     best = rs.choose(counts, **asked, randomized=True)
-    with pytest.raises(InfeasibleError, match=f"pass randomized=True .* at a cost of {best.expected_cost:.6g} per case"):
+    with pytest.raises(
+        InfeasibleError, match=rf"pass randomized=True .* at a cost of {best.expected_cost:.6g} per case"
+    ):
         rs.choose(counts, **asked)
     with pytest.raises(InfeasibleError) as error:
         rs.choose(counts, subject_to=["tpr >= .9", "fpr <= .1"])

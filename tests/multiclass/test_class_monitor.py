@@ -203,6 +203,6 @@ def test_what_cannot_be_monitored_is_refused_with_the_way_on(plan, tmp_path):
         rs.monitor(plan).update(MulticlassPredictions(["ant", "dog"], [[1.0, 0], [0, 1]]))
     with pytest.raises(InputError, match="what: expected a Decision, ClassWeights"):
         rs.monitor(7)
-    with pytest.raises(InputError, match="monitor: expected a monitor of a plan"):
+    with pytest.raises(InputError, match="monitor: expected a monitor of a decision or plan"):
         rs.monitor(plan).update_unlabelled([[1.0, 0, 0]])
     assert rs.monitor(plan.save(tmp_path / "weights.json")).rule == rs.monitor(plan).rule

@@ -430,7 +430,7 @@ def test_a_frame_and_its_line():
         (
             lambda: rs.allocate(BRANCHES, CAMPAIGN, capacity=1, budget=1),
             InputError,
-            "^budget: expected none with",
+            "^budget: expected a capacity or a budget",
         ),
         (lambda: rs.allocate(BRANCHES, budget=1), InputError, "^budget: expected campaigns with a unit cost"),
         (
@@ -442,7 +442,7 @@ def test_a_frame_and_its_line():
         (
             lambda: rs.allocate(BRANCHES, {"north": CAMPAIGN}),
             InputError,
-            "^context: expected one for each se",
+            "^context: expected a mapping with the se",
         ),
         (lambda: rs.allocate(BRANCHES, "cheap"), InputError, "^context: expected a Context or a Campaign"),
         (lambda: rs.allocate(BRANCHES, max_difference="parity"), InputError, "^max_difference: expected"),

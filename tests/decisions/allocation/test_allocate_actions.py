@@ -291,13 +291,13 @@ def paths(content, path=()):
     ("options", "message"),
     [
         ({"actions": {}}, "^actions: expected a mapping from action name"),
-        ({"actions": ["letter"]}, "^actions: expected a mapping from the name"),
+        ({"actions": ["letter"]}, "^actions: expected a mapping from action name"),
         ({"actions": ACTIONS, "context": Context()}, "^actions and context: expected one of them"),
         ({"actions": ACTIONS, "subject_to": "auc >= .1"}, "^constraint: expected a figure of one threshold"),
         ({"actions": {"a": Campaign(9, 1, 2), "b": Campaign(8, 1, 2)}}, "the same population, prevalence and cost"),
         ({"actions": {"a": Context(), "b": Context(cost_fn=2)}}, "the same population, prevalence and cost"),
         ({"actions": {"a": Context()}, "budget": 3}, "^budget: expected campaigns with a unit cost"),
-        ({"actions": ACTIONS, "capacity": 3, "budget": 3}, "^budget: expected none with"),
+        ({"actions": ACTIONS, "capacity": 3, "budget": 3}, "^budget: expected a capacity or a budget"),
     ],
 )
 def test_refusals(options, message):
