@@ -308,7 +308,7 @@ def test_costs_that_are_columns(run, payments, tmp_path):
         (("choose", "--cost-fn", "amont"), "payments.csv: expected one of 'y', 's', 'amount' (did you mean"),
         (("choose", "--cost-fn", "amount", "--negate"), "--negate: expected costs that are the same in every row"),
         (("choose", "--cost-fn", "amount", "--memory", "1 GB"), "--memory: expected costs that are the same"),
-        (("choose", "--cost-fn", "amount", "--randomized"), "--randomized: expected costs that are the same"),
+        (("choose", "--cost-fn", "amount", "--randomized"), "--randomized: expected a context with equal costs"),
         (
             ("report", "--cost-fn", "amount"),
             "--cost-fn: expected a number, got 'amount'; rocscope choose and rocscope compare",

@@ -298,7 +298,7 @@ def test_what_costs_differ_in_from_row_to_row_is_verified(aim, tmp_path):
     moved = replace(decision, point=there)
     assert decision.threshold == 5 or not moved.verify(AMOUNTS).verified
     for other in (LOT, LOOK):
-        with pytest.raises(InputError, match="costs that are the same in every row"):
+        with pytest.raises(InputError, match="equal costs in all rows"):
             replace(other, context=decision.context).verify(AMOUNTS)
     with pytest.raises(ColumnError, match="cost_fn: expected the rows to have a column 'amount'"):
         decision.verify(PREDS)
