@@ -325,6 +325,32 @@ def said_value(value, better):
     return re.sub(r"^\w+", better, value)
 
 
+OF_OTHER_TOOLS = {
+    "lift": "rocscope report FILE",
+    "version": "rocscope --version",
+    "optimize": "rocscope choose FILE",
+    "plot-roc": "rocscope report FILE",
+    "confusion-matrix": "rocscope summary FILE --threshold 0.5",
+    "top-k": "rocscope campaign FILE --population 10000 --unit-cost 1 --unit-benefit 20",
+}
+
+
+@pytest.mark.parametrize("command", OF_OTHER_TOOLS)
+def test_commands_of_other_tools_are_answered_by_one_that_works(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("label,a\n" + "1,.9\n0,.2\n0,.4\n1,.3\n" * 5)
+    assert run([command, "d.csv"]) == 2
+    answer = OF_OTHER_TOOLS[command]
+    assert f'"{command}"; use {answer}' in capsys.readouterr().err
+    assert run(answer.replace("FILE", "d.csv").split()[1:]) == 0
+
+
+def test_options_of_other_tools_are_answered(capsys):
+    for option, answer in {"--target": "--label", "-p": "--score", "--group-by": "--segment"}.items():
+        assert run(["summary", "d.csv", option, "a"]) == 2
+        assert f"{option}: no such option; use {answer};" in capsys.readouterr().err
+
+
 FAIL = {
     "use rs.aucc(y, s)": "rs.auc(y, s, level=1)",
     "use rs.auc(y, bins=3)": "rs.auc(y, s, level=1)",

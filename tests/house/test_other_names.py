@@ -10,8 +10,9 @@ import rocscope as rs
 import rocscope.compat.sklearn
 from rocscope._base.public_names import answers
 
+CONCEPTS = answers()["concepts"] | answers()["of_classes"]
 NAMES = [name for calls in answers()["names"].values() for name in calls]
-CALLS = sorted({call for calls in answers()["names"].values() for call in calls.values()})
+CALLS = sorted({call for calls in answers()["names"].values() for call in calls.values()} | {*CONCEPTS.values()})
 REST = re.compile(r", or |; |, whose |, which |, with |, and |, after |, of |, the |, as ")
 """What follows the call in an answer."""
 
@@ -51,6 +52,8 @@ def test_every_name_is_answered():
 def test_every_answer_is_a_call_that_works(ours, here, tmp_path, monkeypatch):
     """Calls are run as they stand; of those with arguments left open (...) only the name is looked up."""
     call = REST.split(ours)[0]
+    if call.startswith("nothing here"):
+        call = ours[ours.index("rs.") :].split(" gives ")[0].split(" draws ")[0]
     if "..." in call:
         call = call.partition("(")[0]
     monkeypatch.chdir(tmp_path)
@@ -69,6 +72,38 @@ SPELLED = {
 def test_spellings_of_a_name_have_one_answer(name):
     with pytest.raises(AttributeError, match=rf"; use {re.escape(SPELLED[name])}"):
         getattr(rs, name)
+
+
+NAMED_BY_CONCEPT = {
+    "threshold_tuner": "rs.choose(predictions, context)", "findBestCutpoint": "rs.choose(predictions, context)",
+    "youden_optimal_cutoff": "rs.choose(predictions, criterion='youden')", "KolmogorovSmirnovStat": "rs.roc(y, s).ks",
+    "cumulative_captured_events_chart": "rs.gain(y, s).plot()", "brier_skill_of_model": "rs.summary(rs.Predictions(y",
+    "reliability_of_risks": "rs.calibration_curve(y, p)", "spiegelhalter_p_value": "rs.calibration.spiegelhalter_test",
+    "MulticlassF1Score": "rs.multiclass.ConfusionMatrix.from_labels(y, predicted).f_score()",
+    "shap_explanation": "nothing here", "findcutoff": "rs.choose(predictions, context)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED_BY_CONCEPT)
+def test_a_name_that_no_table_lists_is_answered_by_its_words(name):
+    with pytest.raises(AttributeError, match=rf"; use {re.escape(NAMED_BY_CONCEPT[name])}"):
+        getattr(rs, name)
+
+
+def test_a_slip_is_not_taken_for_a_concept_nor_a_concept_for_a_slip():
+    with pytest.raises(AttributeError, match=r"; did you mean rs\.precision_recall\?$"):
+        _ = rs.precision_recal
+    with pytest.raises(AttributeError, match=r"; use rs\.multiclass\.multiclass_brier\(y, probabilities\)$"):
+        _ = rs.multiclass.brier_score
+    with pytest.raises(AttributeError, match=r"; use rs\.choose\(predictions, criterion='f1'\)$"):
+        _ = rs.ThresholdCounts.from_scores([0, 1], [0.1, 0.2]).best_f1
+
+
+def test_a_word_has_one_meaning():
+    words = answers()["words"]
+    synonyms = " ".join(words.values()).split()
+    assert len(synonyms) == len({*synonyms})
+    assert not {*synonyms} & {*words}
 
 
 @pytest.mark.parametrize("module", ["rocscope", "rocscope.metrics", "rocscope.calibration", "rocscope.datasets"])

@@ -64,6 +64,15 @@ ANSWERS = {
     "rs.auc_interval(y, s, cl_level=.9)": "use level=",
     "predictions.fold_table()": "use rs.summary(predictions, by='fold').fold_table()",
     "predictions.zzz": "it has .by_fold, .",
+    "rs.calibration_curve(y, s, bins='quantile')": "use strategy='quantile'",
+    "rs.calibration.recalibrate(predictions, method='sigmoid')": "use method='platt'",
+    "rs.auc_interval(y, s, method='Hanley')": "use method='hanley-mcneil'",
+    "rs.auc_interval(y, s, interval_level=.9)": "use level=",
+    "rs.compare(y, {'a': s, 'b': s[::-1]}, alpha=.1)": "use level=",
+    "rs.roc(y, s).plot(legacy=True)": "use ax=, and change the Axes that is returned",
+    "rs.OperatingPoint(y, s)": "call rs.ThresholdCounts.from_scores(y, s).at(threshold)",
+    "rs.estimators.ThresholdClassifier(1).best_threshold_": "use .threshold_",
+    "rs.estimators.ThresholdClassifier(1).coef_": "an estimator has fitted attributes after .fit(X, y)",
     "rs.roc(y, s).thrshold": "did you mean .threshold",
 }
 
@@ -196,3 +205,19 @@ def test_predictions_of_several_classes_name_their_calls():
 def test_three_classes_in_columns_name_the_call():
     with pytest.raises(InputError, match=r"several classes call rs\.multiclass\.multiclass_auc\(y, probabilities\)"):
         rs.auc(Y, np.ones((60, 3)))
+
+
+def test_values_are_values_of_an_option_and_options_exist():
+    from rocscope.cli.app import COMMANDS, app
+
+    options = {
+        name for command in COMMANDS for part in app[command].assemble_argument_collection() for name in part.names
+    }
+    for theirs, uses in answers()["options"].items():
+        for use in uses:
+            for option in re.findall(r"--[a-z-]+", use):
+                assert option in options, f"{theirs}: {option}"
+    assert all(re.search(r"^rocscope |^Python: |^pip |rocscope[.]toml", use) for use in answers()["commands"].values())
+    for use in answers()["commands"].values():
+        command = re.match("rocscope ([a-z]+) ", use)
+        assert not command or command[1] in COMMANDS, use

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 import numpy as np
 
-from rocscope._base.public_names import answers, by_spelling, call_for, of_one_kind, spelling, spellings
+from rocscope._base.public_names import answers, by_spelling, call_for, concept_call, of_one_kind, spelling, spellings
 from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -56,8 +56,7 @@ def made_by_contract(cls: _Class) -> _Class:
 
 def held_to_contract(cls: _Class) -> _Class:
     """Decorate a class: apply `contract` to its public methods and its constructor."""
-    is_estimator = hasattr(cls, "get_params")  # scikit-learn looks for attributes that are not there
-    if not is_estimator and not hasattr(cls, "__getattr__"):
+    if not hasattr(cls, "__getattr__"):
         cls.__getattr__ = _refuse_attribute
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name not in ("__init__", "__post_init__"):
@@ -93,6 +92,11 @@ def _explained(
     def held(*args: Any, **options: Any) -> Any:
         try:
             return call(*args, **options)
+        except InputError as error:
+            taking = _argument_taking(call, error, options) if instead is not None else ""
+            if not taking or taking in str(error):
+                raise
+            raise type(error)(f"{error}; use {taking}") from None
         except RocscopeError:
             raise
         except Exception as error:
@@ -100,7 +104,8 @@ def _explained(
             unexpected = _UNEXPECTED.search(str(error))
             passed_on = unexpected[1] if unexpected is not None and unexpected[1] in options else ""
             if instead is not None and (passed_on or (isinstance(error, TypeError) and not within)):
-                advice = instead(call, args, [passed_on] if passed_on else options)
+                # A function that was called within this one has perhaps added its hint; Python's messages have none.
+                advice = "" if "; " in str(error) else instead(call, args, [passed_on] if passed_on else options)
                 raise TypeError(f"{error}{advice}") from None
             refused = refusal(args, options)
             if refused is None:
@@ -108,6 +113,26 @@ def _explained(
             raise refused from error
 
     return held
+
+
+def _argument_taking(call: Callable[..., Any], error: InputError, options: Mapping[str, Any]) -> str:
+    """Return the argument that takes a value that was passed as another, such as strategy='quantile' for bins."""
+    name = str(error).partition(":")[0]
+    value = options.get(name)
+    if not isinstance(value, str):
+        return ""
+    for other, hint in _hints(call).items():
+        if other != name and value in _literals(hint):
+            return f"{other}={value!r}"
+    return ""
+
+
+def _literals(hint: Any) -> list[Any]:
+    """Return the values of all Literals in an annotation."""
+    origin, parts = _origin_and_parts(hint)
+    if origin is Literal:
+        return list(parts)
+    return [value for part in parts if origin in (Union, types.UnionType) for value in _literals(part)]
 
 
 def _broken(call: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> InputError | None:
@@ -301,6 +326,7 @@ PASS_PREDICTIONS = "for labels and scores pass rs.Predictions(y, {'a': s, 'b': s
 _ALIKE = 0.75  # as of names, see `rocscope._base.public_names`
 
 
+_SHORTEST_PART = 4  # letters of a part of an argument's name that is looked up by itself: "level", but not "fp"
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
@@ -311,9 +337,12 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
     name = function.__qualname__.removesuffix(".__init__")
     if unknown is not None:
         answer = _for_argument(name, unknown, known)
-        return f"; use {answer}" if answer else _close(unknown, known, "{}=") or f"; it takes {', '.join(known)}"
+        close = "" if answer else _close(unknown, known, "{}=")
+        answer = answer or close or _for_parts(name, unknown, known)
+        return close or (f"; use {answer}" if answer else f"; it takes {', '.join(known)}")
     if known[:1] == ["tp"]:
-        return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
+        counts = "; call rs.ThresholdCounts.from_scores(y, s).at(threshold)"
+        return counts if name == "OperatingPoint" else f"{counts}, which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
         return "; for a fitted model use rs.evaluation.from_estimator(model, X, y), and pass its result"
     if any(hasattr(value, "columns") for value in arguments):
@@ -337,9 +366,32 @@ def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
     spelled = by_spelling(known)
     if spelling(unknown) in spelled:
         return f"{spelled[spelling(unknown)]}="
-    for table in (answers()["arguments"].get(function, {}), answers()["arguments"]["any"]):
-        by_word = _answers_by_spelling(table)
-        for word in spellings(unknown):
+    return _argument_answer(function, spellings(unknown), known)
+
+
+def _for_parts(function: str, unknown: str, known: Sequence[str]) -> str:
+    """Return what to use instead of an argument, from the last or the first words of its name."""
+    # The last words of a name say what it is: conf_interval_level is a level. The first words say so less often.
+    words = unknown.strip("_").split("_")
+    ends = [spelling("".join(words[start:])) for start in range(1, len(words))]
+    starts = [spelling("".join(words[:end])) for end in range(len(words) - 1, 0, -1)]
+    spelled = by_spelling(known)
+    argument = next((f"{spelled[part]}=" for part in ends if part in spelled), "")
+    parts = [part for part in (*ends, *starts) if len(part) >= _SHORTEST_PART]
+    answer = argument or _argument_answer(function, parts, known)
+    if not answer and "plot" in function:
+        answer = next((use for use in answers()["plot_arguments"]["any_other"] if _suits(use, known)), "")
+    return answer
+
+
+def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) -> str:
+    """Return the first answer to one of the words, of the function's own table or of the general ones."""
+    of_plots = answers()["plot_arguments"] if "plot" in function else {}
+    tables = (answers()["arguments"].get(function, {}), of_plots, answers()["arguments"]["any"])
+    by_words = [_answers_by_spelling(table) for table in tables]
+    spelled_words = list(words)
+    for by_word in by_words:
+        for word in spelled_words:
             answer = by_word.get(word, ())
             # A general hint may name an argument; use it only if this function has the argument.
             suiting = [use for use in ([answer] if isinstance(answer, str) else answer) if _suits(use, known)]
@@ -367,7 +419,11 @@ class MissingAttributeError(AttributeError):
         answer = _for_attribute(owner, name, by_spelling(known))
         if answer:
             return f"{message}; use {answer}"
-        return message + (_close(name, known, ".{}") or f"; it has .{', .'.join(known)}")
+        if hasattr(owner, "get_params"):
+            return f"{message}; an estimator has fitted attributes after .fit(X, y)"
+        close = _close(name, known, ".{}")
+        call = "" if close else _on_result(owner, concept_call(name))
+        return message + (close or (f"; use {call}" if call else f"; it has .{', .'.join(known)}"))
 
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
@@ -376,14 +432,20 @@ def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
         return f".{known[spelling(name)]}"
     form = ("table",) if hasattr(owner, "to_frame") else ()
     of_owner = [answers()["attributes"].get(kind.__name__, {}) for kind in owner.__mro__]
-    tables = [*of_owner, *(answers()["attributes"][kind] for kind in (*form, "any"))]
+    # Estimators have the methods of scikit-learn: what answers for results would lead away.
+    is_estimator = hasattr(owner, "get_params")
+    tables = of_owner if is_estimator else [*of_owner, *(answers()["attributes"][kind] for kind in (*form, "any"))]
     by_word = ChainMap(*map(_answers_by_spelling, tables))  # the table of the class itself comes first
     for word in spellings(name):
         if word in by_word:
             return by_word[word]
         if word in known:
             return f".{known[word]}"
-    call = call_for(name)
+    return "" if is_estimator else _on_result(owner, call_for(name))
+
+
+def _on_result(owner: type, call: str) -> str:
+    """Return a call with what the result has in place of what makes it, such as .tpr of an operating point."""
     for kind in owner.__mro__:
         start, instead = answers()["made_by"].get(kind.__name__, ("", ""))
         if start and call.startswith(f"{start}."):

@@ -1,7 +1,8 @@
 """Public names: load each name on first use, and suggest a public name when an unknown name is used.
 
 `attach` gives a package its names from public_names.txt, which `.ci/public_names.py` writes from the stubs.
-For names of other libraries, in any spelling, answers.toml contains the call in rocscope.
+For names of other libraries, in any spelling, answers.toml contains the call in rocscope, and the calls for concepts
+of the field, which are recognised by the words of a name.
 `register` and `reach` let results use modules of higher layers without importing them, as `curve.plot()` does.
 """
 
@@ -155,6 +156,54 @@ def spellings(name: str) -> Iterator[str]:
             waiting.append(words[:-1])
 
 
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+_LONG = 6  # letters of a word that is recognised within another: "cutoff" in "findcutoff", but not "class"
+
+
+@cache
+def _meanings() -> dict[str, str]:
+    """Return a mapping from each word, such as "cutoff", to the word that concepts use, such as "threshold"."""
+    meanings: dict[str, str] = {}
+    for word, others in answers()["words"].items():
+        meanings |= dict.fromkeys([word, *others.split()], word)
+    return meanings
+
+
+@cache
+def _concepts(table: str) -> list[tuple[list[str], str]]:
+    """Return the words and the answer of each concept of a table, concepts of most words first."""
+    concepts = [(words.split(), answer) for words, answer in answers()[table].items()]
+    return sorted(concepts, key=lambda concept: -len(concept[0]))
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    """Return the words of all concepts and the filler words; another word in a name may be a slip of the pen."""
+    concepts = " ".join([*answers()["concepts"], *answers()["of_classes"]])
+    return frozenset([*_meanings(), *answers()["fillers"], *concepts.split()])
+
+
+def concept_for(name: str, table: str = "concepts") -> str:
+    """Return the answer of the concept that the words of a name describe, or an empty text.
+
+    Examples
+    --------
+    >>> concept_for("youden_optimal_cutpoint"), concept_for("nothing")
+    ("rs.choose(predictions, criterion='youden')", '')
+    """
+    spelled = spelling(name)
+    words = {synonym: word for synonym, word in _meanings().items() if len(synonym) >= _LONG and synonym in spelled}
+    for token in _TOKEN.findall(name):
+        word = token.casefold()
+        singular = word if word in _meanings() else word.removesuffix("s")
+        words |= {word: word, singular: _meanings().get(singular, singular)}
+    meant = {*words, *words.values()}
+    for concept, answer in _concepts(table):
+        if all(word in meant or (len(word) >= _LONG and word in spelled) for word in concept):
+            return answer
+    return ""
+
+
 def by_spelling(known: Iterable[str]) -> dict[str, str]:
     """Return a mapping from spelling to name; if several names have the same spelling, the first name."""
     names: dict[str, str] = {}
@@ -191,11 +240,13 @@ def call_for(name: str) -> str:
         if index and is_plot and f"plot{word}" in calls:
             return calls[f"plot{word}"]
         if word in calls:
-            call = calls[word]
-            if index and is_plot and re.fullmatch(rf"rs\.(?:{_CURVES})\(y, [sp]\)", call):
-                call += ".plot()"
-            return call
+            return _drawn(calls[word]) if index and is_plot else calls[word]
     return ""
+
+
+def _drawn(call: str) -> str:
+    """Return the call that draws a curve; other calls are returned unchanged."""
+    return f"{call}.plot()" if re.fullmatch(rf"rs\.(?:{_CURVES})\(y, [sp]\)", call) else call
 
 
 _CURVES = "roc|gain|lift|precision_recall|det|calibration_curve|net_benefit|cost_curve"
@@ -213,14 +264,47 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     by_case = {word.casefold(): word for word in public}
     if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"
+    if package == f"{_ROOT}.multiclass" and (call := concept_for(name, "of_classes")):
+        return f"; use {call}"
     if call := call_for(name):
+        return f"; use {call}"
+    call = concept_call(name)
+    tokens = [token.casefold() for token in _TOKEN.findall(name)]
+    if call and _vocabulary().issuperset(tokens):
         return f"; use {call}"
     close = get_close_matches(name.casefold(), of_one_kind(name, by_case), n=3, cutoff=_ALIKE)
     if close:
         short = package.replace(_ROOT, "rs", 1)
         return f"; did you mean {' or '.join(f'{short}.{by_case[word]}' for word in close)}?"
     close = get_close_matches(spelling(name), of_one_kind(name, _calls_by_spelling()), n=1, cutoff=_VERY_ALIKE)
-    return f"; did you mean {_calls_by_spelling()[close[0]]}?" if close else ""
+    if close:
+        return f"; did you mean {_calls_by_spelling()[close[0]]}?"
+    return f"; use {call}" if call else ""
+
+
+def value_meant(value: str) -> list[str]:
+    """Return what another library's value of an option, such as method="sigmoid", is called in rocscope.
+
+    Examples
+    --------
+    >>> value_meant("sigmoid"), value_meant("nothing")
+    (['platt'], [])
+    """
+    by_word = {spelling(theirs): ours for theirs, ours in answers()["values"].items()}
+    return by_word.get(spelling(value), [])
+
+
+def concept_call(name: str) -> str:
+    """Return the call of the concept that a name describes: of several classes, or drawn, where a word of it says so.
+
+    Examples
+    --------
+    >>> concept_call("cumulative_gains_chart"), concept_call("MulticlassBrierLoss")
+    ('rs.gain(y, s).plot()', 'rs.multiclass.multiclass_brier(y, probabilities)')
+    """
+    meant = {_meanings().get(token.casefold()) for token in _TOKEN.findall(name)}
+    call = (concept_for(name, "of_classes") if "multiclass" in meant else "") or concept_for(name)
+    return _drawn(call) if "plot" in meant else call
 
 
 def of_one_kind(name: str, known: Iterable[str]) -> list[str]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rocscope import errors
 from rocscope._base import arrays
 from rocscope._base.arrays import Array, Booleans, Indices, as_array, unpacked, zeros_and_ones
+from rocscope._base.public_names import value_meant
 from rocscope.errors import listing, one_of
 
 _MOST_WHOLE = 2**62  # the sum of two such numbers fits 64 bits
@@ -303,7 +304,9 @@ def check_level(level: float) -> float:
 def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
     """Return `value` if it is one of the known names."""
     if not (isinstance(value, str) and value in known):
-        raise errors.InputError(name, expected=one_of(str(value), known), got=shown(value))
+        meant = [ours for ours in value_meant(value) if ours in known] if isinstance(value, str) else []
+        hint = f"use {name}={meant[0]!r}" if meant else ""
+        raise errors.InputError(name, expected=one_of(str(value), known), got=shown(value), hint=hint)
     return value
 
 

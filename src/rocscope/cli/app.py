@@ -18,6 +18,7 @@ from cyclopts import App, CycloptsError, Parameter
 from cyclopts.config import Env
 
 from rocscope import __version__
+from rocscope._base import public_names
 from rocscope.cli import options as opt
 from rocscope.cli.console import note
 from rocscope.errors import InputError
@@ -162,7 +163,9 @@ def usage(error: CycloptsError) -> str:
 def _usage_message(error: CycloptsError) -> str:
     message = str(error).partition(" Available commands:")[0].rstrip(".")
     if isinstance(error, cyclopts.UnknownCommandError):
-        return message.replace("Unknown command", "Neither a command nor a file:")
+        message = message.replace("Unknown command", "Neither a command nor a file:")
+        answer = public_names.concept_for(error.unused_tokens[0], "commands") if error.unused_tokens else ""
+        return f"{message.partition('. Did you mean')[0]}; use {answer}" if answer else message
     if isinstance(error, cyclopts.UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
         return f"arguments: expected no more, also got {got}; write a pattern such as 'part-*.csv' in quotes"
@@ -178,11 +181,25 @@ def _usage_message(error: CycloptsError) -> str:
         close = get_close_matches(typed, options, cutoff=_CLOSE)
         # An option of the same letters in another order comes first: --lable means --label rather than --table.
         close.sort(key=lambda option: sorted(option) != sorted(typed))
-        return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
+        answer = "" if close else _option_for(typed, options)
+        return f"{typed}: no such option{answer and f'; use {answer}'}" + (
+            f" (did you mean {close[0]}?)" if close else ""
+        )
     if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
         name = error.token.keyword or "number"
         return str(opt.not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
     return message
+
+
+def _option_for(typed: str, options: Sequence[str]) -> str:
+    """Return what to type instead of another tool's option, or an empty text."""
+    of_others = public_names.answers()["options"]
+    by_spelling = public_names.by_spelling(of_others)
+    for answer in of_others.get(by_spelling.get(public_names.spelling(typed), ""), ()):
+        option = answer.replace(",", " ").split()[0]
+        if not option.startswith("--") or option in options:
+            return answer
+    return ""
 
 
 # Options whose name differs from the argument of the library.

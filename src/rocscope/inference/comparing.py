@@ -5,6 +5,7 @@ samples (unpaired). `mann_whitney` tests whether the AUC of one model is 1/2. `c
 whether two ROC curves are equal at every point.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -166,6 +167,9 @@ def compare(
             raise InputError("folds", expected="'pooled' if the statistic is bootstrapped", got="'mean'")
         bootstrap["method"] = "percentile" if method == "auto" else method
         return differences(arms, statistic, hypothesis, adjust, groups=groups, **bootstrap)
+    for option in bootstrap:
+        if option not in inspect.signature(differences).parameters:
+            raise TypeError(f"compare() got an unexpected keyword argument {option!r}")
     if bootstrap:
         expected = f"a bootstrapped statistic for the options {', '.join(bootstrap)}"
         raise InputError("statistic", expected=expected, got="the AUC", hint="omit these options")
