@@ -93,7 +93,8 @@ def band(
     recount : function of ThresholdCounts, optional
         Function that computes the curve from the counts of a replicate. Needed only for a curve class of your own.
     data : data of one model, optional
-        Rows to resample. Pass the rows if they have groups or weights, because a curve contains only counts.
+        Rows to resample. Pass the rows if they have groups or weights. By default, the counts of the curve are
+        resampled, which contain neither groups nor weights.
     groups : array of n labels, str or False, optional
         Groups of the rows; see `rocscope.bootstrap`.
     stratified, replicates, random_state, progress

@@ -102,15 +102,16 @@ def compare(
     Raises
     ------
     PairingError
-        If the rows of a paired comparison differ in number, label, weight, fold or group. If a paired comparison is
-        requested for counts, which contain no rows. If a group is in both samples of an unpaired comparison.
+        If the rows of a paired comparison differ in number, label, weight, fold or group; if a paired comparison is
+        requested for counts, which contain no rows; or if both samples of an unpaired comparison contain the same
+        group.
     InputError
         If there are fewer than two models, or if the level, the margin or the alternative is invalid.
 
     Warns
     -----
     RocscopeWarning
-        If folds are pooled whose scores have different scales; see `auc_interval`.
+        If the scores of pooled folds have different scales; see `auc_interval`.
 
     See Also
     --------
@@ -118,12 +119,13 @@ def compare(
 
     Notes
     -----
-    "auto" uses Welch's t test for the differences between the placements of both models. The placement of a row is the
-    share of rows of the other class that it is ranked correctly against. If few rows determine the variance of the
-    placements, the interval is widened towards the MOVER interval. The MOVER interval combines the intervals of both
-    AUCs with their correlation, which is 0 for unpaired samples. If the models rank few rows differently, one row in
-    favour of each model is added, because other samples may contain more such rows. The statistic is the normal
-    quantile of the p-value. A difference is marked as not reliable if the AUC of either model is not reliable.
+    "auto" uses Welch's t test for the differences between the placements by the two models. The placement of a positive
+    is the share of negatives that have a lower score. The placement of a negative is the share of positives that have a
+    higher score. If few rows determine the variance of the placements, the interval is widened towards the MOVER
+    interval. The MOVER interval combines the intervals of both AUCs with their correlation, which is 0 for unpaired
+    samples. If the models rank few rows differently, one row in favour of each model is added, because other samples
+    may contain more such rows. The statistic is the normal quantile of the p-value. A difference is marked as not
+    reliable if the AUC of either model is not reliable.
 
     Let D be the difference, D₀ its null value, V₁ and V₂ DeLong's variances, and C their covariance. For paired
     samples, "delong" uses z = (D − D₀)/√(V₁ + V₂ − 2C). For unpaired samples of n₁ and n₂ rows, it uses

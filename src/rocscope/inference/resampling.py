@@ -784,9 +784,10 @@ def bootstrap(
     level : float
         Confidence level, between 0 and 1.
     stratified : bool
-        If True, positives and negatives are drawn separately, so that their numbers are fixed. For groups, groups with
-        only positives, only negatives and both classes are drawn separately. Pass True if the sample was collected with
-        fixed numbers of positives and negatives. If False, the prevalence varies between replicates.
+        If True, positives and negatives are drawn separately, so that their numbers are fixed. If rows are in groups,
+        three kinds of groups are drawn separately: groups with only positives, groups with only negatives, and groups
+        with both classes. Pass True if the sample was collected with fixed numbers of positives and negatives. If
+        False, the prevalence varies between replicates.
     groups : array of n labels, or False, optional
         Group of each row, such as the patient or customer. Entire groups are drawn. By default, the groups of the
         Predictions. Pass False to draw single rows.
