@@ -129,8 +129,9 @@ def band(
     samples. Pointwise 95% bands contained each point in 95.6 to 97.3% of samples, but the entire curve in only 68 to
     80%.
 
-    If the observed ROC curve has a tpr of 0 at fpr 0, or a tpr of 1 from some fpr on, so do all replicates. The true
-    curve may differ there. Bootstrap bands of rates therefore extend by at least z·0.2·σ above and below the curve.
+    If the observed ROC curve has a tpr of 0 at fpr 0, or a tpr of 1 from some fpr on, all replicates have the same tpr
+    there. The true curve may have another tpr. Bootstrap bands of rates therefore extend by at least z·0.2·σ above and
+    below the curve.
 
     References
     ----------

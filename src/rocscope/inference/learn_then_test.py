@@ -91,7 +91,7 @@ def p_of_mean(mean: Array, n: Array, bound: float) -> Array:
 
 
 def admitted(p_values: Array, depth: Array, n: Array, error: float, order: Order) -> Array:
-    """Return a mask of the admitted thresholds, whose hypotheses are rejected.
+    """Return a mask of the thresholds for which the hypothesis of a violated bound is rejected.
 
     Parameters
     ----------

@@ -410,7 +410,7 @@ def areas(pos: Array, neg: Array, compiled: bool) -> Array:
 
 
 def _shares(right: Array, n_pos: Array, n_neg: Array) -> Array:
-    """Return right/(2·n_pos·n_neg), the AUC for twice the number of concordant pairs; NaN if a class is missing."""
+    """Return the AUC, given twice the number of concordant pairs (`right`); NaN if a class is missing."""
     with np.errstate(invalid="ignore"):
         return right / (2 * n_pos * n_neg)
 

@@ -720,9 +720,9 @@ class Pilot:
 
         Notes
         -----
-        The power is ``Φ((|D| − z·√V₀)/√V)``, where V is the variance of the difference D. V₀ = 2(V₁ − C) is the
-        variance if the second AUC had the same variance V₁ as the first, with the covariance C, as in pROC. With a
-        margin, the power is ``Φ((D + margin)/√V − z)``.
+        Let D be the difference of the AUCs, V its variance, V₁ the variance of the first AUC, and C the covariance of
+        both AUCs. Without a margin, the power is ``Φ((|D| − z·√V₀)/√V)``. Here V₀ = 2(V₁ − C) is the variance of the
+        difference if both AUCs are equal, as in pROC. With a margin, the power is ``Φ((D + margin)/√V − z)``.
 
         References
         ----------
