@@ -141,7 +141,7 @@ def test_groups_stay_together_and_weights_count():
     [
         ({"criterion": "nothing"}, "nothing"),
         ({"criterion": "auc", "context": Context()}, "no context"),
-        ({"criterion": "auc", "subject_to": "tpr >= .9"}, "no context or constraint"),
+        ({"criterion": "auc", "subject_to": "tpr >= .9"}, "a threshold-free metric without context"),
         ({"repeats": 0}, "repeats"),
         ({"context": 3}, "a Context"),
     ],
