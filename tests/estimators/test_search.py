@@ -140,7 +140,7 @@ def test_groups_stay_together_and_weights_count():
     ("options", "said"),
     [
         ({"criterion": "nothing"}, "nothing"),
-        ({"criterion": "auc", "context": Context()}, "no context"),
+        ({"criterion": "auc", "context": Context()}, "got a context"),
         ({"criterion": "auc", "subject_to": "tpr >= .9"}, "a threshold-free metric without context"),
         ({"repeats": 0}, "repeats"),
         ({"context": 3}, "a Context"),
