@@ -307,7 +307,7 @@ def test_folds_must_be_there_and_have_curves():
     with pytest.raises(OneClassError, match="no fold has a ROC curve"):
         rs.evaluation.average_curve(rs.Predictions([1, 0], [2, 1], fold=[1, 2]))
     broken = rs.Predictions(LABEL, SCORE, fold=FOLD, sample_weight=np.full(LABEL.size, 0.5))
-    with pytest.raises(WeightError, match="whole numbers"):
+    with pytest.raises(WeightError, match="expected integer weights"):
         rs.evaluation.average_curve(broken, method="false_positives")
 
 

@@ -185,7 +185,8 @@ class Narrow(GaussianNB):
 def test_a_failing_model_is_named_and_the_others_stay(data):
     x, y = data
     with pytest.warns(
-        RocscopeWarning, match="a model is omitted; 4 fits failed: model 'narrow', fold 0, repeat 0: MemoryE"
+        RocscopeWarning,
+        match="is omitted; 4 fits failed, the first: model 'narrow', fold 0, repeat 0: MemoryE",
     ):
         result = rs.evaluation.bootstrap_632({"narrow": Narrow(), "nb": GaussianNB()}, x, y, replicates=4)
     assert list(result) == ["nb"]
@@ -208,7 +209,7 @@ def test_shown_as_facts(data):
 
 
 refused = {
-    "metric": ({"metric": "aucc"}, InputError, "(did you mean 'auc'?), got 'aucc'; or a Context or CostMatrix"),
+    "metric": ({"metric": "aucc"}, InputError, "(did you mean 'auc'?), got 'aucc'; a Context, a CostMatrix"),
     "no replicates": ({"replicates": 0}, InputError, "replicates: expected a whole number of at least 1"),
     "half": ({"replicates": 2.5}, InputError, "replicates: expected a whole number"),
 }

@@ -238,7 +238,7 @@ def test_results_show_themselves():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: rs.evaluation.friedman({"a": [1, 2], "b": [2, 1]}), InputError, "compare_datasets compares two"),
+        (lambda: rs.evaluation.friedman({"a": [1, 2], "b": [2, 1]}), InputError, "use compare_datasets for two models"),
         (
             lambda: rs.evaluation.friedman({"a": [1], "b": [2], "c": [3]}),
             InputError,
@@ -247,7 +247,7 @@ def test_results_show_themselves():
         (
             lambda: rs.evaluation.compare_datasets({"a": [1, 2], "b": [1]}),
             PairingError,
-            "2 values, as for 'a', got 1 of 'b'",
+            "length 2 as for 'a', got length 1 for 'b'",
         ),
         (lambda: rs.evaluation.compare_datasets({"a": [1, 2], "b": [1, nan]}), ScoreError, "the first in row 1"),
         (lambda: rs.evaluation.compare_datasets({"a": [[1, 2]], "b": [[1, 2]]}), ShapeError, "average over folds"),

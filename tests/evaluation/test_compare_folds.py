@@ -180,7 +180,7 @@ def test_the_plain_t_test_finds_too_much_where_folds_share_rows_and_the_correcte
         (
             lambda: rs.evaluation.compare_folds({"a": [1, 2], "b": [1, 2, 3]}, test_share=0.1),
             PairingError,
-            r"\(3,\) of 'b'",
+            r"shape \(3,\) for 'b'",
         ),
         (
             lambda: rs.evaluation.compare_folds({"a": [1, 2], "b": [1, nan]}, test_share=0.1),
@@ -195,7 +195,7 @@ def test_the_plain_t_test_finds_too_much_where_folds_share_rows_and_the_correcte
         (lambda: rs.evaluation.compare_folds({"a": 1, "b": 2}, test_share=0.1), ShapeError, "0 dimensions"),
         (lambda: rs.evaluation.compare_folds([1, 2]), InputError, "got a list"),
         (lambda: rs.evaluation.compare_folds(TWO, test_share=10), InputError, "a share above 0 and below 1"),
-        (lambda: rs.evaluation.compare_folds(TWO, method="5x2_t"), ShapeError, "five repeats of two folds"),
+        (lambda: rs.evaluation.compare_folds(TWO, method="5x2_t"), ShapeError, "5 repeats of 2 folds"),
         (lambda: rs.evaluation.compare_folds(TWO, method="t"), InputError, "corrected_t"),
         (lambda: rs.evaluation.practical_equivalence(TWO, -1), InputError, "at least 0"),
         (lambda: rs.evaluation.compare_folds(rs.Predictions([0, 1], {"a": [1, 2], "b": [2, 1]})), InputError, "fold"),

@@ -46,11 +46,11 @@ refused = {
         "use cv=6, merge",
     ),
     "single row": (lambda: evaluate(y=[0] * 11 + [1], cv="holdout"), InputError, "Holdout(stratified=False)"),
-    "one class": (lambda: evaluate(y=[1] * 12), LabelError, "expected two classes or more, got only 1"),
+    "one class": (lambda: evaluate(y=[1] * 12), LabelError, "expected two or more classes, got only the class 1"),
     "which positive": (lambda: evaluate(y=["a", "b"] * 6), LabelError, "name the positive class with pos_label"),
     "positive of three": (lambda: evaluate(y=[0, 1, 2] * 4, pos_label=2), LabelError, "predictions.binary(cls)"),
     "missing label": (lambda: evaluate(y=[0, 1, None] * 4), LabelError, "4 missing, the first in row 2"),
-    "rows": (lambda: evaluate(x=X[:11]), ShapeError, "X: expected one row per label (12), got 11"),
+    "rows": (lambda: evaluate(x=X[:11]), ShapeError, "X: expected 12 rows as in y, got 11 rows"),
     "ragged": (lambda: evaluate(x=[[1], [1, 2]] * 6), ShapeError, "rows of different lengths"),
     "one fold": (lambda: evaluate(cv=1), InputError, "cv: expected a whole number of at least 2, got 1"),
     "cv name": (lambda: evaluate(cv="hold-out"), InputError, "(did you mean 'holdout'?), got 'hold-out'"),
@@ -84,20 +84,33 @@ refused = {
     ),
     "groups in time": (lambda: evaluate(cv="time_order", groups=GROUPS), InputError, "none in order of time"),
     "parts of all": (lambda: protocols.ThreeParts(0.5, 0.5), InputError, "expected less than 1, got 1"),
-    "segment": (lambda: evaluate(cv="three_parts", segment=Y), InputError, "none with three parts"),
-    "no model": (lambda: evaluate([]), InputError, "models: expected at least one model, got none"),
-    "a class": (lambda: evaluate({"nb": GaussianNB}), InputError, "got the class GaussianNB; make an instance of it"),
-    "a function": (lambda: evaluate({"f": len}), InputError, "expected an estimator with fit"),
-    "equal names": (lambda: evaluate({1: NB, "1": NB}), InputError, "names that are equal as text"),
+    "segment": (
+        lambda: evaluate(cv="three_parts", segment=Y),
+        InputError,
+        "None with cv='three_parts', got an array",
+    ),
+    "no model": (lambda: evaluate([]), InputError, "models: expected one or more models, got 0 models"),
+    "a class": (
+        lambda: evaluate({"nb": GaussianNB}),
+        InputError,
+        "class GaussianNB; pass an instance: GaussianNB()",
+    ),
+    "a function": (lambda: evaluate({"f": len}), InputError, "expected an estimator with a method fit"),
+    "equal names": (lambda: evaluate({1: NB, "1": NB}), InputError, "names that differ as text"),
     "seed": (lambda: evaluate(random_state=-1), InputError, "random_state: expected a whole number from 0 to"),
     "response": (lambda: evaluate(response="proba"), InputError, "response: expected one of 'auto', 'predict_proba'"),
     "neither": (
         lambda: evaluate({"lin": LinearRegression()}),
         ModelError,
-        "model 'lin', fold 0, repeat 0: ModelError: model 'lin': expected predict_proba or decision_function, got a "
-        "model without these methods; response='predict' uses its predicted labels (and 2 more failures)",
+        "model 'lin', fold 0, repeat 0: ModelError: model 'lin': expected a model with predict_proba or "
+        "decision_function, got a model without these methods; pass response='predict' to use the predicted labels "
+        "(and 2 more failures)",
     ),
-    "asked for": (lambda: evaluate(response="decision_function"), ModelError, "expected decision_function, got a"),
+    "asked for": (
+        lambda: evaluate(response="decision_function"),
+        ModelError,
+        "expected a model with decision_function, got a",
+    ),
     "not fitted": (
         lambda: rs.evaluation.from_estimator({"nb": NB}, X, Y),
         ModelError,
@@ -121,7 +134,8 @@ def test_rows_of_a_failed_fold_are_left_out_on_request():
     with pytest.warns(RocscopeWarning) as caught:
         preds = evaluate({"broken": Broken(), "nb": NB}, **options)
     said = [str(warning.message) for warning in caught]
-    assert any("rows of failed folds are omitted; 2 fits failed: model 'broken'" in text for text in said)
+    expected = "is kept without the rows of failed folds; 2 fits failed, the first: model 'broken'"
+    assert any(expected in text for text in said)
     whole = evaluate(NB, scoring="accuracy", return_train_score=True)
     (fold,) = set(preds.fold.tolist())
     assert preds.models == ["broken", "nb"]
@@ -137,7 +151,7 @@ def test_rows_of_a_failed_fold_are_left_out_on_request():
         evaluate({"broken": Broken(), "nb": NB}, error_score="raise")
     with pytest.raises(InputError, match="error_score: expected None, 'raise' or nan, got 0"):
         evaluate(error_score=0)
-    with pytest.raises(InputError, match="return_train_score: expected scoring= too"):
+    with pytest.raises(InputError, match="return_train_score=True: expected a value of scoring, got None"):
         evaluate(return_train_score=True)
 
 
@@ -148,7 +162,8 @@ def test_missing_values_are_the_model_s_own_error_with_its_place():
         evaluate({"lr": LogisticRegression()}, holes)
     assert type(caught.value.__cause__) is ValueError
     with pytest.warns(
-        RocscopeWarning, match="a model is omitted; 6 fits failed: model 'lr', fold 0, repeat 0: ValueError"
+        RocscopeWarning,
+        match="model 'lr' is omitted; 6 fits failed, the first: model 'lr', fold 0, repeat 0: ValueError",
     ):
         preds = evaluate({"lr": LogisticRegression(), "tree": DecisionTreeClassifier()}, holes, repeats=2)
     assert preds.models == ["tree"]
@@ -157,7 +172,7 @@ def test_missing_values_are_the_model_s_own_error_with_its_place():
 
 
 def test_a_model_that_fails_in_some_folds_does_not_lose_the_others():
-    with pytest.warns(RocscopeWarning, match="2 fits failed: model 'broken'.* ZeroDivisionError: no; see"):
+    with pytest.warns(RocscopeWarning, match="2 fits failed, the first: model 'broken'.* ZeroDivisionError: no; see"):
         preds = evaluate({"broken": Broken(), "nb": NB})
     assert preds.models == ["nb"]
     assert len(preds) == 12

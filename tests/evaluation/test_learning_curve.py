@@ -191,11 +191,11 @@ def test_schedules():
 @pytest.mark.parametrize(
     ("sizes", "steps", "message"),
     [
-        ([20, 10], 8, "sizes: expected increasing whole numbers from 2, a row of each class, to 100"),
+        ([20, 10], 8, "increasing whole numbers from 2 (number of classes) to 100"),
         ([1, 10], 8, "got 1, 10"),
         ([10, 101], 8, "got 10, 101"),
         ([10.5, 20.5], 8, "got 10.5, 20.5"),
-        (["a"], 8, "expected numbers of rows, or shares"),
+        (["a"], 8, "expected numbers or shares of rows"),
         ("linear", 8, "sizes: expected one of 'geometric', 'arithmetic'"),
         ("geometric", 1, "steps: expected a whole number of at least 2, got 1"),
     ],

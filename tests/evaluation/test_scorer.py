@@ -142,13 +142,13 @@ def test_several_classes_have_their_figures():
     ("text", "message"),
     {
         "acuracy": "did you mean 'accuracy'",
-        "auc at .3": "expected a two-class metric of one threshold before 'at', got 'auc'",
+        "auc at .3": "expected a metric of decisions between two classes before 'at', got 'auc'",
         "precision at 30%": "expected a threshold after 'at', such as 0.3, got '30%'; for a share .* 'precision@10%'",
         "precision at x": "expected a threshold after 'at', such as 0.3, got 'x'$",
-        "net_benefit": "write 'net_benefit at 0.3', or pass context=",
+        "net_benefit": "expected a threshold, as in 'net_benefit at 0.3', got 'net_benefit'; or pass context=",
         "net_benefit at 1": "threshold",
-        "slope": "a metric with a good direction",
-        "auc >= .8 at 95%": "rs.compare; for limits of intervals use rs.summary",
+        "slope": "a metric of which high values are good, or low values",
+        "auc >= .8 at 95%": "use rs.compare to compare models, and rs.summary for limits",
         "auc >=": "expected a text such as 'auc >= 0.8'",
     }.items(),
 )

@@ -216,7 +216,7 @@ def test_a_model_of_labels_stays_and_only_what_needs_scores_has_none():
     assert preds.source.responses == {"bayes": "predict_proba", "vote": "labels"}
     assert preds.point("vote").accuracy == np.mean((preds.scores["vote"] == 1) == preds.y_true)
     assert rs.evaluation.compare_folds(preds, metric="accuracy")["bayes", "vote"].p_value <= 1
-    with pytest.raises(InputError, match="auc: expected scores, got model 'vote', which only predicts labels"):
+    with pytest.raises(InputError, match="auc: expected scores, got only labels from model 'vote'"):
         rs.evaluation.compare_folds(preds, metric="auc")
     taken = rs.evaluate(models, X, y, cv=FOLDS, response={"vote": "predict"})
     assert taken.source.responses == {"bayes": "predict_proba", "vote": "predict"}
@@ -231,7 +231,7 @@ def test_refusals():
     }.items():
         with pytest.raises(InputError, match=said):
             rs.evaluate(GaussianNB(), X, y, cv=FOLDS, scoring=scoring)
-    with pytest.raises(InputError, match="scoring: expected a different name for each scorer, got 'f1' twice"):
+    with pytest.raises(InputError, match="scoring: expected distinct names of scorers, got 'f1' twice"):
         rs.evaluate(GaussianNB(), X, y, cv=FOLDS, scoring=["f1", "f1"])
     with pytest.raises(InputError, match="scoring 'roc_auc': AttributeError"):
         rs.evaluate(VOTE, X, y, cv=FOLDS, scoring="roc_auc")

@@ -354,11 +354,11 @@ def test_parts_are_at_the_threshold_given(found):
 @pytest.mark.parametrize(
     ("threshold", "context", "message"),
     [
-        ({"a": 0.2}, None, r"threshold: expected one for each of \['a', 'b'\], got none for \['b'\]"),
+        ({"a": 0.2}, None, r"threshold: expected thresholds of the models \['a', 'b'\], got thresholds of \['a'\]"),
         (
             {"a": 0.2, "b": 0.1, "c": 0.1},
             None,
-            r"threshold: expected one for each of \['a', 'b'\], got one for \['c'\]",
+            r"expected thresholds of the models \['a', 'b'\], got thresholds of \['a', 'b', 'c'\]",
         ),
         (math.nan, None, "threshold: expected a finite number, or one for each model, got nan"),
         ("cost", None, "threshold: expected one of 'costs', 'cheapest' .*, got 'cost'"),

@@ -333,7 +333,7 @@ def test_a_summary_of_counts_by_segment():
 def test_a_summary_refuses_what_names_single_cases():
     many = rs.Predictions([1, 0] * 1001, np.arange(2002), segment=np.arange(2002) // 2)
     for data in (many, many.counts(by="segment")):
-        with pytest.raises(InputError, match="at most 1,000 parts, got 1,001"):
+        with pytest.raises(InputError, match="at most 1,000 segments, got 1,001 segments"):
             rs.summary(data, by="segment")
 
 

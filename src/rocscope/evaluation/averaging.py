@@ -1,19 +1,19 @@
 """Average the curves of cross-validation folds, with a confidence band.
 
-A cross-validation gives a curve for each fold. `average_curve` averages them in one of four ways:
+A cross-validation gives one curve per fold. `average_curve` averages these curves in one of four ways:
 
 - vertical: the mean of y at each x (Fawcett 2006, algorithm 3);
-- threshold: the mean of x and y at each threshold (algorithm 4);
+- threshold: the mean of x and the mean of y at each threshold (algorithm 4);
 - by false positives: the mean number of true positives at each number of false positives;
-- pooled: one curve of the rows of all folds, whose scores must have the same scale.
+- pooled: one curve from the rows of all folds. The scores of all folds must have the same scale.
 
-Between two thresholds, the curve of a fold is the curve of their random mixtures. This is a straight line in counts and
-in ROC space, but a hyperbola for precision and lift. Every interpolation in this file therefore mixes counts first and
-divides afterwards.
+Between two thresholds, a curve is interpolated by choosing one of the two thresholds at random. The interpolated curve
+is a straight line in ROC space, but a hyperbola for precision and lift. Every interpolation in this file therefore
+interpolates the numbers of true and false positives first and computes x and y afterwards.
 
-Intervals come from the variation between folds. Averages over K folds have the interval mean ± t·s/√K. Pooled values
-have a jackknife interval that omits one fold at a time. Repeats of a cross-validation reuse the same cases and do not
-count as more folds; see `Spread`.
+Intervals use the variation between folds. A mean over K folds has the interval mean ± t·s/√K. Pooled values have a
+jackknife interval that omits one fold at a time. Repeats of a cross-validation use the same cases and do not increase
+the number of folds; see `Spread`.
 
 Order of the file: means over folds with intervals; the curves of the folds; the averages; the result; `average_curve`.
 """
@@ -42,7 +42,7 @@ from rocscope.sample import rows_of
 
 
 class FoldInterval(NamedTuple):
-    """Values with interval limits, and the number of folds behind each value."""
+    """Values with interval limits, and the number of folds from which each value is computed."""
 
     value: Array
     low: Array
@@ -50,7 +50,7 @@ class FoldInterval(NamedTuple):
     folds: Array
 
     def within(self, axis: str) -> "FoldInterval":
-        """Return these values with limits clipped to [0, 1], or to [0, ∞) for an axis without an upper end."""
+        """Return the same values with limits clipped to [0, 1], or to [0, ∞) for lift and numbers of cases."""
         most = np.inf if axis in _ABOVE_ONE else 1.0
         return self._replace(low=self.low.clip(0.0, most), high=self.high.clip(0.0, most))
 
@@ -60,14 +60,18 @@ _ABOVE_ONE = ("lift", "tp", "fp")
 
 @dataclass(frozen=True)
 class Spread:
-    """Effective number of independent folds behind a mean over folds, and its degrees of freedom.
+    """Effective number of independent folds for the interval of a mean over folds.
 
     Attributes
     ----------
     folds : int
-    effective, df : float
+        Number of folds, including the folds of all repeats.
+    effective : float
+        Effective number of independent folds.
+    df : float
+        Degrees of freedom of the interval.
     name : str
-        Name of the interval's method, as shown with a band.
+        Method of the interval, as shown in plots.
     """
 
     folds: int
@@ -77,13 +81,13 @@ class Spread:
 
     @classmethod
     def of(cls, predictions: Predictions, folds: int) -> "Spread":
-        """Return the effective number of folds of predictions, in which cases may repeat.
+        """Return the effective number of folds for predictions, in which a case may occur in several repeats.
 
         Notes
         -----
-        All repeats of a cross-validation count as one repeat, because they contain the same cases. Repeated holdouts
-        overlap; they, and folds without known repeats, have Nadeau & Bengio's variance s²·(1/J + ρ/(1 − ρ)) of J folds,
-        where ρ is the share of cases in a test set.
+        The repeats of a cross-validation contain the same cases, so all repeats count as one repeat. Repeated holdouts
+        have overlapping test sets. The mean over J holdouts has Nadeau & Bengio's variance s²·(1/J + ρ/(1 − ρ)), where
+        ρ is the share of cases in a test set. Folds whose repeats are unknown have the same variance.
         """
         if not predictions.repeated:
             return cls(folds, folds, folds - 1)
@@ -101,12 +105,12 @@ class Spread:
 
 
 def mean(values: Array, level: float = 0.95, spread: Spread | None = None) -> FoldInterval:
-    """Return the mean of each column over the folds with a value; folds count equally.
+    """Return the mean of each column over the rows with a value; each row of `values` is one fold.
 
     Notes
     -----
-    The interval is mean ± t·s/√K with K − 1 degrees of freedom, or with the numbers of `spread` if given. The limits
-    are NaN if only one fold has a value.
+    The interval is mean ± t·s/√K with K − 1 degrees of freedom for K folds. `spread` can replace K and the degrees of
+    freedom. The limits are NaN if only one fold has a value.
 
     Examples
     --------
@@ -132,11 +136,12 @@ def mean(values: Array, level: float = 0.95, spread: Spread | None = None) -> Fo
 
 
 def jackknife(value: Array, without: Array, level: float) -> FoldInterval:
-    """Return pooled values with jackknife intervals that omit each fold in turn.
+    """Return pooled values with jackknife intervals, which omit one fold at a time.
 
     Notes
     -----
-    The interval is value ± t·se, where se² = (K − 1)/K · Σ (vₖ − mean of all vₖ)² and vₖ is the value without fold k.
+    The interval is value ± t·se, with se² = (K − 1)/K · Σ (vₖ − v̄)². Here vₖ is the value without fold k, and v̄ is
+    the mean of the vₖ.
 
     References
     ----------
@@ -155,7 +160,7 @@ def jackknife(value: Array, without: Array, level: float) -> FoldInterval:
 
 
 def _t_quantile(df: Array, level: float) -> Array:
-    """Return the quantile of Student's t; NaN without degrees of freedom."""
+    """Return the two-sided quantile of Student's t distribution; NaN if `df` is 0."""
     # Rounding errors may turn 0 into a tiny number, for which the quantile overflows.
     return np.where(df > 0, special.stdtrit(np.maximum(df, 1e-3), (1 + level) / 2), np.nan)
 
@@ -178,18 +183,21 @@ _COUNT_CURVES: dict[str, Callable[[ThresholdCounts], CountCurve]] = {
 
 @dataclass(frozen=True)
 class FoldCurves:
-    """Curve of each fold and of all rows, for one model.
+    """Curves of one model: one for each fold, and the pooled curve.
 
     Attributes
     ----------
     curves : dict from fold to Curve
+        Curve of each fold.
     undefined : dict from fold to str
-        Why a fold has no curve.
+        Reason why the fold has no curve.
     pooled : Curve
-        Curve of the rows of all folds together.
+        Curve from the rows of all folds.
     curve_of : function from ThresholdCounts to Curve
-    predictions : Predictions of one model
-    masks : dict from fold to mask
+        Function that computes a curve.
+    predictions : Predictions
+        Predictions of one model.
+    masks : dict from fold to boolean array
         Rows of each fold, including folds without a curve.
     """
 
@@ -202,7 +210,7 @@ class FoldCurves:
 
     @cached_property
     def spread(self) -> Spread:
-        """Uncertainty of a mean of curves."""
+        """Effective number of folds for the mean of the curves."""
         return Spread.of(self.defined_rows, len(self.curves))
 
     @property
@@ -214,7 +222,7 @@ class FoldCurves:
 
     @cached_property
     def leave_one_out(self) -> list[Any] | None:
-        """Pooled curves that omit each fold in turn; None if one of them is undefined."""
+        """Pooled curves for the jackknife, each without one fold; None if one of these curves is undefined."""
         parts = list(self.masks.values())
         if self.predictions.repeated:
             # Folds of several repeats hold the same cases, so groups of cases are omitted instead.
@@ -231,12 +239,12 @@ class FoldCurves:
 
     @property
     def jackknife_name(self) -> str:
-        """Name of the jackknife for a band."""
+        """Name of the jackknife method for the label of a band."""
         return f"jackknife over {_GROUPS} groups of cases" if self.predictions.repeated else "jackknife over folds"
 
 
 def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: Strategy) -> FoldCurves:
-    """Return the curves of the folds; all calibration curves use the bins of the pooled curve.
+    """Return the curve of each fold and the pooled curve. All calibration curves use the bins of the pooled curve.
 
     Raises
     ------
@@ -261,16 +269,16 @@ def fold_curves(predictions: Predictions, kind: Kind, *, bins: int, strategy: St
             undefined[fold] = str(error)
     if not curves:
         first = next(iter(undefined.values()))
-        raise OneClassError(f"no fold has a {pooled.title}", hint=f"the first: {first}")
+        raise OneClassError(f"no fold has a {pooled.title}", hint=f"reason in the first fold: {first}")
     if undefined:
         listed = "; ".join(f"fold {fold}: {reason}" for fold, reason in undefined.items())
         many = f"{len(undefined)} of {len(masks)} folds"
-        warn(f"{many} have no {pooled.title} and are omitted from its mean ({listed})")
+        warn(f"{many} have no {pooled.title} and are omitted from the average ({listed})")
     return FoldCurves(curves, undefined, pooled, curve_of, predictions, masks)
 
 
 def _in_shared_bins(counts: ThresholdCounts, bins: int, strategy: Strategy) -> CurveOf:
-    """Return a calibration curve in the bins of all rows, so that folds can be averaged bin by bin."""
+    """Return a function that computes calibration curves in the bins of the pooled curve."""
     check.check_choice("strategy", strategy, ("uniform", "quantile"))
     pooled = calibration_curve(counts, bins=bins, strategy=strategy)
     assert isinstance(pooled, BinnedCalibrationCurve)
@@ -282,7 +290,11 @@ _STEPS = 200  # between 0 and 1, of curves that are not straight between their p
 
 
 class AveragePoints(NamedTuple):
-    """Points of an average: x, y of each fold (one row per fold), shared thresholds, and x of each fold."""
+    """Points for an average over folds; arrays by fold have one row per fold and one column per point.
+
+    `x` has the points of the average, and `y` the values of the folds. `threshold` has the threshold of each point, if
+    it is the same for all folds. `x_of_folds` has x by fold, if x differs between folds.
+    """
 
     x: Array
     y: Array
@@ -291,14 +303,14 @@ class AveragePoints(NamedTuple):
 
 
 class _Position(NamedTuple):
-    """Positions between neighbouring entries of a row, with the fraction of the distance from the lower entry."""
+    """Positions in a sorted array: index of the lower neighbour, and fraction of the distance to the next entry."""
 
     low: Array
     share: Array
 
     @classmethod
     def find(cls, x: Array, among: Array, *, first: bool) -> "_Position":
-        """Find x in non-decreasing numbers; among equal numbers take the first or the last."""
+        """Return the positions of x in the sorted array `among`; take the first or the last of equal entries."""
         last = among.size - 1
         if first:
             high = np.searchsorted(among, x, side="left").clip(max=last)
@@ -310,21 +322,21 @@ class _Position(NamedTuple):
         return cls(low, np.where(exact, 0.0, (x - among[low]) / np.where(exact, 1.0, width)))
 
     def mix(self, values: Array) -> Array:
-        """Interpolate other values of the same points at these positions."""
+        """Interpolate an array linearly at these positions."""
         high = np.minimum(self.low + 1, values.size - 1)
         return values[self.low] + self.share * (values[high] - values[self.low])
 
     def after_nobody(self) -> "_Position":
-        """Replace the point "nobody positive", where a ratio is 0/0, by the next point."""
+        """Replace the point without predicted positives, at which precision is 0/0, by the next point."""
         return self._replace(low=np.maximum(self.low, (self.share == 0).astype(self.low.dtype)))
 
 
 @dataclass(frozen=True)
 class Vertical:
-    """Return y of each fold at given x; by default at the x of the points of all folds.
+    """Values for the vertical average: y of each fold at each x of `grid`, by default at every x in any fold.
 
-    Where the curve of a fold jumps, there are two points at the same x, before and after the jump. The area under the
-    straight lines between the points is then the mean of the folds' areas.
+    If the curve of a fold jumps at some x, the average has two points at this x, before and after the jump. The area
+    under the average curve is then the mean of the areas of the folds.
     """
 
     curves: Sequence[Curve]
@@ -353,7 +365,7 @@ class Vertical:
 
 
 def _thinned(values: Array) -> Array:
-    """Return the distinct values, or a sample evenly spaced by rank if there are too many."""
+    """Return the sorted distinct values, or 20,000 of them with evenly spaced ranks if there are more."""
     distinct = np.unique(values[~np.isnan(values)])
     if distinct.size <= _MOST_POINTS:
         return distinct
@@ -370,21 +382,21 @@ def _y_at(curve: CountCurve, x: Array, *, first: bool) -> Array:
 
 @dataclass(frozen=True)
 class ByThreshold:
-    """Return the points of each fold at given thresholds; by default at every score."""
+    """Points for the threshold average: x and y of each fold at each threshold, by default at every score."""
 
     curves: Sequence[CountCurve]
     grid: Array | None
 
     @cached_property
     def _thresholds(self) -> Array:
-        """Return the thresholds: finite, decreasing, in the type of the scores."""
+        """Return the finite thresholds in decreasing order, with the data type of the scores."""
         if self.grid is not None:
             return np.unique(self.grid)[::-1]
         return _thinned(np.concatenate([curve.counts.threshold for curve in self.curves]))[::-1]
 
     @cached_property
     def _counts(self) -> list[tuple[Array, Array]]:
-        """Return the true and false positives of each fold, at infinity and at the thresholds."""
+        """Return the numbers of true and false positives of each fold, at an infinite threshold and each threshold."""
         counts = []
         for curve in self.curves:
             scores = curve.counts.threshold
@@ -406,8 +418,10 @@ class ByThreshold:
         return AveragePoints(mean(stacked).value, np.stack(y), after_infinity(self._thresholds), stacked)
 
     def at(self, x: Array) -> Array:
-        """Interpolate between neighbouring thresholds, with one fraction for all folds, to reach the requested mean
-        x."""
+        """Return y of each fold at the mean x.
+
+        The position between two neighbouring thresholds is the same for all folds.
+        """
         mean_x = self.points.x
         # If several thresholds have the requested recall, take the precision at the highest of them.
         first = isinstance(self.curves[0], rate_curves.PrecisionRecallCurve)
@@ -420,7 +434,7 @@ class ByThreshold:
 
 @dataclass(frozen=True)
 class ByBin:
-    """Return the points of each fold's calibration curve in common bins; NaN for an empty bin."""
+    """Points for the average of calibration curves: x and y of each fold in common bins; NaN for an empty bin."""
 
     curves: Sequence[BinnedCalibrationCurve]
 
@@ -438,7 +452,7 @@ class ByBin:
 
 
 class CountedRoc(CountCurve):
-    """Number of true positives (y) by number of false positives (x)."""
+    """ROC curve with the number of false positives as x and the number of true positives as y."""
 
     title = "ROC curve in counts"
     x_name = "fp"
@@ -450,10 +464,10 @@ class CountedRoc(CountCurve):
 
 @dataclass(frozen=True)
 class ByFalsePositives:
-    """Return the true positives of each fold at 0, 1, 2, … false positives.
+    """Number of true positives of each fold at 0, 1, 2, … false positives.
 
-    Within a tie, true and false positives are counted in proportion. Beyond the number of its negatives, a fold counts
-    all its positives. The last point contains all rows.
+    Tied scores are interpolated linearly. If x exceeds the number of negatives of a fold, the value of the fold is its
+    number of positives. At the last point, all rows of each fold are predicted positive.
     """
 
     curves: Sequence[CountedRoc]
@@ -464,7 +478,7 @@ class ByFalsePositives:
             counts = curve.counts.require_levels("an average of counts")
             if (counts.neg % 1).any():
                 subject, hint = "method='false_positives'", "use 'vertical'"
-                raise WeightError(subject, expected="whole numbers of negatives", got="broken weights", hint=hint)
+                raise WeightError(subject, expected="integer weights", got="fractional weights", hint=hint)
         most = int(max(curve.counts.n_neg for curve in self.curves))
         x = np.arange(most + 1, dtype=np.float64)
         rows = []
@@ -481,7 +495,7 @@ class ByFalsePositives:
 
 
 FoldAverage = Vertical | ByThreshold | ByBin | ByFalsePositives
-"""Methods of averaging; each has `points`, and `at` returns y of each fold at any x (one row per fold)."""
+"""Methods of averaging. `points` has the points of the average. `at(x)` returns y with one row per fold."""
 
 
 _DRAWN = 201  # points of a bent curve as it is drawn: every half per cent
@@ -490,13 +504,16 @@ _ENOUGH = 2000  # points are more than a plot has pixels across
 
 @dataclass(frozen=True)
 class Areas(Result):
-    """Area under the pooled curve, and mean area of the folds; the two differ.
+    """Area under the pooled curve, and mean of the areas under the curves of the folds.
 
     Attributes
     ----------
     name : str
-        Name of the area.
-    pooled, mean : Estimate
+        Name of the area, such as "AUC".
+    pooled : Estimate
+        Area under the curve from the rows of all folds.
+    mean : Estimate
+        Mean over folds of the area under the curve of the fold.
     """
 
     name: str
@@ -509,7 +526,7 @@ class Areas(Result):
 
 @dataclass(frozen=True)
 class Averaged:
-    """Points of an average curve with their intervals, and interpolation between the points."""
+    """Points of an average curve with intervals, and a function `at` that interpolates between the points."""
 
     x: Array
     y: FoldInterval
@@ -522,30 +539,31 @@ class Averaged:
 class AverageCurve(Curve):
     """Average curve over folds, with a confidence band.
 
-    Made by `rocscope.evaluation.average_curve`.
+    `rocscope.evaluation.average_curve` returns this result.
 
     Attributes
     ----------
-    x, y, threshold : arrays
-        Points of the average. Thresholds are NaN if the folds have different thresholds at a point.
-    folds_at : array
-        Number of folds at each point.
+    x, y, threshold : arrays of p
+        Points of the average. A threshold is NaN if the folds have different thresholds at this point.
+    folds_at : array of p
+        Number of folds in the average at each point.
     band : Band or None
-        Interval of y; None with only one fold.
+        Confidence band of y; None if there is only one fold.
     x_band : Band or None
-        For a threshold average, the interval of x at each point; otherwise None.
+        Confidence band of x for a threshold average; otherwise None.
     method : str
         Description of the averaging method.
     model : str
+        Name of the model.
     folds : dict from fold to Curve
-        Curve of each fold. In a mean, every fold has the same weight; in the pooled curve, every row has.
+        Curve of each fold.
     undefined : dict from fold to str
-        Why a fold has no curve.
+        Reason why the fold has no curve.
     pooled : Curve
-        Curve of the rows of all folds together, including folds without a curve.
+        Curve from the rows of all folds, including folds without a curve.
     areas : Areas or None
-        Area of the pooled curve, and mean area of the folds. None for lift and calibration, which have no area, and for
-        lift charts, whose areas are numbers of positives (`area` returns the mean of the folds).
+        Area of the pooled curve, and mean area of the folds. `areas` is None for lift, lift charts and calibration. For
+        lift charts, the method `area` returns the mean of the folds.
     """
 
     title = "average over folds"
@@ -569,21 +587,21 @@ class AverageCurve(Curve):
 
     @property
     def _first(self) -> Curve:
-        """Curve of the first fold; all have the same axes."""
+        """Curve of the first fold; all curves have the same axes."""
         return next(iter(self.folds.values()))
 
     @property
     def x_name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Name of the folds' x axis."""
+        """Name of the x axis."""
         return self._first.x_name
 
     @property
     def y_name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Name of the folds' y axis."""
+        """Name of the y axis."""
         return self._first.y_name
 
     def at(self, x: Any) -> Any:
-        """Return the average y at `x`; between points, y is that of random mixtures of neighbouring thresholds.
+        """Return the average y at `x`. Between two points, y is interpolated as described in `average_curve`.
 
         Examples
         --------
@@ -595,7 +613,7 @@ class AverageCurve(Curve):
         return scalar(self._at(x.reshape(-1)).reshape(x.shape))
 
     def drawn(self) -> tuple[Array, Array]:
-        """Return the points, with additional ones where the average is not straight."""
+        """Return x and y for drawing, with additional points for averages of precision and lift."""
         if self.x.size > _ENOUGH or self.y_name not in ("precision", "lift"):
             return self.x, self.y
         more = np.setdiff1d(np.linspace(self.x[0], self.x[-1], _DRAWN), self.x)
@@ -603,33 +621,37 @@ class AverageCurve(Curve):
         return np.insert(self.x, index, more), np.insert(self.y, index, self.at(more))
 
     def plot(self, ax: Any = None, *, band: Band | bool | None = None, **line: Any) -> Any:
-        """Draw the average with its band, and the curves of the folds; a threshold average has crosses.
+        """Draw the average with its confidence band, and the curves of the folds.
+
+        A threshold average has crosses in place of the band. Each cross shows the intervals of x and y.
 
         Parameters
         ----------
         ax : Axes, optional
+            Axes to draw on.
         band : Band or bool, optional
-            Band to draw instead of `self.band`; False draws none.
+            Band to draw instead of the attribute `band`; False draws no band.
         **line
             Options for the line of the average, as in ``Axes.plot``.
 
         Returns
         -------
         Axes
+            Axes with the drawing.
         """
         if band is None or band is True:
             band = self.band if self.x_band is None else None
         return super().plot(ax, band=band or None, **line)
 
     def columns(self) -> dict[str, Array]:
-        """Return the points with their interval limits and number of folds."""
+        """Return columns with the points, interval limits and numbers of folds."""
         low = high = np.full(self.x.size, np.nan)
         if self.band is not None:
             low, high = self.band.low, self.band.high
         return super().columns() | {"low": low, "high": high, "folds": self.folds_at}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the points, the areas, the curves of the folds and the reasons for missing curves, ready for JSON."""
+        """Return a dict for JSON with points, areas, curves of the folds, and the reasons for missing curves."""
         facts = {
             "of": self._first.title,
             "model": self.model,
@@ -675,45 +697,48 @@ def average_curve(
     strategy: Strategy = "uniform",
     level: float = 0.95,
 ) -> AverageCurve:
-    """Average the curves of the folds, with a confidence band.
+    """Average the curves of cross-validation folds, with a confidence band.
 
     Parameters
     ----------
     predictions : Predictions with a fold column
+        Out-of-fold predictions, for example from `evaluate`.
     kind : {"roc", "gain", "lift", "lift_chart", "precision_recall", "calibration"}
-        Kind of the curves. A mean lift chart counts the true positives of one fold, a pooled lift chart those of all
-        folds.
+        Kind of the curves.
     method : {"vertical", "threshold", "false_positives", "pooled"}
-        "vertical" takes the mean of y at each x; "threshold" the mean of x and y at each threshold. "false_positives"
-        (ROC curves only) takes the mean number of true positives at each number of false positives. "pooled" is one
-        curve of the rows of all folds; it assumes that scores have the same meaning in all folds.
+        "vertical" computes the mean of y at each x. "threshold" computes the mean of x and the mean of y at each
+        threshold. "false_positives" (ROC curves only) computes the mean number of true positives at each number of
+        false positives. "pooled" computes one curve from the rows of all folds; the scores of all folds must have the
+        same scale.
     model : str, optional
-        Name of the model; may be omitted if there is only one.
+        Name of the model. By default, the only model of the predictions.
     grid : array, optional
-        Values of x for a vertical average, or thresholds for a threshold average. By default all values that occur in
-        any fold, at most 20,000 of them.
+        Values of x for a vertical average, or thresholds for a threshold average. By default, all values that occur in
+        any fold, up to 20,000 values.
     bins, strategy : see `rocscope.calibration_curve`
-        All folds have the same bins, ``"uniform"`` or ``"quantile"`` (quantiles of all rows).
+        Bins of calibration curves. All folds have the same bins. With ``"quantile"``, the bin edges are quantiles of
+        the scores in all rows.
     level : float
-        Confidence level of the band and the areas.
+        Confidence level of the band and of the intervals of areas.
 
     Returns
     -------
     AverageCurve
-        Its `areas` has the area of the pooled curve and the mean area of the folds, as two separate numbers.
+        Points of the average curve, with a confidence band. Its attribute `areas` has the area of the pooled curve and
+        the mean of the areas of the folds.
 
     Raises
     ------
     InputError
-        If the fold column is missing, or an option does not fit the curve.
+        If the fold column is missing, or if `method` or `grid` does not apply to this kind of curve.
     OneClassError
-        If no fold has the classes that the curve needs.
+        If every fold lacks a class that the curve needs.
 
     Warns
     -----
     RocscopeWarning
-        If some folds have no curve. They are omitted from means and listed in `undefined`; the pooled curve includes
-        their rows.
+        If some folds have no curve. The average omits these folds, but the pooled curve includes their rows. The
+        attribute `undefined` lists the folds with the reasons.
 
     See Also
     --------
@@ -721,17 +746,19 @@ def average_curve(
 
     Notes
     -----
-    In a mean, every fold has the same weight, whatever its number of rows; in the pooled curve, every row (weight) has
-    the same weight. Bands are pointwise: mean ± t·s/√K with the standard deviation s of the K folds. The pooled curve
-    has a jackknife band that omits one fold at a time. Repeats are not new data: for a repeated cross-validation, K is
-    the number of folds in one repeat. For repeated holdouts the variance is s²·(1/K + ρ/(1 − ρ)), where ρ is the share
-    of test cases. Folds of a cross-validation share training rows, so these bands ignore part of the variation between
-    training samples and are too narrow for new training data.
+    In an average, every fold has the same weight. In the pooled curve, every row has the same weight, or its sample
+    weight. A lift chart counts true positives: the average counts them per fold, and the pooled chart in all folds.
 
-    Ties are straight lines in ROC and gain curves. Precision and lift are interpolated by random mixtures of
-    neighbouring thresholds, which is a hyperbola, not a line. The area under the vertical average is the mean of the
-    folds' areas (ROC, gain). With "false_positives", a fold counts all its positives beyond the number of its
-    negatives. The running time is O(K · points) after ranking.
+    Confidence bands are pointwise. The band of an average over K folds is mean ± t·s/√K, where s is the standard
+    deviation over folds. The pooled curve has a jackknife band that omits one fold at a time. For a repeated
+    cross-validation, K is the number of folds in one repeat, because repeats are not new data. For repeated holdouts,
+    the variance is s²·(1/K + ρ/(1 − ρ)), where ρ is the share of cases in a test set. The bands are too narrow for
+    models trained on new data, because the folds share training rows.
+
+    ROC and gain curves are interpolated linearly between two points. For precision and lift, one of the two thresholds
+    is chosen at random, which gives a hyperbola (Davis & Goadrich 2006). The area under the vertical average is the
+    mean of the areas of the folds (ROC and gain curves). With "false_positives", if x exceeds the number of negatives
+    of a fold, the value of the fold is its number of positives. The running time is O(K · points) after ranking.
 
     References
     ----------
@@ -758,16 +785,14 @@ def average_curve(
             raise InputError("method='false_positives'", expected="kind='roc'", got=repr(kind), hint="use 'vertical'")
         folds = replace(folds, curves={fold: CountedRoc(curve.counts) for fold, curve in folds.curves.items()})
     if grid is not None and (method not in ("vertical", "threshold") or (method, kind) == ("threshold", "calibration")):
-        raise InputError(
-            "grid", expected="none for this average", got="one", hint="a grid has values of x or thresholds"
-        )
+        raise InputError("grid", expected="None for this method and kind", got="an array", hint="omit grid")
     averaged = _pooled(folds, level) if method == "pooled" else _mean_curve(folds, method, grid, level)
     of_curve = _areas(folds, kind, level)
     return AverageCurve(averaged, method=_NAMES[method], model=name, folds=folds, areas=of_curve, level=level)
 
 
 def _mean_curve(folds: FoldCurves, method: Method, grid: Any, level: float) -> Averaged:
-    """Return the mean of the folds' curves."""
+    """Return the average of the curves of the folds."""
     curves = list(folds.curves.values())
     first = curves[0]
     grid = None if grid is None else np.unique(check.check_scores(grid, name="grid"))
@@ -794,7 +819,7 @@ def _mean_curve(folds: FoldCurves, method: Method, grid: Any, level: float) -> A
 
 
 def _pooled(folds: FoldCurves, level: float) -> Averaged:
-    """Return the curve of all rows, with the jackknife over folds."""
+    """Return the curve from all rows, with a jackknife band over folds."""
     curve = folds.pooled
     # The mean of a single row has the values of the curve, without limits.
     y = mean(np.atleast_2d(curve.y))
@@ -809,7 +834,7 @@ def _pooled(folds: FoldCurves, level: float) -> Averaged:
 
 
 def _areas(folds: FoldCurves, kind: Kind, level: float) -> Areas | None:
-    """Return the area under the pooled curve and the mean of the folds' areas; None if the curve has no area."""
+    """Return the area of the pooled curve and the mean area of the folds; None if this kind of curve has no area."""
     if kind not in _AREAS:
         return None
     if kind == "roc":  # whose areas have intervals of their own

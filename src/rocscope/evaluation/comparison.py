@@ -1,20 +1,20 @@
 """Compare models over the folds of one data set, or over several data sets.
 
-Four public functions, in the order of this file:
+The file contains four public functions, in this order:
 
 - `compare_folds` tests the mean difference over the folds of one data set. Folds share training rows, so their values
   are correlated and a plain t-test rejects too often. Nadeau & Bengio enlarge the variance of the mean from s²/n to
-  s²·(1/n + ρ/(1 − ρ)), where each fold tests the share ρ of the rows. Dietterich's and Alpaydin's tests need five
-  repeats of two folds instead.
-- `practical_equivalence` interprets the same t distribution as a posterior. It returns the probabilities that a model
-  is better, worse, or within a region of practical equivalence.
-- `compare_datasets` treats data sets as independent, with differences of unequal size. It uses Wilcoxon's signed-rank
-  test, the Hodges–Lehmann estimate, and the interval that inverts the test.
-- `friedman` ranks three or more models on each data set: Friedman's χ², Iman & Davenport's F, and Nemenyi's test of
-  each pair.
+  s²·(1/n + ρ/(1 − ρ)), where ρ is the share of rows in one test fold. Dietterich's and Alpaydin's tests need five
+  repeats of two folds.
+- `practical_equivalence` returns the probabilities that a model is better, worse or practically equivalent. The
+  posterior is the t distribution of Nadeau & Bengio.
+- `compare_datasets` treats data sets as independent. It uses Wilcoxon's signed-rank test and the Hodges–Lehmann
+  estimate. The interval contains the differences that the test does not reject.
+- `friedman` ranks three or more models on each data set. It uses Friedman's χ², Iman & Davenport's F, and Nemenyi's
+  test for each pair of models.
 
-Every function first turns its input, arrays or Predictions, into a table: `FoldScores` (models × folds) or
-`ResultTable` (data sets × models).
+Every function first converts arrays or Predictions into a table: `FoldScores` (models × folds) or `ResultTable` (data
+sets × models).
 """
 
 from collections.abc import Mapping
@@ -42,20 +42,22 @@ from rocscope.sample import is_segmented, refusal
 
 @dataclass(frozen=True, eq=False)
 class FoldScores:
-    """A metric of m models on the same n folds.
+    """Values of one metric for m models on the same n folds.
 
     Attributes
     ----------
     models : tuple of m names
+        Names of the models.
     values : m × n array
-        Folds of one repeat are adjacent columns.
+        Values of the metric, one row per model and one column per fold. Folds of one repeat are adjacent columns.
     repeats : int or None
-        Number of repeats of the folds; None if unknown.
+        Number of repeats of the cross-validation; None if unknown.
     test_share : float or None
-        Share of the rows that a fold tests; None if unknown.
+        Number of test rows in a fold, divided by the number of all rows; None if unknown.
     quantity : str
+        Name of the metric.
     sign : int
-        −1 where a small value is good.
+        1 if large values of the metric are good, −1 if small values are good.
     """
 
     models: tuple[str, ...]
@@ -69,24 +71,24 @@ class FoldScores:
     def variance_factor(self) -> float:
         """Variance of the mean of the n fold values, divided by the sample variance of the fold values.
 
-        It is 1/n + ρ/(1 − ρ) for n folds that each test the share ρ of the rows (Nadeau & Bengio 2003). The second term
-        allows for shared training rows.
+        The factor is 1/n + ρ/(1 − ρ), where ρ is the share of rows in one test fold (Nadeau & Bengio 2003). The second
+        term allows for training rows that folds share.
 
         Raises
         ------
         InputError
-            If the test share was not given and cannot be derived from the folds.
+            If `test_share` was not passed and cannot be computed from the folds.
         """
         share = self.test_share
         if share is None:
-            hint = "0.1 for ten-fold cross-validation; or pass arrays of repeats × folds"
-            raise InputError("test_share", expected="the share of the rows that a fold tests", hint=hint)
+            hint = "pass 0.1 for ten-fold cross-validation, or pass arrays of repeats × folds"
+            raise InputError("test_share", expected="the share of rows in one test fold", got="None", hint=hint)
         return 1 / self.values.shape[1] + share / (1 - share)
 
     def mean_difference(self, i: int, j: int) -> tuple[float, float]:
-        """Return the mean over folds of model j minus model i, and its standard error.
+        """Return the mean difference between models over the folds, model j − model i, and its standard error.
 
-        The standard error is computed from the differences, so it is exactly 0 if all differences are equal.
+        The standard error is exactly 0 if the difference is the same in all folds.
         """
         difference = self.values[j] - self.values[i]
         variance = difference.var(ddof=1) * self.variance_factor if np.ptp(difference) else 0.0
@@ -94,14 +96,14 @@ class FoldScores:
 
 
 def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = None) -> FoldScores:
-    """Return the values of at least two models from arrays, or from predictions with folds.
+    """Convert arrays, or predictions with folds, to a table of metric values by model and fold.
 
     Raises
     ------
     PairingError
         If models have different numbers of folds.
     InputError
-        If there are fewer than two models or folds, or no fold column.
+        If there are fewer than two models or fewer than two folds, or if the predictions have no fold column.
     ScoreError
         If a value is missing or infinite.
     """
@@ -131,7 +133,8 @@ def _fold_scores_of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
         raise ShapeError(f"scores[{first!r}]", expected="folds, or repeats × folds", got=f"{len(shape)} dimensions")
     for name, values in arrays.items():
         if values.shape != shape:
-            raise PairingError("scores", expected=f"{shape} as of {first!r}", got=f"{values.shape} of {name!r}")
+            got = f"shape {values.shape} for {name!r}"
+            raise PairingError("scores", expected=f"shape {shape} as for {first!r}", got=got)
         if values.dtype.kind not in "iuf":
             got = f"values of type {values.dtype}"
             raise ScoreError(f"scores[{name!r}]", expected="finite numbers", got=got)
@@ -164,7 +167,7 @@ def _fold_scores_of_predictions(preds: AnyPredictions, metric: Metric) -> FoldSc
             value = measure.of(part.select(models=[model]), responses.get(model, ""))
             if not np.isfinite(value):
                 subject = f"{measure.name} of {model!r} in fold {fold!r}"
-                hint = "it is undefined if the fold lacks a class"
+                hint = "the metric can be undefined if the fold lacks a class"
                 raise ScoreError(subject, expected="a number", got=f"{value}", hint=hint)
             values[row, column] = value
     distinct, folds_per_repeat = np.unique(repeats, return_counts=True)
@@ -197,38 +200,40 @@ def compare_folds(
     level: float = 0.95,
     adjust: inference.PValueAdjust = "holm",
 ) -> inference.Comparisons:
-    """Test differences between models in a metric over the folds of one data set.
+    """Test whether models differ in a metric over the folds of one data set.
 
     Parameters
     ----------
     scores : mapping from model name to array of folds, or of repeats × folds; or predictions with a fold column
-        Values of the metric by model and fold; or predictions from `evaluate`, with two or more classes. All models
-        must have the same folds.
+        Values of the metric for each model and fold, or the predictions returned by `evaluate`. All models must have
+        the same folds.
     method : {"corrected_t", "5x2_t", "5x2_f"}
-        Nadeau & Bengio's corrected resampled t-test; for five repeats of two folds also Dietterich's t-test and
-        Alpaydin's combined F-test.
+        "corrected_t" is Nadeau & Bengio's corrected resampled t-test. "5x2_t" is Dietterich's t-test and "5x2_f" is
+        Alpaydin's combined F-test. The last two tests need five repeats of two folds.
     metric : str, Context, CostMatrix or function
-        Metric that is computed in each fold if `scores` are predictions; see `bootstrap_632`. Metrics of decisions
-        use the models' decisions, or a threshold of 0.5 if the predictions contain no decisions.
+        Metric to compute in each fold if `scores` are predictions; see `bootstrap_632`. Metrics of decisions use the
+        decisions in the predictions, or a threshold of 0.5 if there are no decisions.
     test_share : float, optional
-        Share of the rows that a fold tests, such as 0.1 in ten-fold cross-validation. The default is 1/folds if
-        `scores` are arrays of repeats × folds, or predictions in which each repeat tests every row. Otherwise pass
-        the share.
+        Share of rows in one test fold, such as 0.1 in ten-fold cross-validation. The default is 1/folds for arrays of
+        repeats × folds, and for predictions in which each repeat tests every row. In all other cases it is required.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
     Comparisons
-        Mean differences over the folds, second − first. Only the corrected t-test has intervals.
+        Mean difference over the folds (second − first) and p-value for each pair of models. Only "corrected_t" also
+        gives intervals.
 
     Raises
     ------
     InputError
-        If the share of test rows is unknown, or a one-sided F-test is requested.
+        If `test_share` is required but missing, or if a one-sided F-test is requested.
     ShapeError
-        If the method needs five repeats of two folds, and `scores` have other folds.
-    PairingError, ScoreError
-        If models have different folds, or the metric is undefined in a fold (an AUC needs both classes).
+        If the method needs five repeats of two folds, but `scores` have other folds.
+    PairingError
+        If models have different folds.
+    ScoreError
+        If the metric is undefined in a fold. For example, the AUC needs both classes.
 
     See Also
     --------
@@ -236,17 +241,19 @@ def compare_folds(
 
     Notes
     -----
-    Folds share training rows. Their values are therefore not independent, and a plain t-test rejects too often. Let d
-    be the differences in all n folds, s² their variance, and ρ = test_share/(1 − test_share):
+    Folds share training rows. The values of the folds are therefore not independent, and a plain t-test rejects too
+    often. Let d be the differences between two models in the n folds, s² the variance of d, dᵢⱼ the difference in fold
+    j of repeat i, and ρ = test_share/(1 − test_share). The test statistics are:
 
-    - corrected t: mean(d)/√(s²·(1/n + ρ)), n − 1 degrees of freedom;
-    - 5×2 t: d₁₁/√(Σs²ᵢ/5) with s²ᵢ = Σⱼ(dᵢⱼ − d̄ᵢ)², five degrees of freedom. The numerator is the first difference, so
-      the p-value depends on the order of the folds;
-    - 5×2 F: Σd²/(2Σs²ᵢ) with 10 and 5 degrees of freedom (`df` is the latter); it does not depend on the order.
+    - corrected t: mean(d)/√(s²·(1/n + ρ)), with n − 1 degrees of freedom.
+    - 5×2 t: d₁₁/√(Σs²ᵢ/5) with s²ᵢ = Σⱼ(dᵢⱼ − d̄ᵢ)² and five degrees of freedom. The numerator is the first difference,
+      so the p-value depends on the order of the folds.
+    - 5×2 F: Σd²/(2Σs²ᵢ) with 10 and 5 degrees of freedom (`df` is 5). The p-value does not depend on the order of the
+      folds.
 
-    The correction is an approximation. It assumes that the correlation between folds equals test_share, which cannot be
-    checked with data. The tests compare learning algorithms on training sets of this size; use `compare` for two fitted
-    models on one test set.
+    The corrected t-test is approximate. It assumes that the correlation between folds equals test_share. Data cannot
+    show whether this assumption holds. All three tests compare learning algorithms on training sets of this size. To
+    compare two fitted models on one test set, use `compare`.
 
     References
     ----------
@@ -271,14 +278,14 @@ def compare_folds(
 
 
 def corrected_covariance(table: FoldScores) -> Array:
-    """Return the covariance (m × m) of the means over folds, corrected for the training rows that folds share."""
+    """Return the covariance matrix (m × m) of the models' means over folds, corrected for shared training rows."""
     return np.atleast_2d(np.cov(table.values)) * table.variance_factor
 
 
 def _corrected_t(
     table: FoldScores, hypothesis: inference.Hypothesis, adjust: inference.PValueAdjust
 ) -> inference.Comparisons:
-    """Compare means over folds with Nadeau & Bengio's corrected resampled t-test."""
+    """Compare models with Nadeau & Bengio's corrected resampled t-test."""
     method = "corrected resampled t"
     n = table.values.shape[1]
     covariance = corrected_covariance(table)
@@ -298,11 +305,12 @@ def _corrected_t(
 def _five_by_two(
     table: FoldScores, hypothesis: inference.Hypothesis, method: str, adjust: inference.PValueAdjust
 ) -> inference.Comparisons:
-    """Compare five repeats of two folds, with Dietterich's t-test or Alpaydin's combined F-test."""
+    """Compare models over five repeats of two folds, with Dietterich's t-test or Alpaydin's combined F-test."""
     n = table.values.shape[1]
     if table.repeats is None or (table.repeats, n // table.repeats) != _FIVE_BY_TWO:
-        got = f"{n} folds" if table.repeats is None else f"{table.repeats} × {n // table.repeats}"
-        raise ShapeError(f"method={method!r}", expected="five repeats of two folds (arrays of 5 × 2)", got=got)
+        got = f"{n} folds" if table.repeats is None else f"{table.repeats} repeats of {n // table.repeats} folds"
+        hint = "arrays have the shape 5 × 2"
+        raise ShapeError(f"method={method!r}", expected="5 repeats of 2 folds", got=got, hint=hint)
     if method == "5x2_f" and (hypothesis.alternative, hypothesis.test) != ("two-sided", "difference"):
         hint = "use method='5x2_t' or 'corrected_t'"
         raise InputError("method='5x2_f'", expected="a two-sided test", got=hypothesis.aim, hint=hint)
@@ -349,16 +357,16 @@ _METHOD = "Bayesian correlated t"
 
 @dataclass(frozen=True, repr=False)
 class PracticalComparison(inference.Comparison):
-    """Posterior probabilities of second − first over folds.
+    """Posterior probabilities that the first model is better, both are equivalent, or the second is better.
 
     Parameters
     ----------
     first, second, difference, statistic, p_value, method, … : see `Comparison`
-        As in `Comparison`, but the interval is a credible interval, and there is no statistic or p-value.
+        `difference` (second − first) has a credible interval. `statistic` and `p_value` are NaN.
     rope : float
-        Differences from −rope to rope are too small to matter.
+        Limit of the region of practical equivalence. Differences from −rope to rope are too small to matter.
     first_better, equivalent, second_better : float
-        Probabilities that second − first is below −rope, from −rope to rope, and above rope; they sum to 1.
+        Probabilities that second − first is below −rope, from −rope to rope, and above rope. Their sum is 1.
 
     Examples
     --------
@@ -385,14 +393,14 @@ class PracticalComparison(inference.Comparison):
 def practical_equivalence(
     scores: Any, rope: float, *, metric: Metric = "auc", test_share: float | None = None, level: float = 0.95
 ) -> inference.Comparisons:
-    """Compute the probabilities that one model is better, worse or practically equivalent, from values over folds.
+    """Compute the probabilities that one model is better, worse or practically equivalent to another model.
 
     Parameters
     ----------
     scores, metric, test_share : see `compare_folds`
     rope : float
-        Region of practical equivalence: differences from −rope to rope are too small to matter, such as 0.01 for
-        accuracy. With 0, a model is either better or worse.
+        Limit of the region of practical equivalence. Differences from −rope to rope are too small to matter; for
+        accuracy, 0.01 is a common choice. With 0, the probability of equivalence is 0.
     level : float
         Probability of the credible intervals, such as 0.95.
 
@@ -404,7 +412,7 @@ def practical_equivalence(
     Raises
     ------
     InputError
-        If rope is negative, or the share of test rows is unknown.
+        If `rope` is negative, or if `test_share` is required but missing.
 
     See Also
     --------
@@ -412,11 +420,11 @@ def practical_equivalence(
 
     Notes
     -----
-    With a flat prior, the posterior of the mean difference is a Student distribution with n − 1 degrees of freedom. Its
-    centre is the mean of the n folds, its scale √(s²·(1/n + ρ)), as in Nadeau & Bengio's test (`compare_folds`). The
-    probabilities are numerically equal to one-sided p-values of that test, but they are probabilities of the
-    hypotheses. If the difference is the same in all folds, its side has probability 1. If it is 0 in all folds and rope
-    is 0, each side has probability 1/2.
+    With a flat prior, the posterior of the mean difference is a Student distribution with n − 1 degrees of freedom. The
+    centre is the mean difference over the n folds. The scale is √(s²·(1/n + ρ)), with s² and ρ as in `compare_folds`.
+    Each probability equals a one-sided p-value of the corrected t-test, but it is a probability of the hypothesis. If
+    the difference is the same in all folds, one of the three probabilities is 1. If the difference is 0 in all folds
+    and `rope` is 0, `first_better` and `second_better` are both 1/2.
 
     References
     ----------
@@ -466,26 +474,29 @@ def practical_equivalence(
 
 
 def _probability_above_zero(centre: float, scale: float, df: int) -> float:
-    """Return P(X > 0) of a Student distribution around `centre`; if the scale is 0, X equals the centre."""
+    """Return P(X > 0) for a Student distribution of X; if `scale` is 0, X is always equal to `centre`."""
     return float(stats.t.cdf(centre / scale, df)) if scale else float(centre > 0)
 
 
 ROUNDING = 2.0**-44
-"""Relative tolerance for ties, 13 digits. A double has 52 bits after the first; means over folds and differences of
-metrics have rounding errors in the lowest bits, for which 8 bits are allowed."""
+"""Relative tolerance for ties, about 13 digits. A double has 52 bits after the first bit. The lowest 8 bits may differ,
+because means over folds and differences of metrics have rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class ResultTable:
-    """A metric of m models on N data sets.
+    """Values of one metric for m models on N data sets.
 
     Attributes
     ----------
     models : tuple of m names
+        Names of the models.
     values : N × m array
+        Values of the metric, one row per data set and one column per model.
     quantity : str
+        Name of the metric.
     sign : int
-        −1 where a small value is good.
+        1 if large values of the metric are good, −1 if small values are good.
     """
 
     models: tuple[str, ...]
@@ -495,12 +506,12 @@ class ResultTable:
 
 
 def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
-    """Return the table from arrays by model, a frame with a column per model, or predictions by data set.
+    """Convert arrays, a data frame or predictions to a table of metric values by data set and model.
 
     Raises
     ------
     InputError
-        If there are fewer than two models or data sets.
+        If there are fewer than two models or fewer than two data sets.
     PairingError
         If models have different numbers of data sets, or data sets have different models.
     ScoreError
@@ -537,13 +548,13 @@ def _results_of_arrays(results: Mapping[Any, Any]) -> ResultTable:
                 f"results[{name!r}]", expected="one value per data set", got=got, hint="average over folds"
             )
         if values.size != columns[first].size:
-            expected = f"{columns[first].size} values, as for {first!r}"
-            raise PairingError("results", expected=expected, got=f"{values.size} of {name!r}")
+            expected = f"length {columns[first].size} as for {first!r}"
+            raise PairingError("results", expected=expected, got=f"length {values.size} for {name!r}")
         if values.dtype.kind not in "iuf":
             raise ScoreError(f"results[{name!r}]", expected="numbers", got=f"values of type {values.dtype}")
         if not np.isfinite(values).all():
             got = check.count_and_first(~np.isfinite(values), "missing or infinite")
-            hint = "omit data sets without a value for a model"
+            hint = "omit data sets in which a model has no value"
             raise ScoreError(f"results[{name!r}]", expected="finite values", got=got, hint=hint)
     stacked = np.column_stack(list(columns.values())).astype(np.float64)
     return ResultTable(tuple(columns), stacked, "score")
@@ -568,10 +579,10 @@ def _results_of_predictions(results: Mapping[Any, Any], metric: Metric) -> Resul
 Zeros = Literal["split", "drop", "pratt"]
 
 _ZERO_METHODS = {"split": "zsplit", "drop": "wilcox", "pratt": "pratt"}
-"""Names of `scipy.stats.wilcoxon`."""
+"""Values of the argument `zero_method` of `scipy.stats.wilcoxon`."""
 
 _MOST_EXACT = 50
-"""Largest number of data sets for the exact distribution of signed ranks, as in SciPy; above, the normal
+"""Largest number of data sets for the exact distribution of signed ranks, as in SciPy. Larger numbers use the normal
 approximation."""
 
 
@@ -592,24 +603,27 @@ def compare_datasets(
     Parameters
     ----------
     results : mapping from model name to array of N values, data frame, or mapping from data set name to predictions
-        Values of the metric with one value per data set; a data frame has one column per model. For predictions with
-        folds, the value is the mean over the folds.
+        Values of the metric for each model and data set. A data frame has one row per data set and one column per
+        model. Predictions must have folds; the value is then the mean of the metric over the folds.
     metric : see `compare_folds`
     zeros : {"split", "drop", "pratt"}
-        Treatment of data sets in which two models are equal. "split" gives half of their ranks to each side (Demšar);
-        "drop" omits them (Wilcoxon); "pratt" ranks them and then omits their ranks (Pratt).
+        Treatment of data sets on which two models have equal values. "split" gives half of the ranks of these data sets
+        to each model (Demšar). "drop" omits these data sets before ranking (Wilcoxon). "pratt" omits them after ranking
+        (Pratt).
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
     Comparisons
-        The difference of a pair, second − first, is the Hodges–Lehmann estimate: the median of the means of all pairs
-        of differences. The estimates of models are medians over the data sets, without an interval.
+        The difference between two models (second − first) is the Hodges–Lehmann estimate, which is the median of the
+        Walsh averages. The estimate of each model is its median over the data sets, without an interval.
 
     Raises
     ------
-    PairingError, ScoreError
-        If a model lacks a value for a data set.
+    PairingError
+        If models have different numbers of data sets.
+    ScoreError
+        If a value is missing or infinite.
 
     See Also
     --------
@@ -617,11 +631,13 @@ def compare_datasets(
 
     Notes
     -----
-    The test is `scipy.stats.wilcoxon`. It is exact for at most 50 data sets without ties and zeros, and otherwise uses
-    the normal approximation. Differences that agree to 13 digits of the largest value are ties, because 0.3 − 0.2 and
-    0.2 − 0.1 differ in binary. The interval contains the Walsh averages that the exact test without ties does not
-    reject. It is infinite if there are too few data sets for the level (five or fewer at 95%). For more than two models
-    use `friedman` first.
+    The Walsh averages are the means (dᵢ + dⱼ)/2 of all pairs i ≤ j of the differences dᵢ between the two models. The
+    interval contains the Walsh averages that the exact test for data without ties does not reject. The interval is
+    infinite if there are too few data sets for the level (five or fewer at 95%).
+
+    The test is `scipy.stats.wilcoxon`. The p-value is exact for at most 50 data sets without ties and zero differences.
+    Otherwise, the p-value is a normal approximation. Two differences are tied if they agree to 13 digits of the largest
+    value, because of rounding errors. To compare more than two models, use `friedman` first.
 
     References
     ----------
@@ -651,7 +667,7 @@ def compare_datasets(
 
 
 def _rounded_difference(first: Array, second: Array) -> Array:
-    """Return second − first with rounding errors removed, so that equal differences are ties."""
+    """Return second − first without rounding errors; differences that are equal up to rounding become ties."""
     largest = max(abs(first).max(), abs(second).max())
     if largest == 0:
         return second - first
@@ -679,7 +695,7 @@ def _signed_rank_comparison(
 
 
 def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]:
-    """Return the statistic and p-value of Wilcoxon's test that differences lie on one side of 0."""
+    """Return the statistic and p-value of Wilcoxon's test of whether differences are centred at 0."""
     if not excess.any():  # SciPy cannot rank zero differences
         return nan, 1.0
     with without_warnings(UserWarning, ""):  # older SciPy warns when it approximates
@@ -688,10 +704,11 @@ def _signed_ranks(excess: Array, side: str, zeros: Zeros) -> tuple[float, float]
 
 
 def _hodges_lehmann(difference: Array, level: float, method: str) -> inference.Estimate:
-    """Return the median of the Walsh averages (dᵢ + dⱼ)/2, i ≤ j, with the interval of values not rejected by the test.
+    """Return the Hodges–Lehmann estimate: the median of the Walsh averages (dᵢ + dⱼ)/2 over all i ≤ j.
 
-    The test statistic at a null value is the number of Walsh averages above this value. The interval therefore omits
-    the same number of Walsh averages at both ends (Hodges & Lehmann 1963).
+    The interval contains the values that Wilcoxon's test does not reject. The test statistic at a null value is the
+    number of Walsh averages above this value. The interval therefore omits the same number of Walsh averages at both
+    ends (Hodges & Lehmann 1963).
     """
     n = difference.size
     i, j = np.triu_indices(n)
@@ -707,7 +724,7 @@ def _hodges_lehmann(difference: Array, level: float, method: str) -> inference.E
 
 @lru_cache(maxsize=256)
 def _signed_rank_quantile(n: int, tail: float) -> int:
-    """Return the smallest t with P(T ≤ t) > tail; T is the sum of the positive ranks of n untied differences."""
+    """Return the smallest t with P(T ≤ t) > tail, where T is the sum of the positive ranks of n differences."""
     if n > _MOST_EXACT:
         centre = n * (n + 1) / 4
         deviation = (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
@@ -721,25 +738,26 @@ def _signed_rank_quantile(n: int, tail: float) -> int:
 
 _FEW_DATASETS = 10
 _FEW_MODELS = 5
-"""Largest number of models for which all orders are counted, which takes well under a second. The approximations by χ²
-and F are meant for more than about 10 data sets and 5 models (Demšar 2006, §3.2.2)."""
+"""Largest number of models for the exact test, which then takes less than a second. The approximations by χ² and F need
+more than about 10 data sets and 5 models (Demšar 2006, §3.2.2)."""
 
 
 def _exact_p_value(ranks: Array) -> float:
-    """Return the exact p-value: the share of all orders within rows (n × m) with rank sums at least as unequal.
+    """Return the exact p-value of Friedman's test, given the ranks (n data sets × m models).
 
-    For given ties, Friedman's χ² and Iman & Davenport's F are increasing functions of the sum of squares of the rank
-    sums. Both statistics therefore have this p-value.
+    The p-value is the share of permutations of the ranks within rows whose rank sums have at least the observed sum of
+    squares. For given ties, Friedman's χ² and Iman & Davenport's F both increase with this sum of squares. Both
+    statistics therefore have this p-value.
 
     Notes
     -----
-    Rows are added one at a time to a table of the distinct sorted rank sums with their probabilities. Sorting is
-    allowed because all orders of the columns are equally likely. Ranks are doubled to make them whole numbers, so the
-    result does not depend on rounding.
+    A table contains each distinct vector of sorted rank sums with its probability. The loop adds one row of ranks at a
+    time to this table. The rank sums may be sorted, because all orders of the columns are equally likely. Ranks are
+    doubled to make them integers, so there are no rounding errors.
 
     Examples
     --------
-    Two data sets agree on the order of three models, which happens by chance in one of six cases:
+    Two data sets rank three models in the same order. The probability of this by chance is 1/6:
 
     >>> round(_exact_p_value(np.array([[1, 2, 3], [1, 2, 3]])), 12)
     0.166666666667
@@ -762,27 +780,31 @@ def _exact_p_value(ranks: Array) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankComparison(Result):
-    """Ranks of m models on N data sets, with Friedman's test and Nemenyi's test of each pair.
+    """Ranks of m models on N data sets, with Friedman's test and Nemenyi's test for each pair of models.
 
-    Made by `rocscope.evaluation.friedman`; `rocscope.plotting.plot_critical_difference` draws it.
+    `rocscope.evaluation.friedman` returns this result, and `rocscope.plotting.plot_critical_difference` draws it.
 
     Attributes
     ----------
     models : tuple of m names
+        Names of the models.
     ranks : N × m array
-        Ranks within each data set; 1 is the best, and equal models have the mean of their ranks.
+        Rank of each model on each data set. Rank 1 is the best, and tied models share the mean of their ranks.
     statistic, p_value : float
-        Friedman's χ², corrected for ties. The p-value is exact, or of χ² with m − 1 degrees of freedom.
+        Friedman's χ², corrected for ties, and its p-value. The p-value is exact for small data, and otherwise from χ²
+        with m − 1 degrees of freedom.
     f_statistic, f_p_value : float
-        Iman & Davenport's F. The p-value is exact, and then equals `p_value`; or it is of F with m − 1 and
-        (m − 1)(N − 1) degrees of freedom, which is a better approximation than χ².
+        Iman & Davenport's F and its p-value. The p-value is exact for small data, and otherwise from F with m − 1 and
+        (m − 1)(N − 1) degrees of freedom. The F approximation is more accurate than the χ² approximation.
     critical_difference : float
-        Nemenyi's critical difference: mean ranks that differ by more are significantly different at `level`.
+        Nemenyi's critical difference. Two models differ significantly if their mean ranks differ by more than this.
     level : float
+        Confidence level of the intervals and of the critical difference.
     pairs : Comparisons
-        Differences of mean ranks (a lower rank is better), with Nemenyi's simultaneous intervals and p-values.
+        Difference in mean rank for each pair of models, with Nemenyi's simultaneous intervals and p-values. A lower
+        rank is better.
     quantity : str
-        Ranked quantity.
+        Name of the metric that was ranked.
     """
 
     _also = ("mean_rank", "groups")
@@ -803,12 +825,16 @@ class RankComparison(Result):
 
     @property
     def mean_rank(self) -> dict[str, float]:
-        """Mean rank by model, in the order of the models."""
+        """Mean rank of each model over the data sets."""
         return dict(zip(self.models, self.ranks.mean(axis=0).tolist(), strict=True))
 
     @property
     def groups(self) -> list[tuple[str, ...]]:
-        """Sets of models whose mean ranks lie within the critical difference; subsets of a larger set are omitted."""
+        """Groups of models that do not differ significantly.
+
+        The mean ranks in a group differ by at most the critical difference. A group that is part of a larger group is
+        omitted.
+        """
         best_first = sorted(self.mean_rank, key=self.mean_rank.__getitem__)
         ranks = np.array([self.mean_rank[name] for name in best_first])
         groups: list[tuple[str, ...]] = []
@@ -838,21 +864,21 @@ class RankComparison(Result):
 def friedman(
     results: Any, *, metric: Metric = "auc", larger_is_better: bool | None = None, level: float = 0.95
 ) -> RankComparison:
-    """Test differences between three or more models over several data sets by their ranks.
+    """Test whether three or more models differ over several data sets, by Friedman's rank test.
 
     Parameters
     ----------
     results, metric : see `compare_datasets`
     larger_is_better : bool, optional
-        False for errors, losses and costs. The default is the direction of the metric for predictions, and True for
-        arrays.
+        True if large values are good, False for errors, losses and costs. The default is True for arrays. For
+        predictions, the default follows from the metric.
     level : float
-        Confidence level of the critical difference and the intervals; 0.95 corresponds to a test at 5%.
+        Confidence level of the critical difference and of the intervals. The level 0.95 corresponds to a test at 5%.
 
     Returns
     -------
     RankComparison
-        Mean ranks, the omnibus test and pairwise differences.
+        Mean ranks, the test of all models together, and the difference between each pair of models.
 
     Raises
     ------
@@ -865,15 +891,16 @@ def friedman(
 
     Notes
     -----
-    χ² = 12N/(m(m+1))·(ΣR̄² − m(m+1)²/4), divided by the correction for ties; F = (N − 1)χ²/(N(m − 1) − χ²), which is
-    less conservative. Up to ten data sets and five models, the p-value of both statistics is exact: the share of all
-    orders within the data sets with rank sums at least as unequal. For more, the p-values of χ² and F are
-    approximations. Values tie if they agree to 13 digits of the largest value in their data set.
+    For N data sets and m models with mean ranks R̄, Friedman's statistic is χ² = 12N/(m(m+1))·(ΣR̄² − m(m+1)²/4),
+    divided by the correction for ties. Iman & Davenport's statistic is F = (N − 1)χ²/(N(m − 1) − χ²), which is less
+    conservative. With at most ten data sets and five models, the p-value of both statistics is an exact permutation
+    p-value. Otherwise, the p-values are approximations by χ² and F. Two values are tied if they agree to 13 digits of
+    the largest value in the data set.
 
-    The critical difference is q·√(m(m+1)/(6N)), where q is the quantile of the studentised range of m groups and
-    infinite degrees of freedom, divided by √2. In Nemenyi's test, adding a model can change the result for two other
-    models, because their ranks change. `compare_datasets` with Holm's correction does not have this flaw (Benavoli,
-    Corani & Mangili 2016).
+    The critical difference is q·√(m(m+1)/(6N)). Here q·√2 is the quantile of the studentised range for m groups and
+    infinite degrees of freedom. In Nemenyi's test, adding a third model can change the result for two models, because
+    their ranks change. `compare_datasets` with Holm's correction does not have this flaw (Benavoli, Corani & Mangili
+    2016).
 
     References
     ----------
@@ -893,7 +920,7 @@ def friedman(
     table = result_table(results, metric)
     n, m = table.values.shape
     if m < 3:
-        hint = "compare_datasets compares two"
+        hint = "use compare_datasets for two models"
         raise InputError("models to rank", expected="three or more", got=str(m), hint=hint)
     descending = table.sign > 0 if larger_is_better is None else larger_is_better
     ranks = _ranks(-table.values if descending else table.values)
@@ -914,7 +941,7 @@ def friedman(
 
 
 def _ranks(values: Array) -> Array:
-    """Rank each row; values that differ only by rounding are tied."""
+    """Rank the values within each row; values that differ only by rounding errors are tied."""
     order = np.argsort(values, axis=1)
     steps = np.diff(np.take_along_axis(values, order, axis=1), axis=1)
     distinct = steps > abs(values).max(axis=1, keepdims=True) * ROUNDING
@@ -926,13 +953,13 @@ def _ranks(values: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def _critical_difference(n: int, m: int, level: float) -> float:
-    """Return q/√2·√(m(m + 1)/(6n)) with the quantile q of the studentised range; cached, because q is slow."""
+    """Return q/√2·√(m(m + 1)/(6n)), where q is the quantile of the studentised range. The result is cached."""
     quantile = float(stats.studentized_range.ppf(level, m, inf))
     return quantile / sqrt(2) * sqrt(m * (m + 1) / (6 * n))
 
 
 def _nemenyi(models: tuple[str, ...], ranks: Array, level: float) -> inference.Comparisons:
-    """Compare mean ranks with Nemenyi's test, whose p-values and intervals are simultaneous for all pairs."""
+    """Compare mean ranks with Nemenyi's test; p-values and intervals are simultaneous for all pairs of models."""
     n, m = ranks.shape
     mean = ranks.mean(axis=0)
     error = sqrt(m * (m + 1) / (6 * n))

@@ -1,10 +1,9 @@
-"""Evaluate models on rows outside their training data, and a threshold on rows outside the sample it was chosen on.
+"""Evaluate models and thresholds on data that were not used to fit or choose them.
 
 - `evaluate` fits models on training folds and returns their predictions for the held-out rows.
 - `from_estimator` returns the predictions of fitted models.
-- `optimism` estimates the bias of choosing a threshold (and a model) and evaluating the choice on the same rows.
-  It repeats the choice in cross-validation and in bootstrap replicates; the code is in
-  `rocscope.decisions.generalization`.
+- `optimism` estimates the bias that arises if a threshold is chosen and evaluated on the same data. It repeats the
+  choice in cross-validation and in bootstrap replicates; the code is in `rocscope.decisions.generalization`.
 """
 
 from collections.abc import Mapping
@@ -57,74 +56,83 @@ def evaluate(
     Parameters
     ----------
     models : estimator, list of them or of (name, estimator) pairs, or mapping from name to estimator
-        Models with scikit-learn's interface, also pipelines and searches. Every step is fitted to the training rows
-        only. The models are copied, not changed.
+        Models with scikit-learn's interface, including pipelines and searches. Every step of a pipeline is fitted to
+        the training rows only. The models are cloned, so the arguments are not changed.
     X : array, sparse matrix or data frame of n rows
-        Features; passed to the models unchanged.
+        Features. The models receive X without conversion.
     y : array of n labels
-        True classes.
+        True class of each row.
     cv : int, float, str, protocol, splitter, or pairs of row numbers
-        An int is the number of stratified folds; a float is the share of test rows of a holdout. A name is "holdout",
-        "three_parts", "leave_one_out", "time_order" or "out_of_bag"; `rocscope.protocols` has the same protocols with
-        options. Any splitter of scikit-learn and a list of (training rows, test rows) also work.
+        Cross-validation protocol. An int is a number of stratified folds. A float is the share of test rows in a
+        holdout. A string is "holdout", "three_parts", "leave_one_out", "time_order" or "out_of_bag";
+        `rocscope.protocols` has the same protocols with options. A splitter of scikit-learn, and a list of pairs
+        (training rows, test rows), are also accepted.
     repeats : int
-        Number of repetitions of the protocol, such as 10 for ten times ten folds, or 100 for 100 shuffled holdouts.
+        Number of repetitions of the protocol. For example, ``cv=10, repeats=10`` is ten times ten-fold
+        cross-validation.
     groups : array of n labels, optional
-        Group of each row, such as the patient. Rows of one group are never in training and test at once. The
-        predictions keep the groups, and their intervals and tests count groups. Searches with a `cv` for groups (also
-        as the last step of a pipeline) and the estimators of rocscope also keep groups together in their inner folds.
-        With scikit-learn's metadata routing, every step that requests groups receives them.
+        Group of each row, such as the patient. In every split, all rows of a group are either training or test rows.
+        The predictions contain the groups, and intervals and tests then treat a group as one unit. The inner folds of
+        a search also keep groups together if the `cv` of the search is a splitter for groups, and so do the estimators
+        of rocscope. With scikit-learn's metadata routing, every step that requests groups receives them.
     sample_weight : array of n weights, optional
-        Weights of the rows. They are passed to `fit` of each model that takes weights, and kept in the predictions.
+        Weight of each row. `evaluate` passes the weights to the `fit` of each model that takes weights. The predictions
+        contain the weights.
     weights : {"auto", "frequency", "sampling"}
         Meaning of a weight; see `Predictions`.
     pos_label : label, optional
         Label of the positive class; see `Predictions`.
     segment : array of n labels, optional
-        Segment of each row, kept in the predictions; ``predictions.counts(by="segment")`` compares the segments.
+        Segment of each row. The predictions contain the segments. Use ``predictions.counts(by="segment")`` to compare
+        them.
     response : {"auto", "predict_proba", "decision_function", "predict"}, or mapping from model name to one of them
-        Method of the model that returns the scores. "auto" takes `predict_proba` if the model has it, otherwise
-        `decision_function` (of two classes only), otherwise the predicted labels, with scores 1 and 0.
-        ``predictions.source.responses`` has the method used for each model.
+        Method of the model that returns the scores. "auto" is `predict_proba` if the model has this method, and
+        otherwise `decision_function` for two classes. A model with neither method gets the score 1 for a predicted
+        positive and 0 for a predicted negative. ``predictions.source.responses`` has the method used for each model.
     scoring : str, scorer, function, Context, CostMatrix, or list of them, or mapping from name to one of them, optional
-        Scorers that are applied to each fitted model, as in scikit-learn's `cross_validate`: names and scorers of
-        scikit-learn, functions ``scorer(model, X, y)``, metrics of rocscope, costs, or functions of Predictions.
-        Named scorers use `pos_label` as the positive class. ``predictions.source.cv_results()`` returns the values.
-    return_estimator, return_train_score : bool
-        As in scikit-learn's `cross_validate`. `return_estimator` keeps the fitted models in
-        ``predictions.source.estimators``; `return_train_score` applies `scoring` to the training rows too.
+        Scorers to apply to each fitted model, as in scikit-learn's `cross_validate`. A scorer can be a name or scorer
+        of scikit-learn, a function ``scorer(model, X, y)``, a metric of rocscope, costs, or a function of Predictions.
+        The positive class is `pos_label`. ``predictions.source.cv_results()`` returns the values.
+    return_estimator : bool
+        If True, keep the fitted models in ``predictions.source.estimators``.
+    return_train_score : bool
+        If True, also apply the scorers of `scoring` to the training rows.
     error_score : None, "raise" or nan
-        What happens if a model fails in a fold. None omits the model from the result. "raise" raises its error. NaN
-        keeps the model: its scorers are NaN in that fold, and the rows of the fold are omitted for all models.
+        Treatment of a model that fails in a fold. None omits the model from the result. "raise" raises the error of the
+        model. NaN keeps the model: its scorers are NaN in this fold, and the rows of this fold are omitted for all
+        models.
     n_jobs : int, optional
-        Number of parallel fits, as in joblib; it does not change the result.
+        Number of parallel fits, as in joblib. The result does not depend on it.
     random_state : int, Generator, RandomState or None
-        Seed of the folds, and of each model without a `random_state`. With None, every call draws different folds.
+        Seed of the folds, and of each model without its own `random_state`. With None, every call draws different
+        folds.
     progress : bool, None or function
-        None or True shows a progress bar on stderr after one second if stderr is a terminal; False shows none. A
-        function is called with the number of finished fits and the total number of fits.
+        None or True shows a progress bar if stderr is a terminal and the fits take more than one second. False shows no
+        progress bar. A function is called with the number of finished fits and the total number of fits.
 
     Returns
     -------
     Predictions or MulticlassPredictions
-        Scores of the held-out rows. `decisions` has the labels that each model predicts itself; metrics of decisions
-        and costs use them. Rows are in the order of X within each repeat. The columns are `row` (position in X), `fold`
-        (numbered consecutively over all repeats) and `repeat`. Rows that no fold tests are omitted.
-        ``predictions.source`` is an `Evaluation`.
+        Scores of the held-out rows. `decisions` has the labels that each model predicts; metrics of decisions and costs
+        use these labels. Rows are in the order of X within each repeat. The column `row` is the position in X, `fold`
+        is the number of the fold over all repeats, and `repeat` is the number of the repeat. Rows that are in no test
+        fold are omitted. ``predictions.source`` is an `Evaluation`, which records the protocol and failures.
 
     Raises
     ------
     InputError
-        If a class has fewer rows than folds, a fold is empty or shares rows or groups with its training rows.
+        If a class has fewer rows than there are folds, a test fold is empty, or a test fold shares rows or groups with
+        its training rows.
     ModelError
-        If every model fails. The message names the model, fold and repeat; the model's own error is the cause.
+        If every model fails. The message names the model, fold and repeat. The cause of the exception is the error of
+        the model.
 
     Warns
     -----
     RocscopeWarning
-        If some models fail: they are omitted, and ``predictions.source.failures`` lists the fold and the error. If a
-        model does not take weights. If the inner folds or the early stopping of a model split groups. If a scorer
-        fails: its value is NaN.
+        If some models fail. The predictions omit these models, and ``predictions.source.failures`` lists their errors.
+        Also if a model does not take weights, if the inner folds or the early stopping of a model split groups, or if a
+        scorer fails (its value is NaN).
 
     See Also
     --------
@@ -132,12 +140,13 @@ def evaluate(
 
     Notes
     -----
-    With repeats, each row occurs more than once. Repeats make an estimate more stable, but they are not new data.
-    Intervals and tests of rocscope therefore treat all entries of a row as one group, or raise an error.
-    `by_repeat()` returns the predictions of each repeat.
+    With repeats, the predictions contain each row more than once. Repeats make an estimate more stable, but they are
+    not new data. Intervals and tests of rocscope therefore treat all predictions of a row as one group, or raise an
+    error. The method `by_repeat` returns the predictions of each repeat.
 
-    Scores of different folds come from different fits. Pooling the folds assumes that their scores have the same scale,
-    which holds for calibrated probabilities. For a decision function use ``auc_interval(…, folds="mean")``.
+    The scores of different folds come from different fitted models. Pooling the folds assumes that all scores have the
+    same scale. Calibrated probabilities have the same scale. For decision functions, use
+    ``auc_interval(…, folds="mean")``.
 
     References
     ----------
@@ -167,7 +176,7 @@ def evaluate(
     if not (error_score is None or error_score == "raise" or (isinstance(error_score, float) and isnan(error_score))):
         raise InputError("error_score", expected="None, 'raise' or nan", got=check.shown(error_score))
     if return_train_score and scoring is None:
-        raise InputError("return_train_score", expected="scoring= too", got="none")
+        raise InputError("return_train_score=True", expected="a value of scoring", got="None", hint="pass scoring")
     task = replace(task, with_estimators=return_estimator, with_training=return_train_score)
     experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     task = experiment.task
@@ -175,7 +184,8 @@ def evaluate(
     splits, title = experiment.splits(cv, repeats)
     if segment is not None:
         if splits[0].names is not None:
-            raise InputError("segment", expected="none with three parts, which are the segments", got="one")
+            hint = "omit segment. The three parts are the segments of the predictions"
+            raise InputError("segment", expected="None with cv='three_parts'", got="an array", hint=hint)
         segment = check.check_column(segment, "segment", n)
     groups = None if groups is None else check.check_column(groups, "groups", n)
     work = fitting.fit_and_score if error_score == "raise" else fitting.attempt
@@ -219,24 +229,25 @@ def from_estimator(
     groups: Any = None,
     response: fitting.Response = "auto",
 ) -> fitting.AnyPredictions:
-    """Return predictions of fitted models for rows that they were not trained on.
+    """Return the predictions of fitted models for new data.
 
     Parameters
     ----------
     models : fitted estimator, list of them, or mapping from name to estimator
+        Fitted models with scikit-learn's interface.
     X, y, pos_label, response : see `evaluate`
     sample_weight, fold, segment, groups : array of n entries, optional
-        Weight, fold, segment and group of each row, kept in the predictions.
+        Weight, fold, segment and group of each row. The predictions contain these columns.
 
     Returns
     -------
     Predictions or MulticlassPredictions
-        Scores of the rows, in the order of X.
+        Scores of each model for each row of X.
 
     Raises
     ------
     ModelError
-        If a model is not fitted, fails, or returns no scores. The message names the model.
+        If a model is not fitted, raises an error, or has no method for scores. The message names the model.
 
     See Also
     --------
@@ -244,7 +255,8 @@ def from_estimator(
 
     Notes
     -----
-    A model looks too good on its own training rows. Use `evaluate` to predict them out of fold.
+    Do not pass the training data of the models, because the results would be too good. To get out-of-fold predictions
+    for training data, use `evaluate`.
 
     Examples
     --------
@@ -281,21 +293,22 @@ _MOST_BINS = 60  # more are narrower than the eye can distinguish; a choice
 
 
 class ThresholdDistribution(Curve):
-    """Histogram of the chosen threshold over bootstrap replicates: share of replicates (y) by threshold (x).
+    """Histogram of the chosen threshold over bootstrap replicates, with b bins.
 
     Attributes
     ----------
     x, y : arrays of b
-        Middle of each bin, and the share of all replicates in the bin.
+        Threshold at the middle of each bin, and share of all replicates in the bin.
     edges : array of b + 1
         Edges of the bins.
     nobody : float
-        Share of replicates in which it is best to predict every row negative.
+        Share of replicates in which predicting every row negative is the best choice.
     model : str
+        Name of the model.
     threshold : array of b
-        The same as x.
+        Same as `x`.
     chosen : Estimate
-        The threshold chosen on the sample, with its interval.
+        Threshold chosen on the original sample, with its interval.
     """
 
     _content = ("model", "edges", "nobody", "chosen")
@@ -318,12 +331,12 @@ class ThresholdDistribution(Curve):
         raise InputError("no area is defined for a distribution of thresholds")
 
     def drawn(self) -> tuple[Array, Array]:
-        """Return the outline of the histogram."""
+        """Return x and y of the outline of the histogram."""
         return np.repeat(self.edges, 2), np.concatenate([[0.0], np.repeat(self.y, 2), [0.0]])
 
 
 def _edges(values: Array) -> Array:
-    """Return the edges of equally wide bins; their number depends on the data, within limits for the eye."""
+    """Return the edges of 12 to 60 bins of equal width; the number of bins follows Freedman & Diaconis."""
     if not values.size:
         return np.array([0.0, 1.0])
     low, high = values.min(), values.max()
@@ -336,25 +349,27 @@ def _edges(values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Optimism(Result):
-    """Apparent and expected performance of a chosen threshold, and the variability of the choice.
+    """Performance of a chosen threshold on the same data and on new cases.
 
-    Made by `rocscope.evaluation.optimism`.
+    `rocscope.evaluation.optimism` returns this result.
 
     Attributes
     ----------
     decision : Decision
-        The choice on all rows.
+        Model and threshold chosen on all rows.
     quantity : str
-        Objective of the choice: "expected cost", which is minimised, or a criterion.
+        Name of the measure that the choice optimises: "expected cost" or a criterion.
     estimate : ChosenEstimate
-        The quantity on new cases, with an interval that allows for the choice; the result of `Decision.interval`.
+        Value of the measure on new cases. The interval accounts for the choice of the threshold. Equal to the result of
+        `Decision.interval`.
     apparent : Estimate
-        The quantity of the chosen threshold on the rows it was chosen on. The interval treats the threshold as fixed.
+        Value of the measure on the rows from which the threshold was chosen. The interval treats the threshold as
+        fixed.
     optimism : float
-        Difference between the apparent value and the estimate for new cases, in units of the quantity. Positive if the
-        choice looks better on its own rows than on new cases.
+        Difference between `apparent` and `estimate`, in units of the measure. Positive if the threshold performs better
+        on the rows from which it was chosen than on new cases.
     threshold : BootstrapEstimate
-        The chosen threshold, and the thresholds of the replicates that choose the same model.
+        Chosen threshold with its interval, and the thresholds of the bootstrap replicates that choose the same model.
     """
 
     decision: Decision
@@ -377,12 +392,12 @@ class Optimism(Result):
 
     @property
     def expected_loss(self) -> Estimate:
-        """Expected loss relative to the best possible choice: the regret of `estimate`."""
+        """Expected loss compared with the best possible choice; same as ``estimate.regret``."""
         return cast(Estimate, self.estimate.regret)
 
     @property
     def models(self) -> Mapping[str, float]:
-        """Probability that each model is best, at its chosen threshold."""
+        """Probability that each model is the best one, if each uses its chosen threshold."""
         return self.estimate.models
 
     @property
@@ -396,12 +411,14 @@ class Optimism(Result):
         Parameters
         ----------
         ax : Axes, optional
+            Axes to draw on.
         **line
-            For the outline of the histogram, as in ``Axes.plot``.
+            Options for the outline of the histogram, as in ``Axes.plot``.
 
         Returns
         -------
         Axes
+            Axes with the drawing.
         """
         return self.distribution.plot(ax, **line)
 
@@ -442,26 +459,27 @@ def optimism(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Optimism:
-    """Estimate the bias of choosing a threshold (and a model) and evaluating the choice on the same rows.
+    """Estimate how much a threshold performs better on the data from which it was chosen than on new cases.
 
     Parameters
     ----------
     data : Predictions, or estimators with X and y
-        Predictions, or the estimators that `rocscope.evaluate` accepts, which are then scored out of fold. Each
-        candidate setting of a scikit-learn search counts as one model to choose from; the search's own folds and
-        scores are not used.
+        Predictions, or any estimators that `rocscope.evaluate` accepts. Estimators get out-of-fold predictions. Each
+        parameter setting of a scikit-learn search is one candidate model. The folds and scores of the search are not
+        used.
     context, criterion : see `rocscope.choose`
         Objective of the choice: lowest expected cost, or a criterion.
     X, y : see `rocscope.evaluate`
-        Features and labels; only with estimators.
+        Features and labels. Only for estimators.
     cv : int, or for estimators any `cv` of `rocscope.evaluate`
-        Number of folds in the cross-validation of the choice. For estimators, the folds in which they are fitted.
+        For predictions, the number of folds in which the choice is cross-validated. For estimators, the folds in which
+        the models are fitted.
     repeats : int
-        Number of repeats of this cross-validation.
+        Number of repeats of the cross-validation of the choice.
     replicates : int
         Number of bootstrap replicates.
     stratified : bool
-        True resamples within each class, which keeps the class balance fixed; False lets it vary.
+        If True, resample within each class, so that the prevalence is the same in all replicates.
     groups : see `rocscope.bootstrap`
     level : float
         Confidence level, such as 0.95.
@@ -470,20 +488,19 @@ def optimism(
     Returns
     -------
     Optimism
-        Its `estimate` equals ``rocscope.choose(data, context).interval()``. With a criterion it equals
-        ``rocscope.choose(data, criterion=…).interval(of="criterion")``.
+        Performance on the same data, performance on new cases, and the difference between the two.
 
     Raises
     ------
     OneClassError
         If a class is missing.
     InputError
-        If estimators are given without X and y; also the errors of `rocscope.choose`.
+        If estimators are passed without X and y, or if `rocscope.choose` raises this error.
 
     Warns
     -----
     RocscopeWarning
-        If some replicates lack a class: they are omitted.
+        If some replicates lack a class. These replicates are omitted.
 
     See Also
     --------
@@ -491,18 +508,20 @@ def optimism(
 
     Notes
     -----
-    The threshold is chosen again on nine tenths of the rows and evaluated on the remaining tenth; see `ChosenEstimate`.
-    docs/guide/evaluation/price-of-choosing.md reports the measured bias and coverage.
+    In each fold, the threshold is chosen on nine tenths of the rows and evaluated on the remaining tenth; see
+    `ChosenEstimate`. The page docs/guide/evaluation/price-of-choosing.md reports the measured bias and coverage. The
+    attribute `estimate` of the result equals ``rocscope.choose(data, context).interval()``. With a criterion, it equals
+    ``rocscope.choose(data, criterion=…).interval(of="criterion")``.
 
-    The folds of the predictions are not used. New folds are drawn, which keep groups and repeated entries of a case
-    together.
+    A fold column of the predictions is not used. `optimism` draws new folds. Each fold keeps groups, and repeated
+    predictions of a case, together.
 
-    The scores are treated as fixed. Scores of a model's own training rows are too good at every threshold. Pass
-    out-of-fold predictions (from `rocscope.evaluate`), or estimators.
+    The scores are treated as fixed. Scores of training rows are too good at every threshold. Therefore pass
+    out-of-fold predictions (from `rocscope.evaluate`) or estimators.
 
-    If the interval of the threshold is wide but the expected loss is small, many thresholds perform equally well.
+    A wide interval of the threshold with a small expected loss means that many thresholds perform equally well.
 
-    The running time is O(replicates · levels), with at most 2,048 levels of the score.
+    The running time is O(replicates · distinct scores). Scores are reduced to at most 2,048 distinct values.
 
     References
     ----------
@@ -520,16 +539,18 @@ def optimism(
     if X is None and y is None:
         if hasattr(data, "fit"):
             raise InputError(
-                "X and y", expected="both, if data are estimators", got="none", hint="optimism(model, X=X, y=y)"
+                "X and y", expected="arrays, because data are estimators", got="None", hint="optimism(model, X=X, y=y)"
             )
         predictions = rows_of(data, name="data")
     else:
         if isinstance(data, Rows):
-            raise InputError("X and y", expected="none, if data are Predictions", got="one", hint="omit them")
+            hint = "omit X and y if data are Predictions"
+            raise InputError("X and y", expected="None", got="an array", hint=hint)
         candidates = fitting.candidates_of(data, seed)
         held_out = evaluate(candidates, X, y, cv=cv, random_state=seed, progress=progress)
         if hasattr(held_out, "classes"):
-            raise InputError("y", expected="two classes", got="more", hint="use predictions.binary(cls)")
+            got = f"{len(held_out.classes)} classes"
+            raise InputError("y", expected="2 classes", got=got, hint="use predictions.binary(cls)")
         predictions = cast(Predictions, held_out)
     decision = choose(with_groups(predictions, groups), context, criterion=criterion)
     assert decision.sampling_model is not None

@@ -1,18 +1,18 @@
 """Fit models to training rows and collect their scores for test rows.
 
-This file contains all code that fits models, for evaluate, optimism, learning curves, the bootstrap, nested
-cross-validation, and the classifiers of `rocscope.estimators`. Its order:
+All functions that fit models use this file: `evaluate`, `optimism`, learning curves, the bootstrap, nested
+cross-validation, and the classifiers of `rocscope.estimators`. The file contains, in this order:
 
-- Scores: the method of a fitted model that returns scores, and the meaning of its columns.
-- Task: checked labels, attributes of any kind (arrays, sparse matrices, data frames), weights, and the classes.
-- Routing: the argument names under which the `fit` of a model, or of a nested model, takes weights and groups; warnings
-  if a nested model splits groups.
-- Evaluation: the record of how predictions were made, with times, scorer values and failures.
-- Fits: clone, seed and fit each model and score the test rows, for all models and splits, in parallel if requested.
+- Scores: find the method of a fitted model that returns scores, and select the column of the positive class.
+- Task: check the labels, weights and features. Features are an array, a sparse matrix or a data frame.
+- Routing: find the argument names for weights and groups in the `fit` of each model. Warn if a nested model splits
+  groups.
+- Evaluation: record how predictions were made, with times, scorer values and failures.
+- Fits: clone, seed and fit each model, and score the test rows, in parallel if requested.
 - Predictions: combine the scores of all splits.
 
-The positive class is represented by its index among the sorted classes. None means more than two classes, with one
-column of scores for each class.
+The positive class is represented by its index among the sorted classes. If the index is None, there are more than two
+classes, and the scores have one column per class.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from rocscope.protocols.splitters import Split, SplitRows, splits_of
 Response = Literal["auto", "predict_proba", "decision_function", "predict"]
 
 LABELS = "labels"
-"""Response of a two-class model with neither probabilities nor a decision function: its labels as 1 or 0."""
+"""Response of a two-class model that only predicts labels. The scores are 1 for a positive label and 0 otherwise."""
 
 RESPONSES = ("auto", "predict_proba", "decision_function", "predict")
 
@@ -45,11 +45,12 @@ RESPONSES = ("auto", "predict_proba", "decision_function", "predict")
 
 
 class CachingModel:
-    """A fitted model that caches its predictions for each table, so that scores and scorers share them.
+    """Wrapper of a fitted model that caches the predictions for each table.
 
     Parameters
     ----------
     model : fitted estimator
+        Model whose predictions are cached.
     """
 
     def __init__(self, model: Any) -> None:
@@ -79,7 +80,10 @@ class CachingModel:
 
 
 def response_of(model: Any, wanted: str, known: Sequence[str]) -> str | None:
-    """Return the method that provides scores: the requested method, or the first of `known` that the model has."""
+    """Return the name of the method that computes scores; None if the model does not have the method.
+
+    If `wanted` is "auto", return the first method of `known` that the model has.
+    """
     for method in known if wanted == "auto" else (wanted,):
         if hasattr(model, method):
             return method
@@ -89,19 +93,19 @@ def response_of(model: Any, wanted: str, known: Sequence[str]) -> str | None:
 def score(
     fitted: Any, name: str, X: Any, classes: Sequence[Hashable], positive: int | None, wanted: str
 ) -> tuple[Array, str]:
-    """Return a fitted model's scores for rows, and the method used.
+    """Return the scores of a fitted model for the rows of X, and the name of the method that computed them.
 
-    `positive` is the index of the positive class; None returns one score per class.
+    `positive` is the index of the positive class. If it is None, return one score per class.
     """
     known = ("predict_proba", "decision_function" if positive is not None else "predict")
     response = response_of(fitted, wanted, known)
     if response is None and wanted != "auto":
-        raise ModelError(f"model {name!r}", expected=wanted, got="a model without this method")
+        raise ModelError(f"model {name!r}", expected=f"a model with {wanted}", got="a model without this method")
     if response is None:
         if hasattr(fitted, "predict") and not _is_regressor(fitted):
             return positive_scores(fitted, X, classes, positive or 0, "predict"), LABELS
-        hint = "response='predict' uses its predicted labels"
-        raise ModelError(f"model {name!r}", expected=" or ".join(known), got="a model without these methods", hint=hint)
+        expected, hint = f"a model with {' or '.join(known)}", "pass response='predict' to use the predicted labels"
+        raise ModelError(f"model {name!r}", expected=expected, got="a model without these methods", hint=hint)
     if positive is None:
         return class_scores(fitted, X, classes, response), response
     scores = positive_scores(fitted, X, classes, positive, response, name)
@@ -111,7 +115,7 @@ def score(
 def positive_scores(
     fitted: Any, X: Any, classes: Sequence[Hashable], positive: int, response: str, name: str | None = None
 ) -> Array:
-    """Return one score per row; a model fitted without the positive class gives it probability 0."""
+    """Return the score of the positive class for each row; 0 if the model was fitted without the positive class."""
     values = np.asarray(getattr(fitted, response)(X))
     label = classes[positive]
     if response == "predict":
@@ -132,7 +136,7 @@ def positive_scores(
 
 
 def predicted_labels(fitted: Any, X: Any, classes: Sequence[Hashable]) -> Array | None:
-    """Return the labels that a fitted model predicts; None if they are not among the classes."""
+    """Return the labels that a fitted model predicts; None if a label is not one of the classes."""
     if not hasattr(fitted, "predict") or _is_regressor(fitted):
         return None
     labels = np.asarray(fitted.predict(X))
@@ -149,9 +153,12 @@ def _is_regressor(fitted: Any) -> bool:
 
 
 def class_scores(fitted: Any, X: Any, classes: Sequence[Hashable], response: str = "predict_proba") -> Array:
-    """Return one probability per class, 0 for classes absent from the training rows; or the predicted labels."""
+    """Return one probability per row and class, or the predicted labels if `response` is "predict".
+
+    Classes that are absent from the training rows have probability 0.
+    """
     if response == "decision_function":
-        expected = "predict_proba or predict for more than two classes"
+        expected = "'predict_proba' or 'predict' for more than two classes"
         raise InputError("response", expected=expected, got="'decision_function'")
     values = np.asarray(getattr(fitted, response)(X))
     if response == "predict":
@@ -168,7 +175,7 @@ def class_scores(fitted: Any, X: Any, classes: Sequence[Hashable], response: str
 
 
 def attributes(X: Any, n: int) -> Any:
-    """Return the attributes of n rows as a sparse matrix, a frame of any library, or an array, for `take_rows`."""
+    """Check that X has n rows. Return X as a sparse CSR matrix, a data frame or an array, for use with `take_rows`."""
     import narwhals as nw
 
     table = nw.from_native(X, pass_through=True, allow_series=True)
@@ -182,17 +189,17 @@ def attributes(X: Any, n: int) -> Any:
         except ValueError as error:
             raise ShapeError("X", expected="a table", got="rows of different lengths") from error
         if X.ndim == 0:
-            raise ShapeError("X", expected="a table of attributes", got=type(X.item()).__name__)
+            raise ShapeError("X", expected="a table of features", got=type(X.item()).__name__)
     rows = table.shape[0]
     if rows != n:
         raise ShapeError(
-            "X", expected=f"one row per label ({n})", got=str(rows), hint="X and y must have the same number of rows"
+            "X", expected=f"{n} rows as in y", got=f"{rows} rows", hint="X and y must have the same number of rows"
         )
     return X
 
 
 def take_rows(X: Any, index: Array) -> Any:
-    """Return rows in the order of `index`, in a table of the same type with the same column names.
+    """Return the rows with these positions, in the order of `index`, as a table of the same type.
 
     Examples
     --------
@@ -209,12 +216,12 @@ def take_rows(X: Any, index: Array) -> Any:
 
 @dataclass(frozen=True)
 class Task:
-    """Settings shared by all fits.
+    """Data and settings shared by all fits.
 
-    `labels` are the user's labels. `positive` is the index of the positive class among `classes`; None means one score
-    per class. With `with_labels`, models also predict labels; with `with_estimators`, fitted models are kept; with
-    `with_training`, models are also scored on their training rows. `scorers` evaluate each fitted model. `arguments`
-    are further arguments of each model's `fit`. Without a seed, models keep their own random state.
+    `positive` is the index of the positive class in `classes`. If it is None, there is one score per class.
+    `with_labels` also predicts labels, `with_estimators` keeps the fitted models, and `with_training` also scores the
+    training rows. `scorers` evaluate each fitted model. `arguments` has further arguments of `fit` for each model. If
+    `seed` is None, models keep their own random state.
     """
 
     X: Any
@@ -234,7 +241,7 @@ class Task:
 
 @dataclass(frozen=True)
 class TestRows:
-    """Attributes, labels and weights of the test rows of a fold."""
+    """Features, labels and weights of the test rows of a fold."""
 
     __test__ = False  # prevents pytest from collecting this class, whose name begins with Test
 
@@ -253,17 +260,17 @@ def task_of(
     seed: int | None = None,
     known: Sequence[Any] = (),
 ) -> Task:
-    """Check the data and return the task; `known` lists the classes if y may lack some of them."""
+    """Check the data and return the task. `known` lists classes that may not occur in y."""
     for method in response.values() if isinstance(response, Mapping) else [response]:
         check.check_choice("response", method, RESPONSES)
     labels = label_column(y, "y")
     occurring = [*factorized(labels)[0], *known]
     classes: tuple[Any, ...] = tuple(check.distinct(np.array(occurring, object)))
     if len(classes) == 1:
-        raise LabelError("y", expected="two classes or more", got=f"only {labels.tolist()[0]!r}")
+        raise LabelError("y", expected="two or more classes", got=f"only the class {labels.tolist()[0]!r}")
     if len(classes) > 2 and pos_label is not None:
-        hint = "omit it: predictions.binary(cls) compares one class with all others"
-        raise LabelError("pos_label", expected="none for more than two classes", got=repr(pos_label), hint=hint)
+        hint = "omit pos_label, and compare one class with all others by predictions.binary(cls)"
+        raise LabelError("pos_label", expected="None for more than two classes", got=repr(pos_label), hint=hint)
     positive = None
     if len(classes) == 2:
         positive = int(np.argmax(check.check_labels(list(classes), pos_label, "y")))
@@ -272,12 +279,12 @@ def task_of(
 
 
 def response_for(task: Task, model: str) -> str:
-    """Return the requested scoring method of a model."""
+    """Return the requested response of a model, such as "predict_proba"."""
     return task.response if isinstance(task.response, str) else task.response.get(model, "auto")
 
 
 def sample_of(task: Task, groups: Any = None) -> SplitRows:
-    """Return the labels, groups and other properties of the data that protocols need."""
+    """Return the features, labels and groups as `SplitRows`, from which protocols make splits."""
     codes = None if groups is None else check.check_groups(groups, "groups", task.labels.size)
     return SplitRows(task.X, class_index(task.labels, task.classes, "y"), task.classes, codes)
 
@@ -285,23 +292,23 @@ def sample_of(task: Task, groups: Any = None) -> SplitRows:
 # --- Routing of weights and groups ---
 
 _STOPS_EARLY_ABOVE = 10_000
-"""Number of training rows above which scikit-learn's histogram boosting stops early with ``early_stopping="auto"``."""
+"""Number of rows above which scikit-learn's histogram boosting stops early if ``early_stopping="auto"``."""
 
 
 def fit_arguments(
     models: Mapping[str, Any], weight: Array | None, groups: Array | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Return the arguments that pass weights and groups to each model's `fit`.
+    """Return the keyword arguments for the `fit` of each model that pass weights and groups.
 
     Raises
     ------
     ModelError
-        If metadata routing is on and a nested model does not state whether it requests weights or groups.
+        If metadata routing is enabled and a nested model has no request set for weights or groups.
 
     Warns
     -----
     RocscopeWarning
-        If models do not take weights, or have inner folds that split groups.
+        If a model does not take weights, or if the inner folds of a model split groups.
     """
     given: dict[str, Array] = {}
     if weight is not None:
@@ -319,17 +326,16 @@ def fit_arguments(
         split = list(_splitting_groups(model, _receives(arguments[name], groups)))
         if split:
             hint = _hint_for_groups(model)
-            warn(
-                f"model {name!r}: its inner folds have the same groups in training and test, {', '.join(split)}; {hint}"
-            )
+            inner = ", ".join(split)
+            warn(f"model {name!r}: the inner folds of {inner} have the same groups in training and test; {hint}")
         for stopping in _stopping_early(model, groups.size):
-            hint = "its validation rows share groups with its training rows; turn early stopping off"
+            hint = "turn early stopping off. Its validation rows share groups with the training rows"
             warn(f"model {name!r}: {stopping} splits groups; {hint}")
     return arguments
 
 
 def unweighted(arguments: Mapping[str, Mapping[str, Any]], weight: Array | None) -> tuple[str, ...]:
-    """Return the models whose fit does not receive the weights."""
+    """Return the names of the models whose `fit` does not receive the weights."""
     if weight is None:
         return ()
     return tuple(name for name, passed in arguments.items() if not _receives(passed, weight))
@@ -340,14 +346,14 @@ def _receives(arguments: Mapping[str, Any], column: Array) -> bool:
 
 
 def routes_metadata() -> bool:
-    """Return True if scikit-learn's metadata routing is on, in which models declare the columns that they request."""
+    """Return True if scikit-learn's metadata routing is enabled."""
     from sklearn import get_config
 
     return bool(get_config().get("enable_metadata_routing"))
 
 
 def _arguments(name: str, model: Any, given: Mapping[str, Array]) -> dict[str, Any]:
-    """Return the weights and groups as keyword arguments of a model's fit."""
+    """Return the keyword arguments for the `fit` of one model that pass weights and groups."""
     arguments: dict[str, Any] = {}
     if not routes_metadata():
         for column_name, name_in in (("sample_weight", _weight_name), ("groups", _groups_name)):
@@ -370,7 +376,10 @@ def _arguments(name: str, model: Any, given: Mapping[str, Array]) -> dict[str, A
 
 
 def _weight_name(model: Any) -> str | None:
-    """Return the name of the fit argument for weights, also for pipelines, searches, votes and stacks."""
+    """Return the name of the weights in the arguments of `fit`; None if the model does not take weights.
+
+    This also works for pipelines, searches, and voting or stacking classifiers.
+    """
     if steps := getattr(model, "steps", None):
         return _name_in_last_step(steps, _weight_name)
     parameters = signature(model.fit).parameters
@@ -395,7 +404,7 @@ def _groups_name(model: Any) -> str | None:
 
 
 def _name_in_last_step(steps: Any, name_in: Callable[[Any], str | None]) -> str | None:
-    """Return the pipeline's name for an argument of its last step, ``step__argument``."""
+    """Return the name ``step__argument`` with which a pipeline passes an argument to its last step."""
     name, last = steps[-1]
     inner = name_in(last)
     return inner and f"{name}__{inner}"
@@ -409,7 +418,7 @@ def _asks_for_groups(splitter: Any) -> bool:
 
 
 def _splitting_groups(model: Any, reached: bool) -> Iterator[str]:
-    """Yield the nested models whose own folds split groups; `reached` is True if groups are passed to the model."""
+    """Yield the nested models with inner folds that split groups; `reached` is True if the model receives groups."""
     cv = getattr(model, "cv", "prefit")
     keeps = getattr(model, "keeps_groups", False)
     if cv != "prefit" and not (reached and (keeps or _asks_for_groups(cv))):
@@ -421,19 +430,17 @@ def _splitting_groups(model: Any, reached: bool) -> Iterator[str]:
 
 
 def _hint_for_groups(model: Any) -> str:
-    """Return advice on how to keep groups together; a model may fail to pass groups to its splitter."""
+    """Return the hint of a warning: how to keep groups together in the inner folds of a model."""
     for part in _parts(model):
         if _asks_for_groups(getattr(part, "cv", None)):
             if routes_metadata() or hasattr(part, "final_estimator"):
-                return (
-                    f"{type(part).__name__} does not pass groups to its splitter; pass pairs of row numbers as its cv"
-                )
-            return "sklearn.set_config(enable_metadata_routing=True) passes groups to its splitter"
-    return "give it a splitter for groups, such as GroupKFold, as the cv of a search or of a rocscope estimator"
+                return f"pass pairs of row numbers as its cv. {type(part).__name__} does not pass groups to a splitter"
+            return "call sklearn.set_config(enable_metadata_routing=True) to pass groups to the splitter"
+    return "use a splitter for groups, such as GroupKFold, as the cv of the search or of the rocscope estimator"
 
 
 def _stopping_early(model: Any, n: int) -> Iterator[str]:
-    """Yield the nested models that hold out single rows for early stopping."""
+    """Yield the nested models whose early stopping may split groups, because it holds out random rows."""
     for part in _parts(model):
         early = getattr(part, "early_stopping", False)
         if early is True or (early == "auto" and n > _STOPS_EARLY_ABOVE):
@@ -443,14 +450,14 @@ def _stopping_early(model: Any, n: int) -> Iterator[str]:
 
 
 def _parts(model: Any) -> Iterator[Any]:
-    """Yield a model and all models inside it, at any depth."""
+    """Yield a model and all models nested in it, recursively."""
     yield model
     for member in _members(model):
         yield from _parts(member)
 
 
 def _members(model: Any) -> Iterator[Any]:
-    """Yield the direct members of a model: named models first, then single ones."""
+    """Yield the models nested directly in a model, such as the steps of a pipeline."""
     members = []
     for attribute in ("estimators", "steps"):
         members += [pair[1] for pair in getattr(model, attribute, None) or ()]
@@ -465,17 +472,18 @@ def _members(model: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Failure(Result):
-    """Failure of a model in one fold, while fitting or scoring.
+    """Error of a model in one fold, while fitting or scoring.
 
     Attributes
     ----------
     model : str
+        Name of the model.
     fold, repeat : int
-        Numbers from 0. Folds are numbered consecutively over all repeats.
+        Number of the fold and of the repeat, from 0. Folds are numbered over all repeats.
     error : str
-        Type and first line of the model's own error.
+        Type and first line of the error.
     training_rows : int, optional
-        Number of training rows; set only if the model was fitted to a subset of the training rows.
+        Number of training rows, if the model was fitted to a subset of the training rows; otherwise None.
     """
 
     model: str
@@ -491,30 +499,31 @@ class Failure(Result):
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Provenance):
-    """Source of predictions made by `rocscope.evaluate`.
+    """Record of how `rocscope.evaluate` made predictions.
 
     Attributes
     ----------
     protocol : str
         Description of the splits.
     folds, repeats : int
-        Number of fits of each model, and number of repetitions of the whole protocol.
+        Number of folds over all repeats, and number of repeats.
     responses : mapping from model name to "predict_proba", "decision_function", "predict" or "labels"
-        Method that returned the scores; "labels" for a model that only predicts labels.
+        Method that computed the scores; "labels" for a model that only predicts labels.
     failures : tuple of Failure
-        Errors of the models that are omitted from the predictions.
+        Errors of models in single folds.
     unweighted : tuple of str
-        Models that do not take sample weights and were fitted without them.
+        Names of the models that do not take sample weights and were fitted without weights.
     seconds : mapping from model name to pairs of float
-        Seconds to fit and to predict, for each fold. Omitted from `to_dict`, because times differ between runs.
+        Time to fit and time to predict in each fold, in seconds. `to_dict` omits the times, because they differ between
+        runs.
     scores : mapping from name of a scorer to mapping from model name to tuple of float
-        One value per fold, if `scoring` was passed.
+        Value of each scorer in each fold; empty if `scoring` was omitted.
     losses : tuple of str
-        Scorers for which small values are good.
-    training_scores : as `scores`
-        Values on the training rows, if `return_train_score` was requested.
+        Names of the scorers for which small values are good.
+    training_scores : mapping like `scores`
+        Values of the scorers on the training rows; empty unless ``return_train_score=True``.
     estimators : mapping from model name to tuple of fitted models
-        One fitted model per fold, if `return_estimator` was requested. Omitted from `to_dict`.
+        Fitted models, one per fold; empty unless ``return_estimator=True``. `to_dict` omits the models.
     """
 
     _content = (
@@ -536,7 +545,9 @@ class Evaluation(Provenance):
     estimators: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, compare=False)
 
     def cv_results(self) -> dict[str, Array]:
-        """Return times and values of `scoring`, one row per model, with the keys of `GridSearchCV.cv_results_`.
+        """Return times and scorer values as a dict of arrays with one entry per model.
+
+        The keys are the same as in scikit-learn's `GridSearchCV.cv_results_`.
 
         Examples
         --------
@@ -568,13 +579,14 @@ class Evaluation(Provenance):
         return results
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per model and fold: seconds, and the value of each scorer.
+        """Return a data frame with times and scorer values, one row per model and fold.
 
-        A failed fit has NaN in all these columns. Means over folds are in `cv_results`.
+        All values of a failed fit are NaN. The method `cv_results` returns means over folds.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
 
         Examples
         --------
@@ -612,7 +624,7 @@ class Evaluation(Provenance):
 
 
 def _add_columns(results: dict[str, Array], name: str, values: Array) -> Array:
-    """Add the values of each fold, their mean and their standard deviation, and return the mean."""
+    """Add columns with the value in each fold, the mean and the standard deviation to `results`. Return the mean."""
     for fold, column in enumerate(values.T):
         results[f"split{fold}_{name}"] = column
     results[f"mean_{name}"] = values.mean(axis=1)
@@ -623,7 +635,7 @@ def _add_columns(results: dict[str, Array], name: str, values: Array) -> Array:
 def scores_of(
     fits: Sequence["Scored | Failed"], scorers: Iterable[str], models: Sequence[str], *, training: bool = False
 ) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Return the values of scorers by name, model and fold; NaN if the scorer or the fit failed.
+    """Return the values by scorer, model and fold; NaN if the scorer or the fit failed.
 
     Raises
     ------
@@ -633,7 +645,7 @@ def scores_of(
     Warns
     -----
     RocscopeWarning
-        For each scorer and model without a value in some fold.
+        If a scorer has no value for a model in some folds.
     """
     results: dict[str, dict[str, tuple[float, ...]]] = {}
     for scorer in scorers:
@@ -656,14 +668,15 @@ def scores_of(
 # --- Fits ---
 
 _WANTS_NUMBERS = "Invalid classes inferred from unique values of `y`"
-"""XGBoost's message for labels other than 0, 1, 2, …; searches repeat it."""
+"""Part of XGBoost's error message for labels other than 0, 1, 2, …."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores of a split's test rows (n or n × k), and the model's own labels.
+    """Scores and predicted labels of one model for the test rows of a split.
 
-    `seconds` are the times of the fit and of all predictions. `values` are the scorers' values or errors.
+    `scores` is an array of n, or of n × k for k classes. `seconds` has the time to fit and the time to predict.
+    `values` has the value, or the error message, of each scorer.
     """
 
     model: str
@@ -677,13 +690,13 @@ class Scored:
     estimator: Any = None
 
     def value_of(self, scorer: str, training: bool) -> float | str:
-        """Return the value of a scorer on the training or on the test rows."""
+        """Return the value of a scorer on the test rows, or on the training rows if `training` is True."""
         return (self.training_values if training else self.values)[scorer]
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Place and error of a failed fit."""
+    """Failure of a fit, with the exception."""
 
     failure: Failure
     cause: Exception
@@ -694,17 +707,17 @@ class Failed:
         return self.failure.model
 
     def value_of(self, _scorer: str, _training: bool) -> str:
-        """Return the error in place of the value of any scorer."""
+        """Return the error message, which replaces the value of every scorer."""
         return self.failure.error
 
 
 def named_models(models: Any) -> dict[str, Any]:
-    """Return models by name, from a mapping, pairs or class names; duplicates are numbered.
+    """Return a dict from name to model. Models without a name get their class name; equal names are numbered.
 
     Raises
     ------
     InputError
-        If no model is given, or one of them is not an estimator.
+        If there is no model, or if one of the models is not an estimator.
 
     Examples
     --------
@@ -715,7 +728,7 @@ def named_models(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
         if len(named) < len(models):
-            raise InputError("models", expected="a different name for each model", got="names that are equal as text")
+            raise InputError("models", expected="names that differ as text", got=f"the names {list(models)}")
     else:
         given = list(models) if isinstance(models, list | tuple) else [models]
         named = {}
@@ -727,24 +740,24 @@ def named_models(models: Any) -> dict[str, Any]:
             count[name] = count.get(name, 0) + 1
             named[f"{name} {count[name]}" if count[name] > 1 else name] = model
     if not named:
-        raise InputError("models", expected="at least one model", got="none")
+        raise InputError("models", expected="one or more models", got="0 models")
     for name, model in named.items():
         if isinstance(model, type) or not hasattr(model, "fit"):
             got = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
-            hint = "make an instance of it" if isinstance(model, type) else ""
-            raise InputError(f"models[{name!r}]", expected="an estimator with fit", got=got, hint=hint)
+            hint = f"pass an instance: {model.__name__}()" if isinstance(model, type) else ""
+            raise InputError(f"models[{name!r}]", expected="an estimator with a method fit", got=got, hint=hint)
     return named
 
 
 def class_name(model: Any) -> str:
-    """Return the class name of a model, or of the last step of a pipeline."""
+    """Return the class name of a model. For a pipeline, return the class name of the last step."""
     while getattr(model, "steps", None) and not isinstance(model, type):
         model = model.steps[-1][1]
     return type(model).__name__
 
 
 def attempt(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
-    """Fit and score a model; return an error in place of raising it, so that the other models still run."""
+    """Fit and score a model. If the model raises an error, return the failure, so that other models still run."""
     try:
         return fit_and_score(name, model, task, split)
     except Exception as error:  # noqa: BLE001 (a model may raise anything)
@@ -753,7 +766,10 @@ def attempt(name: str, model: Any, task: Task, split: Split) -> Scored | Failed:
 
 
 def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
-    """Fit a clone of a model to the training rows and score the test rows; add model and fold to errors."""
+    """Fit a clone of a model to the training rows and score the test rows.
+
+    If this raises an error, add the names of the model and the fold to the error.
+    """
     try:
         begin = perf_counter()
         fitted = CachingModel(fit(name, model, task, split))
@@ -769,7 +785,7 @@ def fit_and_score(name: str, model: Any, task: Task, split: Split) -> Scored:
 
 
 def _scored_on(rows: Array, fitted: CachingModel, name: str, task: Task, split: Split) -> Scored:
-    """Return scores, predicted labels and scorer values for these rows."""
+    """Return the scores, predicted labels and scorer values of a fitted model for some rows."""
     X = take_rows(task.X, rows)
     scores, response = score(fitted, name, X, task.classes, task.positive, response_for(task, name))
     decisions = predicted_labels(fitted, X, task.classes) if task.with_labels else None
@@ -795,7 +811,7 @@ def first_line(error: Exception) -> str:
 
 
 def fit(name: str, model: Any, task: Task, split: Split | None = None) -> Any:
-    """Return a clone of a model, fitted to the training rows of a split or to all rows."""
+    """Return a clone of a model, fitted to the training rows of a split; without a split, to all rows."""
     from sklearn.base import clone
     from sklearn.utils.validation import _check_method_params
 
@@ -811,7 +827,7 @@ def fit(name: str, model: Any, task: Task, split: Split | None = None) -> Any:
 
 
 def _fitted(model: Any, X: Any, labels: Array, arguments: Mapping[str, Any]) -> Any:
-    """Return a fitted model; if it requires classes 0, 1, 2, …, wrap it to translate labels."""
+    """Fit a model. If the model requires the classes 0, 1, 2, …, fit it to class numbers and wrap it."""
     try:
         return model.fit(X, labels, **arguments)
     except ValueError as error:
@@ -822,12 +838,14 @@ def _fitted(model: Any, X: Any, labels: Array, arguments: Mapping[str, Any]) -> 
 
 
 class NumberedClasses:
-    """A fitted model with numbered classes that predicts the original labels.
+    """Wrapper of a model fitted to class numbers. It predicts the original labels.
 
     Parameters
     ----------
     model : classifier fitted to 0, …, k − 1
+        Model whose predictions are translated.
     classes : array of k labels
+        Original labels, in the order of the class numbers.
     """
 
     def __init__(self, model: Any, classes: Array) -> None:
@@ -835,7 +853,7 @@ class NumberedClasses:
         self.classes_ = classes
 
     def predict(self, X: Any) -> Array:
-        """Return the model's label for each row."""
+        """Return the predicted original label of each row."""
         return self.classes_[np.asarray(self.model.predict(X), dtype=np.intp)]
 
     def __getattr__(self, name: str) -> Any:
@@ -845,7 +863,7 @@ class NumberedClasses:
 
 
 def _set_seeds(model: Any, seeds: np.random.SeedSequence) -> None:
-    """Set every `random_state` of a model that is None."""
+    """Set each parameter `random_state` of a model and its nested models that is None."""
     unseeded = []
     for name, value in sorted(model.get_params(deep=True).items()):
         if name.rpartition("__")[2] == "random_state" and value is None:
@@ -857,7 +875,7 @@ def _set_seeds(model: Any, seeds: np.random.SeedSequence) -> None:
 
 @dataclass(frozen=True)
 class Fitting:
-    """Models, data and settings of a set of fits."""
+    """Models, data and settings for fits over many splits."""
 
     models: Mapping[str, Any]
     task: Task
@@ -867,7 +885,7 @@ class Fitting:
 
     @classmethod
     def of(cls, models: Any, task: Task, groups: Any, n_jobs: int | None, progress: Progress) -> Self:
-        """Check the common arguments of functions that fit models; see `rocscope.evaluate`."""
+        """Check arguments and return the settings of the fits; for the arguments see `rocscope.evaluate`."""
         named = named_models(models)
         groups = None if groups is None else check.check_column(groups, "groups", task.labels.size)
         sample = sample_of(task, groups)
@@ -875,15 +893,15 @@ class Fitting:
         return cls(named, task, sample, n_jobs, progress)
 
     def splits(self, cv: Any, repeats: int = 1) -> tuple[list[Split], str]:
-        """Return the splits for a `cv` of any accepted type, and a description of the protocol."""
+        """Return the splits for an argument `cv`, and a description of the protocol; see `rocscope.evaluate`."""
         return splits_of(cv, self.sample, repeats, self.task.seed)
 
     def run(self, splits: Iterable[Split], what: str, work: Callable[..., Any] = attempt) -> list[Any]:
-        """Apply `work` to each split and model, and return the results in order."""
+        """Apply the function `work` to each combination of split and model. Return the results in the same order."""
         from sklearn.utils.parallel import Parallel, delayed
 
         if self.n_jobs == 0:
-            raise InputError("n_jobs", expected="a number of processes, or -1 for one per core", got="0")
+            raise InputError("n_jobs", expected="a positive number, or -1 to use all cores", got="0")
         calls = []
         for split in splits:
             for name, model in self.models.items():
@@ -895,9 +913,10 @@ class Fitting:
 def without_failures(
     results: Sequence[Scored | Failed], models: Iterable[str], *, by_fold: bool = False
 ) -> tuple[list[Scored], list[Failed], list[str]]:
-    """Return the results of models that never failed, the failures, and the names of those models.
+    """Return the results of models without a failure, all failures, and the names of the models without a failure.
 
-    With `by_fold`, keep the models that succeeded in some fold, and the folds in which all of these succeeded.
+    With `by_fold`, a model is kept if it succeeded in at least one fold. The results then cover only the folds in which
+    all of these models succeeded.
 
     Raises
     ------
@@ -916,24 +935,25 @@ def without_failures(
         raise_first(failed)
     for name in dict.fromkeys(fit.model for fit in failed):
         failures = [fit.failure for fit in failed if fit.model == name]
-        what = "a model is omitted" if name in lost else "rows of failed folds are omitted"
-        warn(f"{what}; {len(failures)} fits failed: {failures[0]}; see predictions.source.failures")
+        what = "is omitted" if name in lost else "is kept without the rows of failed folds"
+        listed = f"{len(failures)} fits failed, the first: {failures[0]}"
+        warn(f"model {name!r} {what}; {listed}; see predictions.source.failures")
     return scored, failed, kept
 
 
 def raise_first(failed: Sequence[Failed]) -> NoReturn:
-    """Raise the first failure if no results are left."""
+    """Raise a ModelError for the first failure, with the number of further failures."""
     more = f" (and {len(failed) - 1} more failures)" if len(failed) > 1 else ""
     raise ModelError(f"{failed[0].failure}{more}") from failed[0].cause
 
 
 def candidates_of(models: Any, seed: int | None) -> dict[str, Any]:
-    """Return models by name; replace a scikit-learn search by one model for each setting of its parameters."""
+    """Return a dict from name to model. A scikit-learn search is replaced by one model for each parameter setting."""
     return {name: model for name, (model, _) in candidates_with_settings(models, seed).items()}
 
 
 def candidates_with_settings(models: Any, seed: int | None) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """Return the models of `candidates_of`, each with the parameter values of its search.
+    """Return a dict from name to model and parameter setting; see `candidates_of`.
 
     Examples
     --------
@@ -961,7 +981,7 @@ def candidates_with_settings(models: Any, seed: int | None) -> dict[str, tuple[A
 
 
 def _settings_of_search(model: Any, seed: int | None) -> list[dict[str, Any]] | None:
-    """Return the parameter settings that a search will fit; None for any other model."""
+    """Return the parameter settings that a search evaluates; None if the model is not a search."""
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
     if hasattr(model, "param_grid"):
@@ -986,7 +1006,7 @@ def assembled(
     groups: Array | None = None,
     source: Evaluation | None = None,
 ) -> AnyPredictions:
-    """Return the predictions of all splits, sorted by repeat and row, with index columns."""
+    """Return the predictions for the test rows of all splits, sorted by repeat and row."""
     sizes = [split.test.size for split in splits]
     row = np.concatenate([split.test for split in splits])
     repeat = np.repeat([split.repeat for split in splits], sizes)
@@ -1018,7 +1038,7 @@ def assembled(
 
 
 def joined_labels(scored: Sequence[Scored]) -> Array | None:
-    """Return the labels that one model predicts in several splits; None if it lacks labels in any split."""
+    """Return the labels that one model predicts in several splits; None if labels are missing in a split."""
     labels = [fold.decisions for fold in scored if fold.decisions is not None]
     return np.concatenate(labels) if len(labels) == len(scored) else None
 
@@ -1026,7 +1046,7 @@ def joined_labels(scored: Sequence[Scored]) -> Array | None:
 def predictions_of(
     task: Task, labels: Array, scores: Mapping[str, Array], decisions: Mapping[str, Array], columns: Mapping[str, Any]
 ) -> AnyPredictions:
-    """Return the predictions, for two or more classes."""
+    """Return Predictions for two classes, or MulticlassPredictions for more than two classes."""
     if task.positive is not None:
         positive = task.classes[task.positive]
         is_positive = {name: np.asarray(given == positive) for name, given in decisions.items()}
@@ -1039,7 +1059,7 @@ def predictions_of(
 
 
 def predictions_of_split(scored: Scored, task: Task) -> AnyPredictions:
-    """Return the predictions of one model in one split."""
+    """Return the predictions of one model for the test rows of one split."""
     rows = scored.split.test
     weight = None if task.weight is None else task.weight[rows]
     return predictions_of_model(task, task.labels[rows], scored, weight)

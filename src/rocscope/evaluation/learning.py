@@ -1,12 +1,12 @@
 """Learning curves, and the .632 and .632+ bootstrap.
 
-Both fit models to samples of the rows and evaluate them on rows outside the samples.
+Both functions fit models to a subset of the rows and evaluate the models on other rows.
 
-- `learning_curve`: performance by number of training rows. In a run, all models and sizes share the test rows, and each
-  training set contains the smaller training sets.
-- `bootstrap_632`: a bootstrap sample contains 1 − 1/e ≈ 63.2% of the distinct rows. Performance on the rows outside the
-  sample is therefore too pessimistic; performance on the training rows is too optimistic. The estimates combine the
-  two. Equation numbers in comments refer to Efron & Tibshirani 1997.
+- `learning_curve` computes performance as a function of the number of training rows. In each run, all models and sizes
+  have the same test rows, and each training set contains all smaller training sets.
+- `bootstrap_632` corrects the bias of the bootstrap. A bootstrap sample contains 1 − 1/e ≈ 63.2% of the distinct rows,
+  so the performance on the rows outside the sample is pessimistic. The performance on the training rows is optimistic.
+  The estimates are combinations of these two. Equation numbers in comments refer to Efron & Tibshirani 1997.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,24 +29,28 @@ from rocscope.protocols.splitters import Holdout, OutOfBag, Split
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve(Result):
-    """Performance of models by number of training rows.
+    """Performance of models as a function of the number of training rows.
 
     Attributes
     ----------
     metric : str
+        Name of the metric.
     larger_is_better : bool
+        True if large values of the metric are good.
     size : array of k int
         Numbers of training rows.
     values : mapping from model name to array of runs × k
-        The metric on the test rows of each run; NaN if it is undefined or the model failed.
-    training : as `values`
-        The metric on the training rows, if `return_train_score` was requested; otherwise empty.
+        Metric on the test rows, for each run and each size. NaN if the metric is undefined or the model failed.
+    training : mapping like `values`
+        Metric on the training rows; empty unless ``return_train_score=True``.
     fold, repeat : arrays of runs
+        Number of the fold and of the repeat of each run.
     logarithmic : bool
-        True if sizes are spaced by factors; plots then have a logarithmic axis.
+        True if neighbouring sizes have equal ratios. Plots then have a logarithmic axis.
     protocol : str
         Description of the splits into training and test rows.
     failures : tuple of Failure
+        Errors of models in single fits.
     """
 
     metric: str
@@ -73,38 +77,41 @@ class LearningCurve(Result):
 
     @property
     def runs(self) -> int:
-        """Number of runs of each size."""
+        """Number of runs for each number of training rows."""
         return self.fold.size
 
     def mean(self, model: str | None = None, *, training: bool = False) -> Array:
-        """Return the mean at each size over the runs with a value.
+        """Return the mean of the metric over runs, for each number of training rows.
+
+        Runs in which the metric is NaN are omitted.
 
         Parameters
         ----------
         model : str, optional
-            Name of the model; may be omitted if there is only one.
+            Name of the model. By default, the only model.
         training : bool
-            If True, use the values on the training rows.
+            If True, return means of the metric on the training rows.
 
         Raises
         ------
         InputError
-            If there are no values on the training rows.
+            If `training` is True, but the learning curve has no values on the training rows.
         """
         if training and not self.training:
             hint = "call learning_curve with return_train_score=True"
-            raise InputError("training", expected="values on the training rows", got="none", hint=hint)
+            expected, got = "a curve with values on the training rows", "a curve without these values"
+            raise InputError("training=True", expected=expected, got=got, hint=hint)
         values = (self.training if training else self.values)[model_name(self.models, model)]
         known = ~np.isnan(values)
         with np.errstate(invalid="ignore"):
             return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
 
     def band(self, model: str | None = None, *, share: float = 0.8) -> Band:
-        """Return limits that contain the given share of further runs on these rows.
+        """Return the band that contains the value of another run on the same data with probability `share`.
 
-        The limits are quantiles at rank (n + 1)·p of the n runs. A further run lies between them with exactly this
-        probability if there are enough runs (nine for 80%). With fewer runs, the limits are the smallest and the
-        largest value. Runs share rows, so this is not a confidence interval of the mean.
+        The limits are quantiles over the n runs, at rank (n + 1)·p for the probability p. The probability is exact if
+        there are enough runs (nine for a share of 80%). With fewer runs, the limits are the smallest and the largest
+        value. The band is not a confidence interval of the mean, because the runs share rows.
         """
         values = self.values[model_name(self.models, model)]
         tails = np.array([(1 - check.check_share(share, "share")) / 2, (1 + share) / 2])
@@ -115,11 +122,13 @@ class LearningCurve(Result):
         return Band(self.size, ends[0], ends[1], level=share, method=f"spread of {self.runs} runs")
 
     def plot(self, ax: Any = None, *, share: float | None = 0.8) -> Any:
-        """Draw the mean of each model by size, with its band; see `plotting.plot_learning_curve`."""
+        """Draw the mean and the band of each model; see `rocscope.plotting.plot_learning_curve`."""
         return reach("plotting").plot_learning_curve(self, ax, share=share)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a frame with one row per model, run and size: model, fold, repeat, size, value, perhaps training.
+        """Return a data frame with one row for each combination of model, run and number of training rows.
+
+        The column `value` is the metric on the test rows, and `training` the metric on the training rows, if available.
 
         Examples
         --------
@@ -142,7 +151,7 @@ class LearningCurve(Result):
         return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return sizes, values, means and settings, ready for JSON."""
+        """Return a dict for JSON with the attributes and the means over runs."""
         return super().to_dict() | {"mean": jsonable({name: self.mean(name) for name in self.models})}
 
     def __repr__(self) -> str:
@@ -160,7 +169,7 @@ class LearningCurve(Result):
 
 @dataclass(frozen=True)
 class _TrainingScorer:
-    """Scorer that computes a metric on test rows and on training rows."""
+    """Scorer that computes the metric of a learning curve for a fitted model."""
 
     measure: Measure
     task: fitting.Task
@@ -202,32 +211,33 @@ def learning_curve(
     ----------
     models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
     sizes : {"geometric", "arithmetic"}, or increasing numbers of rows, or increasing shares of the training rows
-        "geometric" spaces the sizes by equal factors, from 10 rows to all training rows; "arithmetic" by equal steps.
+        Numbers of training rows. "geometric" means equal ratios between neighbouring sizes, from 10 rows to all
+        training rows. "arithmetic" means equal differences between neighbouring sizes.
     steps : int
-        Number of sizes, if `sizes` is "geometric" or "arithmetic".
+        Number of sizes if `sizes` is "geometric" or "arithmetic".
     metric, larger_is_better : see `bootstrap_632`
     cv, repeats : see `evaluate`
-        Each split is one run. The default is 20 repeats of a holdout or bootstrap, and one repeat of other protocols.
+        Cross-validation protocol; each split is one run. By default, holdouts and the bootstrap have 20 repeats, and
+        other protocols have one repeat.
     return_train_score : bool
-        If True, evaluate each model on its training rows too. If the two curves converge to a poor value, the model is
-        too simple (bias). If a gap between the curves remains, the model is too flexible for the number of rows
-        (variance).
+        If True, also evaluate each model on its training rows.
 
     Returns
     -------
     LearningCurve
+        Metric of each model for each run and each number of training rows.
 
     Raises
     ------
     InputError
-        If sizes do not increase, or are below the number of classes or above the number of training rows.
+        If the sizes do not increase. If a size is below the number of classes or above the number of training rows.
     ModelError
         If every model fails at every size.
 
     Warns
     -----
     RocscopeWarning
-        If a model fails at some sizes; its value is NaN there.
+        If a model fails at some sizes. The value of the metric is NaN at these sizes.
 
     See Also
     --------
@@ -235,9 +245,13 @@ def learning_curve(
 
     Notes
     -----
-    In a run, all models and sizes have the same test rows, and each training set contains the smaller training sets.
-    Training rows are stratified by class. Every training set has at least one row of each class, which changes the
-    class balance of very small sets.
+    In each run, all models and sizes have the same test rows, and each training set contains all smaller training sets.
+    Training rows are stratified by class. Every training set has at least one row of each class, so very small training
+    sets can have a different class balance.
+
+    With ``return_train_score=True``, compare the curve on the training rows with the curve on the test rows. If both
+    converge to a poor value, the model is too simple (bias). If a gap between them remains, the model is too flexible
+    for the number of training rows (variance).
 
     References
     ----------
@@ -308,7 +322,7 @@ def learning_curve(
 
 
 def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> Indices:
-    """Return the numbers of training rows in increasing order.
+    """Check the argument `sizes` and return the increasing numbers of training rows.
 
     Examples
     --------
@@ -325,17 +339,17 @@ def _check_sizes(sizes: Any, steps: int, most: int, least: int) -> Indices:
         return np.unique(np.maximum(np.rint(spaced), least).astype(np.intp))
     given = check.check_column(sizes, "sizes")
     if given.dtype.kind not in "iuf":
-        raise InputError("sizes", expected="numbers of rows, or shares", got=f"values of type {given.dtype}")
+        raise InputError("sizes", expected="numbers or shares of rows", got=f"values of type {given.dtype}")
     are_shares = given.dtype.kind == "f" and (given <= 1).all()
     rows = np.rint(given * most) if are_shares else given
     if (rows % 1).any() or (np.diff(rows) <= 0).any() or rows[0] < least or rows[-1] > most:
-        expected = f"increasing whole numbers from {least}, a row of each class, to {most}, the training rows"
+        expected = f"increasing whole numbers from {least} (number of classes) to {most} (number of training rows)"
         raise InputError("sizes", expected=expected, got=check.listing(rows.tolist()))
     return rows.astype(np.intp)
 
 
 def _stratified_order(classes: Indices, rng: np.random.Generator) -> Indices:
-    """Return a row order in which every prefix is approximately stratified; it starts with one row of each class."""
+    """Return a random order of rows that starts with one row per class and stays approximately stratified."""
     position = np.empty(classes.size)
     for cls in np.unique(classes):
         rows = rng.permutation(np.flatnonzero(classes == cls))
@@ -346,7 +360,7 @@ def _stratified_order(classes: Indices, rng: np.random.Generator) -> Indices:
 
 
 def _spaced_by_factors(sizes: Indices) -> bool:
-    """Return True if sizes are spaced more evenly on a logarithmic scale."""
+    """Return True if the sizes are spaced more evenly on a logarithmic scale than on a linear scale."""
     if sizes.size <= 2:
         return False
     steps, factors = np.diff(sizes), np.diff(np.log(sizes))
@@ -354,27 +368,27 @@ def _spaced_by_factors(sizes: Indices) -> bool:
 
 
 _DISTINCT = 0.632
-"""Expected share of distinct rows in a bootstrap sample, about 1 − 1/e."""
+"""Expected share of all rows that occur in a bootstrap sample, about 1 − 1/e."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corrected(Result):
-    """Bootstrap estimate of one model's performance.
+    """Bootstrap estimates of the performance of one model.
 
     Attributes
     ----------
     apparent : float
-        Performance on the rows that the model was fitted to.
+        Performance on the training rows.
     out_of_bag : float
-        Performance on the rows outside each bootstrap sample, of models fitted to about 63% of the distinct rows.
+        Performance on the rows outside the bootstrap samples.
     no_information : float
-        Performance if labels and scores were independent.
+        Performance that the scores would have if they were independent of the labels.
     relative_overfitting : float
-        Position of `out_of_bag` between `apparent` (0) and `no_information` (1).
+        Relative overfitting rate. It is 0 if `out_of_bag` equals `apparent`, and 1 if it equals `no_information`.
     point632, point632plus : float
-        The .632 and .632+ estimates.
+        The .632 estimate and the .632+ estimate.
     replicates : array
-        Out-of-bag performance of each bootstrap sample; NaN if undefined.
+        Performance on the rows outside each bootstrap sample; NaN if undefined.
     """
 
     apparent: float
@@ -387,7 +401,7 @@ class Corrected(Result):
 
     @classmethod
     def of(cls, apparent: float, out_of_bag: float, no_information: float, sign: int, replicates: Any = ()) -> Any:
-        """Return the .632 and .632+ estimates; `sign` is −1 if smaller is better."""
+        """Compute the .632 and .632+ estimates. `sign` is −1 if small values of the metric are good."""
         overfitting = _relative_overfitting(apparent, out_of_bag, no_information, sign)
         # B′, the better of B and G (eq. 31).
         clipped = sign * max(sign * out_of_bag, sign * no_information)
@@ -403,11 +417,11 @@ class Corrected(Result):
 
 
 def _relative_overfitting(apparent: float, out_of_bag: float, no_information: float, sign: int = -1) -> float:
-    """Return the relative overfitting rate, from 0 (none) to 1 (no information).
+    """Return the relative overfitting rate, from 0 (no overfitting) to 1 (as good as no information).
 
     Examples
     --------
-    Error rates of 0.1 on the training rows, 0.3 on other rows, and 0.5 without information:
+    The error rate is 0.1 on the training rows, 0.3 on other rows, and 0.5 without information:
 
     >>> round(_relative_overfitting(0.1, 0.3, 0.5), 12)
     0.5
@@ -423,14 +437,16 @@ def _relative_overfitting(apparent: float, out_of_bag: float, no_information: fl
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap632(Mapping[str, Corrected], Result):
-    """Bootstrap estimates of performance by model name.
+    """Bootstrap estimates of the performance of each model; a mapping from model name to `Corrected`.
 
     Attributes
     ----------
     metric : str
-    models : dict of Corrected
+        Name of the metric.
+    models : dict from model name to Corrected
+        Estimates for each model.
     failures : tuple of Failure
-        Errors of the omitted models.
+        Errors of models that are omitted.
     """
 
     _content = ("metric", "models", "failures")
@@ -481,28 +497,27 @@ def bootstrap_632(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Bootstrap632:
-    """Estimate performance on unseen rows by the .632 and .632+ bootstrap.
+    """Estimate the performance of models on new data by the .632 and .632+ bootstrap.
 
     Parameters
     ----------
     models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
     metric : str, Context, CostMatrix or function
-        "auc", "average_precision", "brier" or "log_loss" are computed from the scores. A metric of `rocscope.metrics`,
-        or the expected cost in a Context, is computed from the labels that the models predict. With more than two
-        classes: "auc" (Hand & Till), any metric of `multiclass_figure`, such as "macro_recall" or "rps", or the
-        expected cost with a CostMatrix. A function gets the Predictions of one model, possibly with weights, and
-        returns a number.
+        Metric to estimate. "auc", "average_precision", "brier" and "log_loss" are computed from the scores. A metric of
+        `rocscope.metrics`, and the expected cost with a Context, are computed from the predicted labels. For more than
+        two classes, pass "auc" (Hand & Till), a metric of `multiclass_figure` such as "macro_recall" or "rps", or a
+        CostMatrix for the expected cost. A function receives the Predictions of one model and returns a number.
     larger_is_better : bool, optional
-        Pass False if the metric is a function and smaller values are better. Named metrics have a known direction.
+        Pass False if the metric is a function and small values are good. The direction of named metrics is known.
     replicates : int
-        Number of bootstrap samples; each model is fitted to each of them.
+        Number of bootstrap samples. Each model is fitted to each sample.
     stratified : bool
         If True, resample within each class.
 
     Returns
     -------
     Bootstrap632
-        Apparent, out-of-bag, .632 and .632+ estimates of each model.
+        Apparent performance, out-of-bag performance, .632 estimate and .632+ estimate of each model.
 
     Raises
     ------
@@ -515,22 +530,23 @@ def bootstrap_632(
 
     Notes
     -----
-    Let A be the apparent value, B the out-of-bag value, and G the value without information:
+    Let A be the apparent value of the metric, B the out-of-bag value, and G the value without information.
 
-    - R = (B − A)/(G − A), the relative overfitting rate; 0 if B or G is not worse than A, and at most 1.
-    - .632 = 0.368·A + 0.632·B
-    - .632+ = .632 + (B′ − A)·0.368·0.632·R/(1 − 0.368·R), where B′ is the better of B and G (eq. 31 and 32). For
-      B between A and G this is (1 − w)·A + w·B with w = 0.632/(1 − 0.368·R).
+    - The relative overfitting rate is R = (B − A)/(G − A). It is 0 if B or G is not worse than A, and at most 1.
+    - The .632 estimate is 0.368·A + 0.632·B.
+    - The .632+ estimate is the .632 estimate plus (B′ − A)·0.368·0.632·R/(1 − 0.368·R), where B′ is the better of B and
+      G (eq. 31 and 32). For B between A and G, this equals (1 − w)·A + w·B with w = 0.632/(1 − 0.368·R).
 
-    The formula gives the same result for a metric and for 1 − metric. Metrics for which larger is better therefore need
-    no conversion to a loss; only the choice of B′ depends on the direction. The AUC without information is 1/2.
+    A model with apparent performance A was fitted to all rows. A model in B was fitted to a bootstrap sample, which
+    contains about 63% of the distinct rows. The .632 estimate is too optimistic for models that fit their training rows
+    perfectly. The .632+ estimate corrects this.
+
+    Metrics for which large values are good are not converted to losses. Only the choice of B′ depends on the direction.
 
     If the metric is a mean over rows ("error", "accuracy", "brier", "log_loss"), B is the leave-one-out bootstrap: the
-    mean loss of each row over the samples without this row, averaged over rows (eq. 15 to 17). Any other metric is
-    computed for each sample on the rows outside the sample, and averaged over samples (for the AUC: Sahiner, Chan &
-    Hadjiiski 2008). G is the metric over all combinations of a label and a score (eq. 27), computed with weights.
-
-    The .632 estimate is too optimistic for models that fit their training rows perfectly; .632+ corrects this.
+    loss of each row is averaged over the samples without this row, and then over rows (eq. 15 to 17). Any other metric
+    is computed on the rows outside each sample, and averaged over samples (Sahiner, Chan & Hadjiiski 2008 for the AUC).
+    G is the metric over all combinations of a label and a score (eq. 27). For the AUC, G is 1/2.
 
     References
     ----------
@@ -538,7 +554,7 @@ def bootstrap_632(
 
     Examples
     --------
-    Labels that are independent of the attribute, and a model that memorises the training rows:
+    The labels are independent of the feature, and the model memorises the training rows:
 
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> rng = np.random.default_rng(0)
@@ -566,7 +582,10 @@ def bootstrap_632(
 
 
 def _corrected(scored: Sequence[fitting.Scored], task: fitting.Task, measure: Measure) -> Corrected:
-    """Return a model's estimates from its fit to all rows (the first of `scored`) and its fits to bootstrap samples."""
+    """Return the estimates of one model.
+
+    The first entry of `scored` comes from the fit to all rows, and the others from the fits to bootstrap samples.
+    """
     on_all_rows, *samples = scored
     apparent = measure.of(fitting.predictions_of_split(on_all_rows, task), on_all_rows.response)
     # No information (eq. 27): combine every score with every label, with classes weighted by size.
@@ -591,6 +610,6 @@ def _corrected(scored: Sequence[fitting.Scored], task: fitting.Task, measure: Me
 
 
 def _joined(scored: Sequence[fitting.Scored]) -> fitting.Scored:
-    """Concatenate one model's predictions from several splits."""
+    """Concatenate the predictions of one model from several splits."""
     scores = np.concatenate([fit.scores for fit in scored])
     return replace(scored[0], scores=scores, decisions=fitting.joined_labels(scored))

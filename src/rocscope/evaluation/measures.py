@@ -1,15 +1,14 @@
 """Metrics of one model's predictions, and scorers of fitted models.
 
-`measure_of` converts a metric of any accepted type to a `Measure`, which is a function of the Predictions of one model.
-Its sign is +1 if large values are good, and −1 if small values are good. A metric is the name of a rocscope metric or
-of a scikit-learn scorer, costs (a `Context` for two classes, a `CostMatrix` for more), a scorer object, or a function
-of Predictions.
+`measure_of` converts a metric of any accepted type to a `Measure`, which computes the metric from the Predictions of
+one model. A metric is the name of a rocscope metric or of a scikit-learn scorer, costs (a `Context` for two classes, a
+`CostMatrix` for more), a scorer object, or a function of Predictions.
 
-`scorers_of` turns the `scoring` argument of `evaluate` into functions of a fitted model. Scorers of scikit-learn get
-the model itself, as in `cross_validate`; every other metric is computed from the model's predictions.
+`scorers_of` converts the `scoring` argument of `evaluate` to functions of a fitted model. Scorers of scikit-learn
+receive the fitted model, as in `cross_validate`. Every other metric is computed from the predictions of the model.
 
-Metrics that need decisions use the labels that a model predicts. For a model without labels the threshold is 0.5, or 0
-for a decision function.
+Metrics of decisions use the labels that a model predicts. If a model predicts no labels, the threshold is 0 for a
+decision function and 0.5 otherwise.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -31,25 +30,27 @@ from rocscope.multiclass.confusion import AVERAGINGS
 from rocscope.multiclass.figures import NAMES_OF_AVERAGED_AUC, class_figure
 
 Metric = str | Context | CostMatrix | Callable[[Any], float]
-"""The name of a metric, costs, a function of Predictions, or a scikit-learn scorer."""
+"""Type of a metric: a name, costs, a function of Predictions, or a scikit-learn scorer."""
 
 
-_EXPECTED = "a metric with a good direction (high or low), such as 'auc' or 'accuracy'"
-_HINT = "or a Context or CostMatrix, or a function of Predictions that returns a number"
+_EXPECTED = "a metric of which high values are good, or low values, such as 'auc' or 'accuracy'"
+_HINT = "a Context, a CostMatrix and a function of Predictions are also accepted"
 _MEANS_OF_ROWS = {"accuracy", "error", "brier", "log_loss"}
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric of one model's predictions.
+    """Metric that is computed from the Predictions of one model.
 
     Attributes
     ----------
     name : str
+        Name of the metric.
     function : callable
-        Function of Predictions and a threshold. The threshold is used if the model predicts no labels.
+        Function ``function(predictions, threshold)`` that returns the value. It ignores the threshold if the
+        predictions contain labels.
     sign : int
-        1 if a large value is good, −1 if a small value is good.
+        1 if large values are good, −1 if small values are good.
     mean_of_rows : bool
         True if the metric is a mean over rows.
     needs_scores : bool
@@ -63,7 +64,7 @@ class Measure:
     needs_scores: bool = False
 
     def of(self, preds: fitting.AnyPredictions, response: str) -> float:
-        """Return the value of the metric for predictions; return NaN if a required class is missing.
+        """Return the metric of predictions; NaN if the predictions lack a class that the metric needs.
 
         Raises
         ------
@@ -71,8 +72,8 @@ class Measure:
             If the metric needs scores but the model predicts only labels.
         """
         if self.needs_scores and response == "labels":
-            got = f"model {preds.models[0]!r}, which only predicts labels"
-            hint = "response='predict' uses its labels as scores"
+            got = f"only labels from model {preds.models[0]!r}"
+            hint = "pass response='predict' to use the labels as scores"
             raise InputError(self.name, expected="scores", got=got, hint=hint)
         try:
             return float(self.function(preds, usual_threshold(response)))
@@ -81,14 +82,14 @@ class Measure:
 
 
 def usual_threshold(response: str) -> float:
-    """Return the threshold at which scikit-learn's models predict the positive label."""
+    """Return the threshold from which scikit-learn's models predict the positive label."""
     return 0.0 if response == "decision_function" else 0.5
 
 
 def own_decisions(preds: Predictions, threshold: float) -> Array:
-    """Return a mask of the rows that one model predicts positive.
+    """Return True for each row that the only model predicts positive.
 
-    The predicted labels are used if the model has them; otherwise scores are compared with the threshold.
+    If the predictions contain no labels, rows with scores at or above the threshold are predicted positive.
     """
     if preds.decisions:
         (decisions,) = preds.decisions.values()
@@ -104,15 +105,15 @@ def _own_counts(preds: Predictions, threshold: float) -> OperatingPoint:
 def measure_of(
     metric: Metric, *, several_classes: bool, larger_is_better: bool | None = None, directed: bool = True
 ) -> Measure:
-    """Return the measure for a metric: a name, costs, a scorer or a function of predictions.
+    """Convert a name, costs, a scorer or a function of predictions to a Measure.
 
-    `larger_is_better` is only for functions, because all other metrics have a known direction. `directed=False` also
-    accepts metrics for which neither high nor low values are good.
+    `larger_is_better` only applies to functions, because all other metrics have a known direction. With
+    ``directed=False``, metrics are also accepted for which neither high nor low values are good.
 
     Raises
     ------
     InputError
-        If the name is unknown, or not defined for this number of classes.
+        If the name is unknown, or if the metric is not defined for this number of classes.
 
     Examples
     --------
@@ -138,10 +139,10 @@ def measure_of(
 
 
 def _of_scorer(scorer: Any) -> Measure:
-    """Return the measure for a scikit-learn scorer from `make_scorer(…)` or `get_scorer(…)`.
+    """Convert a scorer from scikit-learn's `make_scorer` or `get_scorer` to a Measure.
 
-    The scorer's function gets the labels of the rows as 0 and 1 (or as the indices of the classes), and the response
-    that it requires: labels, scores or probabilities.
+    The metric function of the scorer receives the true labels as 0 and 1 (for more classes, as class numbers), and the
+    predicted labels, scores or probabilities, as the scorer requires.
     """
     function, options = scorer._score_func, dict(scorer._kwargs)
     if options.get("pos_label", 1) not in (0, 1, None):
@@ -171,7 +172,7 @@ def _of_scorer(scorer: Any) -> Measure:
 
 
 def sklearn_scorer(name: str) -> Any:
-    """Return the scikit-learn scorer with this name, or None."""
+    """Return the scikit-learn scorer with this name; None if the name is unknown."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     return get_scorer(name) if name in get_scorer_names() else None
@@ -181,7 +182,7 @@ def _cost(metric: Context | CostMatrix, several_classes: bool) -> Measure:
     got = f"a {type(metric).__name__}"
     if isinstance(metric, CostMatrix):
         if not several_classes:
-            raise InputError("metric", expected="a Context", got=got, hint="Context.from_cost_matrix makes one")
+            raise InputError("metric", expected="a Context", got=got, hint="convert it by Context.from_cost_matrix")
         return Measure("expected cost", lambda preds, _: metric.expected(preds.confusion()), -1, mean_of_rows=True)
     if several_classes:
         raise InputError("metric", expected="a CostMatrix", got=got)
@@ -197,7 +198,7 @@ def _cost(metric: Context | CostMatrix, several_classes: bool) -> Measure:
 
 
 def _of_two(name: str, directed: bool) -> Measure:
-    """Return the measure for a named metric of two classes."""
+    """Return the Measure for the name of a two-class metric."""
     figure = figure_named(
         name,
         "metric",
@@ -221,18 +222,20 @@ def _of_two(name: str, directed: bool) -> Measure:
 
 
 def _of_classes(name: str) -> Measure:
-    """Return the measure for a named metric of more than two classes."""
+    """Return the Measure for the name of a metric of more than two classes."""
     figure = class_figure(name, "metric", _HINT)
     return Measure(figure.name, lambda preds, _: figure.value(preds, None), figure.sign, figure.mean_of_rows)
 
 
 def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
-    """Return scorers by name; a scorer is a function of a fitted model, its `Scored` predictions and the rows.
+    """Convert the argument `scoring` of `evaluate` to a dict from name to scorer.
+
+    Each scorer is called with a fitted model, the predictions as `Scored`, and the test rows.
 
     Raises
     ------
     InputError
-        If two scorers have the same name, or a scorer has a type that is not accepted.
+        If two scorers have the same name, or if the type of a scorer is not accepted.
 
     Examples
     --------
@@ -253,14 +256,14 @@ def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
         own, function = _named_scorer(scorer, task)
         name = own if given is None else given
         if name in scorers:
-            hint = "pass a mapping from names that you choose to scorers"
-            raise InputError("scoring", expected="a different name for each scorer", got=f"{name!r} twice", hint=hint)
+            hint = "pass a dict from names to scorers"
+            raise InputError("scoring", expected="distinct names of scorers", got=f"{name!r} twice", hint=hint)
         scorers[name] = function
     return scorers
 
 
 def _named_scorer(scorer: Any, task: fitting.Task) -> tuple[str, Any]:
-    """Return the name of a scorer, and the function that applies it to a fitted model."""
+    """Return the name of a scorer, and a function that applies the scorer to a fitted model."""
     if hasattr(scorer, "measure"):  # of `rocscope.scorer`
         return scorer.figure, _PredictionsScorer(scorer.measure(several_classes=task.positive is None), task)
     if isinstance(scorer, str):
@@ -281,7 +284,10 @@ def _named_scorer(scorer: Any, task: fitting.Task) -> tuple[str, Any]:
 
 
 def _required_arguments(function: Callable[..., Any]) -> int:
-    """Return the number of required positional arguments: three for a scorer, one for a function of Predictions."""
+    """Return the number of required positional arguments of a function.
+
+    A scorer has three (model, X, y), and a function of Predictions has one.
+    """
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -293,7 +299,7 @@ def _required_arguments(function: Callable[..., Any]) -> int:
 
 @dataclass(frozen=True)
 class _PredictionsScorer:
-    """A measure of a fitted model's predictions."""
+    """Scorer that computes a metric from the predictions of a fitted model."""
 
     measure: Measure
     task: fitting.Task
@@ -309,10 +315,11 @@ class _PredictionsScorer:
 
 @dataclass(frozen=True)
 class _ModelScorer:
-    """A scikit-learn scorer, or a function of (model, X, y); it calls the model's own prediction methods.
+    """Scorer that calls a scikit-learn scorer, or a function of (model, X, y).
 
-    A named scorer is `coded`: it requires 1 for the positive class, so labels are translated to 0 and 1. A scorer
-    object is not coded, because the user chose its `pos_label`. Scorers return negated losses, so the sign is always 1.
+    `coded` is True for a scorer that was passed by name. Such a scorer needs the positive class 1, so labels are
+    translated to 0 and 1. A scorer object is not coded, because the user chose its `pos_label`. Scorers of scikit-learn
+    return negated losses, so `sign` is always 1.
     """
 
     scorer: Any
@@ -338,7 +345,7 @@ class _ModelScorer:
 
 
 class PositiveAsOne(ClassifierMixin, BaseEstimator):
-    """A fitted two-class classifier with its positive class renamed to 1 and its negative class to 0."""
+    """Wrapper of a fitted two-class classifier: the positive class becomes 1 and the negative class 0."""
 
     def __init__(self, fitted: Any, positive: Any) -> None:
         self.fitted, self.positive = fitted, positive

@@ -1,14 +1,14 @@
-"""Nested cross-validation: performance of models with intervals that allow for shared training rows.
+"""Nested cross-validation: intervals of performance that account for shared training rows.
 
-The interval of pooled out-of-fold scores includes the variation of the evaluated rows. It ignores that the models of
-the folds share most of their training rows. Bates, Hastie & Tibshirani (2023) estimate this missing part. Besides the
-usual outer fits, which omit one fold, there are inner fits, which omit a pair of folds. The differences between inner
-and outer values of the same fold, in excess of the variance within the fold, widen the interval.
+The interval of pooled out-of-fold scores includes the sampling error of the test rows. It ignores that the models of
+different folds share most of their training rows. Bates, Hastie & Tibshirani (2023) estimate this missing error. The
+usual outer fits omit one fold. Additional inner fits omit two folds. For the same test fold, outer and inner fits give
+different values of the metric. If they differ by more than the sampling error within the fold, the interval is widened.
 
 A `FoldFigure` is a metric with a known variance within a fold: a mean over rows, the AUC, or a smooth metric of two
-classes. `row_values` are the score, decision or loss of each row from which the metric is computed.
+classes. The metric is computed from `row_values`, which are the score, the decision or the loss of each row.
 
-Order of the file: the figure and its covariance in a fold; `nested_cross_validation`; the values of all fits; the
+Order of the file: the metric and its covariance in a fold; `nested_cross_validation`; the values of all fits; the
 interval.
 """
 
@@ -41,27 +41,32 @@ _SHARES = ("auc", "accuracy", "error")
 _MEANS = ("accuracy", "error", "brier", "log_loss")
 
 _MOST_PAIRS = 2**20
-"""Above this number of pairs of rows, DeLong's variance of an area is accurate to less than a thousandth."""
+"""Largest number of pairs of a positive and a negative for which the unbiased variance of an area is computed.
+
+For more pairs, the relative error of DeLong's variance is below 0.001."""
 
 
 @dataclass(frozen=True)
 class FoldFigure:
-    """A metric whose value in a fold is a mean over rows (or over each class), an area, or a smooth function of means.
+    """Metric with a known variance within a fold: a mean over rows, the AUC, or a smooth function of means.
 
     Attributes
     ----------
     name : str
+        Name of the metric.
     metric : str, Context or CostMatrix
+        Definition of the metric.
     task : Task
+        Data and settings of the fits.
     group : array of n numbers, or None
+        Group of each row.
     shares : pair of float, or None
-        Weights of the means of negatives and positives, if the metric combines class means; (1, 1) if it needs both
-        classes without combining means.
+        Weights of the mean over negatives and of the mean over positives, if the metric is a weighted sum of the two.
+        The weights are (1, 1) for any other metric that needs both classes. None for a mean over all rows.
     smooth : Smooth, optional
-        A metric of two classes other than a mean over rows or the AUC. It is computed from the scores, or from
-        decisions coded as 0 and 1, at a threshold of .5.
+        Definition of a two-class metric that is neither a mean over rows nor the AUC.
     of_decisions : bool
-        True if the smooth metric is a function of the four counts of a confusion matrix.
+        True if the smooth metric is computed from decisions, coded as 0 and 1, instead of scores.
     """
 
     name: str
@@ -74,7 +79,7 @@ class FoldFigure:
 
     @classmethod
     def of(cls, metric: measures.Metric, task: fitting.Task, group: Indices | None) -> "FoldFigure":
-        """Check the metric.
+        """Convert a metric of any accepted type to a FoldFigure.
 
         Raises
         ------
@@ -98,8 +103,10 @@ class FoldFigure:
         is_area = metric == "auc" and two_classes
         if not (is_area or smooth or metric in _MEANS or isinstance(metric, Context | CostMatrix)):
             listed = [*(["auc", "average precision", "f1"] if two_classes else []), *_MEANS]
-            hint = "the interval needs a mean over rows, or, for two classes, a metric with an influence function"
-            raise InputError("metric", expected=f"{check.listing(listed)}, or costs", got=repr(metric), hint=hint)
+            hint = "the interval needs a metric that is a mean over rows"
+            hint += " or has an influence function" * two_classes
+            expected = f"a metric such as {check.listing(listed)}, or costs"
+            raise InputError("metric", expected=expected, got=repr(metric), hint=hint)
         shares = None
         if is_area or smooth:
             shares = (1.0, 1.0)
@@ -109,7 +116,7 @@ class FoldFigure:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Smallest and largest possible value."""
+        """Smallest and largest possible value of the metric."""
         if self.smooth is not None:
             return self.smooth.scale.low, self.smooth.scale.high
         return (0.0, 1.0) if self.metric in _SHARES else (-inf, inf)
@@ -119,12 +126,12 @@ class FoldFigure:
         counted = rows if self.task.weight is None else rows[self.task.weight[rows] > 0]
         fewest = min(int(stratum.sum()) for stratum, _ in self._strata(counted))
         if fewest < 2 or (self.group is not None and np.unique(self.group[counted]).size < 2):
-            expected = "two rows or more" + " of each class" * (self.shares is not None)
-            expected += ", and two groups," * (self.group is not None) + " in each fold"
-            raise InputError("cv", expected=expected, got=f"too few in fold {fold}", hint="use fewer folds")
+            expected = "at least 2 rows" + " of each class" * (self.shares is not None)
+            expected += " and 2 groups" * (self.group is not None) + " in each fold"
+            raise InputError("cv", expected=expected, got=f"fewer in fold {fold}", hint="use fewer folds")
 
     def row_values(self, scored: fitting.Scored) -> Array:
-        """Return the score, decision or loss of each evaluated row."""
+        """Return the score, decision or loss of each test row; the metric is computed from these values."""
         if self.metric == "auc" or (self.smooth is not None and not self.of_decisions):
             return scored.scores
         preds = fitting.predictions_of_split(scored, self.task)
@@ -135,7 +142,7 @@ class FoldFigure:
         return measures.own_decisions(preds, measures.usual_threshold(scored.response)) * 1.0
 
     def value(self, rows: Indices, row_values: Array) -> float:
-        """Return one model's value in a fold; NaN if a class is missing."""
+        """Return the metric of one model in a fold; NaN if a class is missing."""
         weight = self._weight(rows)
         if self.smooth is not None:
             linear = self.smooth.linearise(self._predictions(rows, [row_values]).counts())
@@ -155,7 +162,7 @@ class FoldFigure:
         return value
 
     def covariance(self, rows: Indices, row_values: Sequence[Array]) -> Array:
-        """Return the covariance of all models' values over the rows of a fold; NaN for a single row."""
+        """Return the covariance matrix (models × models) of the metric in a fold; NaN if the fold has only one row."""
         if self.smooth is not None:
             preds = self._predictions(rows, row_values)
             return values_of_rows(preds, self.smooth, groups=None, folds=None).covariance
@@ -188,7 +195,7 @@ class FoldFigure:
         return variance.stratum_of_moves(moves, group).covariance
 
     def _strata(self, rows: Indices) -> list[tuple[Booleans, float]]:
-        """Return the sets of rows whose means form the value (all rows, or each class), with their weights."""
+        """Return one mask of rows for each mean in the metric (all rows, or each class), with the weights of the means."""
         if self.shares is None:
             return [(np.ones(rows.size, bool), 1.0)]
         positive = self._positive(rows)
@@ -212,7 +219,7 @@ class FoldFigure:
 
 
 def _losses(preds: Predictions, metric: Any, scored: fitting.Scored) -> Array:
-    """Return each row's contribution to a metric that is a mean over rows of two classes."""
+    """Return the value of each row for a metric that is a mean over rows, for two classes."""
     if metric in ("brier", "log_loss"):
         (score,) = preds.scores.values()
         chance = check.check_probabilities(score, f"scores of {scored.model!r}")
@@ -229,7 +236,7 @@ def _losses(preds: Predictions, metric: Any, scored: fitting.Scored) -> Array:
 
 
 def _losses_of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
-    """Return each row's contribution to a metric that is a mean over rows of more than two classes."""
+    """Return the value of each row for a metric that is a mean over rows, for more than two classes."""
     if metric in ("brier", "log_loss", "rps"):
         return row_scores(preds.y_true, preds.probabilities(), metric)
     predicted = preds.predicted()
@@ -239,20 +246,19 @@ def _losses_of_classes(preds: MulticlassPredictions, metric: Any) -> Array:
 
 
 def unbiased_covariance(positive: Booleans, scores: Sequence[Array]) -> Array:
-    """Return the unbiased covariance of areas, from all pairs of a positive and a negative.
+    """Return the unbiased covariance matrix of the AUCs of several models on the same rows.
 
-    DeLong's variance counts the variation of single pairs twice. In a fold of six positives and six negatives it is 8%
-    too large.
+    DeLong's variance is biased upwards. In a fold of six positives and six negatives, it is 8% too large.
 
     Notes
     -----
-    Let A₁ and A₂ be the areas of two models. Let K₁ be 1 if model 1 ranks a pair correctly, ½ if it ties the pair, and
-    0 otherwise. Let K₂′ be the same number of model 2 for another pair that shares no row with the first pair. Then
-    cov = E[A₁·A₂] − E[K₁·K₂′].
+    A pair is a positive and a negative. Let A₁ and A₂ be the AUCs of two models. Let K₁ be 1 if model 1 ranks a pair
+    correctly, ½ if the pair is tied, and 0 otherwise. Let K₂′ be the same number for model 2 and another pair that
+    shares no row with the first pair. Then cov = E[A₁·A₂] − E[K₁·K₂′].
 
     The sum of K₁·K₂′ over two pairs without a common row is computed from four sums. The first is the sum over any two
     pairs. The sums over two pairs with a common positive, and with a common negative, are subtracted. The sum over two
-    identical pairs, which were subtracted twice, is added.
+    identical pairs was subtracted twice, so it is added once.
     """
     pairs = []
     for score in scores:
@@ -297,46 +303,47 @@ def nested_cross_validation(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> inference.Comparisons:
-    """Estimate performance on unseen rows, and differences, with intervals that are valid after cross-validation.
+    """Estimate the performance of models on new data by nested cross-validation, with valid intervals.
 
-    Folds share training rows, which the interval of pooled scores ignores. Nested cross-validation estimates the error
-    of the mean over folds from additional fits that omit two folds.
+    Ordinary intervals ignore that folds share training rows. Nested cross-validation estimates the error of the mean
+    over folds from additional fits that omit two folds.
 
-    Each model is fitted repeats · K(K + 1)/2 times: 150 times by default, 550 times with ten folds and ten repeats.
-    The progress bar shows this number from the start.
+    With K folds, each model is fitted repeats · K(K + 1)/2 times. This is 150 times by default, and 550 times with ten
+    folds and ten repeats.
 
     Parameters
     ----------
     models, X, y, groups, sample_weight, pos_label, response, n_jobs, random_state, progress : see `evaluate`
     metric : str, Smooth, Context or CostMatrix
-        For any number of classes: "accuracy", "error", "brier", "log_loss", or the expected cost. For two classes also
-        any metric with an influence function, such as "auc", "average precision", "f1" or "recall", or a statistic of
-        `rocscope.inference.statistics`, such as ``net_benefit_at(.2)``.
+        Metric to estimate. For any number of classes, "accuracy", "error", "brier", "log_loss", or costs for the
+        expected cost. For two classes, also any metric with an influence function, such as "auc", "average precision",
+        "f1" or "recall", and a statistic of `rocscope.inference.statistics`, such as ``net_benefit_at(.2)``.
     cv : int, protocol or splitter
-        Three or more folds that test each row once, by models fitted to the rows of all other folds.
+        Cross-validation with three or more folds. Each row must be in exactly one test fold, and each model must be
+        fitted to all other folds.
     repeats : int
-        Number of repetitions of the folds. More repetitions make the width of the interval more stable; with fewer
-        repetitions than twice the number of folds, the result is marked as unreliable.
+        Number of repeats of the cross-validation. More repeats make the width of the interval more stable. With fewer
+        repeats than twice the number of folds, the result is marked as unreliable.
     alternative, test, margin, level, adjust : see `compare`
 
     Returns
     -------
     Comparisons
-        Its `estimates` have the performance of each model fitted to all rows. Its pairs are paired differences, second
-        − first.
+        Estimated performance of each model if it is fitted to all rows, and paired differences (second − first) between
+        models, with intervals.
 
     Raises
     ------
     InputError
-        If the folds do not partition the rows, or a fold has fewer than two rows (groups) of a class that the metric
-        needs.
+        If the test folds do not partition the rows. If a fold has fewer than two rows or groups, or fewer than two rows
+        of a class that the metric needs.
     ModelError
         See `evaluate`.
 
     Warns
     -----
     RocscopeWarning
-        If there are more than 1,000 fits per model. If models fail: they are omitted.
+        If there are more than 1,000 fits per model. If some models fail; the result omits these models.
 
     See Also
     --------
@@ -344,19 +351,21 @@ def nested_cross_validation(
 
     Notes
     -----
-    For folds k and j of K, let e(k) be the value in fold k of a fit to all other folds. Let e(k, j) be the value in
-    fold j of a fit to all folds except k and j. Over all folds and repeats:
+    Let K be the number of folds. Let e(k) be the metric in fold k of a model fitted to all other folds. Let e(k, j) be
+    the metric in fold j of a model fitted to all folds except k and j. All means are over folds and repeats.
 
-    - a = mean of (mean over j of e(k, j) − e(k))², b = mean of the variance of e(k) by the rows of the fold;
-    - the standard error is √(b/K), the error due to the evaluated rows alone, times an inflation factor of
-      √(max(0, a − b)·(K − 1)/b), limited to the range from 1 to √K;
-    - value = mean e(k) − ((K − 2)/K)^1.5 · (mean e(k, j) − mean e(k)), extrapolated to a fit to all rows.
+    - a is the mean of (ē(k) − e(k))², where ē(k) is the mean of e(k, j) over j.
+    - b is the mean of the sampling variance of e(k), which comes from the rows of fold k.
+    - The standard error is √(b/K) times an inflation factor. √(b/K) is the error due to the test rows alone. The
+      inflation factor is √(max(0, a − b)·(K − 1)/b), limited to the range from 1 to √K.
+    - The estimate is mean e(k) − ((K − 2)/K)^1.5 · (mean e(k, j) − mean e(k)). This extrapolates to a model fitted to
+      all rows.
 
-    Differences between models are treated in the same way. The variance within a fold is the variance of a mean,
-    DeLong's variance of an area without its bias, or the variance of the influences of rows. With groups it is computed
-    from sums within groups. Weights are not frequencies. The interval ignores model selection.
-
-    docs/guide/evaluation/evaluation.md reports the coverage of the intervals.
+    The same formulas apply to differences between models. The sampling variance within a fold is the variance of a
+    mean, DeLong's variance of the AUC without its bias, or the variance of the influence values of the rows. With
+    groups, it is computed from sums within groups. Weights are treated as sampling weights, not as frequencies. The
+    interval ignores model selection. The page docs/guide/evaluation/evaluation.md reports the coverage of the
+    intervals.
 
     References
     ----------
@@ -388,7 +397,7 @@ def nested_cross_validation(
         inner_splits += [(repeat, pair) for pair in _without_two_folds(folds)]
     splits = numbered(outer_splits + inner_splits, experiment.sample)
     if len(splits) > _MANY:
-        warn(f"{len(splits):,} fits of each model; reduce repeats or folds, or run fits in parallel with n_jobs")
+        warn(f"each model is fitted {len(splits):,} times; reduce repeats or folds, or pass n_jobs for parallel fits")
     results = experiment.run(splits, f"nested cross-validation, {len(splits):,} fits a model")
     scored, _, kept = fitting.without_failures(results, experiment.models)
     values = _values(figure, runs, {(fit.model, fit.split.fold): fit for fit in scored}, kept)
@@ -411,7 +420,7 @@ def nested_cross_validation(
 
 
 def _repeats(splits: Sequence[Split], title: str) -> list[list[Split]]:
-    """Return the folds of each repeat, which must partition its rows."""
+    """Return the folds of each repeat. Raise an InputError if the test folds of a repeat do not partition the rows."""
     repeats = range(splits[-1].repeat + 1)
     runs = [[split for split in splits if split.repeat == repeat] for repeat in repeats]
     for run in runs:
@@ -419,13 +428,16 @@ def _repeats(splits: Sequence[Split], title: str) -> list[list[Split]]:
         each_row_once = np.array_equal(tested, np.arange(tested.size))
         others_train = all(split.train.size + split.test.size == tested.size for split in run)
         if not (len(run) >= 3 and len(run) == len(runs[0]) and each_row_once and others_train):
-            expected = "three or more folds that test each row once, by models fitted to the rows of all other folds"
-            raise InputError("cv", expected=expected, got=title, hint="such as cv=10, or StratifiedKFold(5)")
+            expected = "a cross-validation with three or more folds in which every row is tested once"
+            raise InputError("cv", expected=expected, got=title, hint="pass for example cv=10 or StratifiedKFold(5)")
     return runs
 
 
 def _without_two_folds(folds: Sequence[Split]) -> list[TrainTest]:
-    """Return the splits that omit two folds and test both, in the order of `itertools.combinations`."""
+    """Return one split for each pair of folds: the pair is tested, and all other folds are training rows.
+
+    The pairs have the order of `itertools.combinations`.
+    """
     fold = np.empty(sum(split.test.size for split in folds), np.intp)
     for number, split in enumerate(folds):
         fold[split.test] = number
@@ -438,16 +450,17 @@ def _without_two_folds(folds: Sequence[Split]) -> list[TrainTest]:
 
 @dataclass(frozen=True)
 class NestedValues:
-    """Values by repeat and fold.
+    """Metric of each model by repeat and fold k.
 
     Attributes
     ----------
     outer : array of repeats × folds × models
-        Value in a fold of the fit that omits this fold, e(k).
-    inner : array of the same shape
-        Mean over the other folds j of e(k, j), the value in fold j of the fit that omits folds k and j.
+        Metric e(k) in fold k of the model fitted without fold k.
+    inner : array of repeats × folds × models
+        Mean of e(k, j) over all other folds j. Here e(k, j) is the metric in fold j of the model fitted without the
+        folds k and j.
     covariance : array of repeats × folds × models × models
-        Covariance of the outer values over the rows of the fold.
+        Sampling covariance of e(k) between models, estimated from the rows of fold k.
     """
 
     outer: Array
@@ -461,7 +474,7 @@ def _values(
     scored: dict[tuple[str, int], fitting.Scored],
     models: Sequence[str],
 ) -> NestedValues:
-    """Return the values of all fits from `scored`, which is indexed by model and number of the split."""
+    """Return the metric of all fits. `scored` is indexed by model name and number of the split."""
     k, m = len(runs[0]), len(models)
     outer = np.empty((len(runs), k, m))
     inner = np.empty_like(outer)
@@ -495,18 +508,21 @@ def interval(
     method: str,
     ends: tuple[float, float] = (-inf, inf),
 ) -> inference.Estimate:
-    """Return the value of a contrast of models, with its interval clipped to the possible values."""
+    """Return the estimate of a linear combination of models, such as a difference, with its interval.
+
+    The interval is clipped to the possible values `ends`.
+    """
     folds = values.outer.shape[1]
     outer = values.outer @ contrast
     inner = values.inner @ contrast
     within_variance = float((values.covariance @ contrast @ contrast).mean())
     if not (np.isfinite(outer).all() and np.isfinite(inner).all()):
-        reason = "undefined in a fold, or infinite: the model gave probability 0 to the observed class"
+        reason = "the metric is undefined in a fold, or infinite because the observed class had probability 0"
         return inference.Estimate(float(outer.mean()), nan, nan, hypothesis.level, method, n, nan, reason)
     # Inner fits have (K − 2)/K of the rows, outer ones (K − 1)/K: their difference is extrapolated to all rows.
     value = float(outer.mean() - (inner.mean() - outer.mean()) * ((folds - 2) / folds) ** 1.5)
     if not within_variance > _ROUNDING * value**2:
-        reason = "nothing varies within folds" if value else ""
+        reason = "the metric does not vary within folds" if value else ""
         return inference.Estimate(value, value, value, hypothesis.level, method, n, 0.0, reason)
     # The squared standard error is (a − b)·(K − 1)/K (algorithm 1). It is written as b/K, its value for independent
     # folds, times a squared inflation. The inflation is √K if all folds vary together.
@@ -517,7 +533,7 @@ def interval(
     estimate = hypothesis.wald(value, error, n, f"{method}, inflation {inflation:.3g}")
     reason = ""
     if len(values.outer) < 2 * folds:
-        reason = f"fewer than {2 * folds} repeats of {folds} folds: the width of the interval is unstable"
+        reason = f"the width of the interval is unstable with fewer than {2 * folds} repeats of {folds} folds"
     least, most = ends
     return replace(
         estimate,

@@ -1,7 +1,7 @@
-"""Scorers for scikit-learn's cross-validation and searches, named by text such as "net_benefit at 0.3".
+"""Scorers for scikit-learn's cross-validation and searches, such as "net_benefit at 0.3".
 
-A scorer is called with a fitted model, attributes and labels. It makes `Predictions` of them and returns the metric,
-negated if small values are good.
+A scorer is called with a fitted model, features and labels. It makes `Predictions` and returns the metric, with its
+sign reversed if small values are good.
 """
 
 import re
@@ -24,14 +24,14 @@ _AT_THRESHOLD = re.compile(r"(.+?)\s+at\s+(.+?)\s*")
 
 
 class Scorer(BaseEstimator):
-    """A metric of a fitted model's predictions; made by `scorer`.
+    """Scorer of a fitted model; the function `scorer` makes it.
 
     Parameters
     ----------
     figure : str
-        Metric, with a threshold or conditions; see `scorer`.
+        Name of a metric, optionally with a threshold, or conditions on metrics; see `scorer`.
     context : Context or CostMatrix, optional
-        Costs of the metric.
+        Costs, for metrics that need costs.
     pos_label : label, optional
         Label of the positive class.
 
@@ -48,7 +48,10 @@ class Scorer(BaseEstimator):
         self.figure, self.context, self.pos_label = figure, context, pos_label
 
     def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the metric for these rows, negated if small values are good; NaN if it is undefined."""
+        """Return the metric of a fitted model for the rows of X; NaN if it is undefined.
+
+        If small values of the metric are good, the sign is reversed.
+        """
         preds = from_estimator(estimator, X, y, pos_label=self.pos_label, sample_weight=sample_weight)
         measure = self.measure(several_classes=isinstance(preds, MulticlassPredictions))
         source: Any = preds.source
@@ -58,18 +61,18 @@ class Scorer(BaseEstimator):
     __call__ = score
 
     def measure(self, *, several_classes: bool) -> Measure:
-        """Return the metric as a function of Predictions."""
+        """Return the metric as a `Measure`, which computes it from Predictions."""
         if re.search("[<>=≤≥]", self.figure):
             return self._of_conditions(several_classes)
         return self._of_figure(self.figure, several_classes, directed=True)
 
     def _of_conditions(self, several_classes: bool) -> Measure:
-        """Return a measure that is 1 if all conditions hold, and 0 otherwise."""
+        """Return a `Measure` that is 1 if all conditions are true, and 0 otherwise."""
         conditions = Condition.read(self.figure, "scorer", "auc >= 0.8")
         for condition in conditions:
             if condition.level is not None or condition.model is not None:
-                hint = "to compare models use rs.compare; for limits of intervals use rs.summary"
-                raise InputError("scorer", expected="conditions on values of one model", got=str(condition), hint=hint)
+                hint = "use rs.compare to compare models, and rs.summary for limits of intervals"
+                raise InputError("scorer", expected="conditions on one model's metrics", got=str(condition), hint=hint)
         measures = [self._of_figure(condition.quantity, several_classes, directed=False) for condition in conditions]
 
         def holds(preds: Any, threshold: float) -> float:
@@ -91,7 +94,7 @@ class Scorer(BaseEstimator):
             return measure
         threshold = _threshold(match[2])
         if not is_cost:
-            expected = "a two-class metric of one threshold before 'at'"
+            expected = "a metric of decisions between two classes before 'at'"
             figure_named(name, "scorer", expected=expected, suits=lambda _: figure and figure.needs == "cells")
 
         def at_threshold(preds: Predictions, _: float) -> float:
@@ -106,8 +109,8 @@ class Scorer(BaseEstimator):
     def _net_benefit(self, threshold: float | None) -> Measure:
         if threshold is None:
             if not isinstance(self.context, Context):
-                hint = "write 'net_benefit at 0.3', or pass context="
-                raise InputError("scorer", expected="a threshold of the net benefit", got="none", hint=hint)
+                expected = "a threshold, as in 'net_benefit at 0.3'"
+                raise InputError("scorer", expected=expected, got=repr(self.figure), hint="or pass context=")
             threshold = self.context.probability_threshold
         statistic = net_benefit_at(threshold)
 
@@ -123,7 +126,7 @@ def _threshold(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        hint = "for a share of cases write 'gain@10%' or 'precision@10%'" if "%" in text else ""
+        hint = "for a share of cases, write 'gain@10%' or 'precision@10%'" if "%" in text else ""
         raise InputError("scorer", expected="a threshold after 'at', such as 0.3", got=repr(text), hint=hint) from None
 
 
@@ -134,25 +137,24 @@ def scorer(figure: str, *, context: Context | CostMatrix | None = None, pos_labe
     Parameters
     ----------
     figure : str
-        A metric such as "auc" or "brier", or with a threshold of the score, such as "net_benefit at 0.3" or
-        "precision at 0.5". Without a threshold, metrics of decisions use the labels that the model predicts.
-        Conditions, such as "auc >= 0.8 and brier <= 0.2", score 1 if all of them hold and 0 otherwise; their mean over
-        folds is the share of folds in which they hold.
+        Name of a metric, such as "auc" or "brier". A metric of decisions can have a threshold of the score:
+        "net_benefit at 0.3" or "precision at 0.5". Without a threshold, it uses the labels that the model predicts. A
+        text with conditions, such as "auc >= 0.8 and brier <= 0.2", gives 1 if all conditions are true and 0 otherwise.
     context : Context or CostMatrix, optional
-        Costs for the metric "cost". For "net_benefit" without a threshold, the threshold that the costs imply.
+        Costs for the metric "cost". For "net_benefit" without a threshold, the costs determine the threshold.
     pos_label : label, optional
-        Label of the positive class, if labels are not 0 and 1.
+        Label of the positive class. Required if the labels are not 0 and 1.
 
     Returns
     -------
     Scorer
-        A function ``scorer(model, X, y, sample_weight=None)``. If small values are good, the result is negated, as for
-        losses in scikit-learn. It can be cloned and pickled.
+        Function ``scorer(model, X, y, sample_weight=None)``. If small values of the metric are good, the function
+        returns the value with reversed sign, as for losses in scikit-learn. The scorer can be cloned and pickled.
 
     Raises
     ------
     InputError
-        If the text does not name a metric, or neither high nor low values of the metric are good.
+        If `figure` does not name a metric. If neither high nor low values of the metric are good.
 
     See Also
     --------

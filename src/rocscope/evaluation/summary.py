@@ -1,14 +1,15 @@
-"""Summarise a validation: all performance measures of each model with intervals, notes, and a methods paragraph.
+"""Summarise the validation of one or more models with performance measures and confidence intervals.
 
 `summary` follows the STRATOS guidance (Van Calster et al. 2025), which names five domains of performance:
 discrimination, calibration, overall performance, classification and clinical utility. `MEASURES` lists the measures of
-each domain. The result also lists the items of the TRIPOD+AI checklist (Collins et al. 2024) that it answers.
+each domain. `Summary.tripod` lists the items of the TRIPOD+AI checklist (Collins et al. 2024) that a summary answers.
 
-Classification and utility need a threshold. The threshold is given, implied by the costs, or the cheapest one on the
-same rows (then both domains are optimistic). A model's own decisions can replace it. A note records the source.
+Classification and utility need a threshold. The threshold is a given number, follows from the costs, or has the lowest
+cost on the same data. Measures at a threshold of lowest cost are optimistic. A model's own decisions can replace the
+threshold. A note states the source of the threshold.
 
-Order of the file: the measures; rows and tables of the result; the methods paragraph; all measures of one model on some
-rows (`measure`); `summary`.
+Order of the file: the measures; the result classes; the methods paragraph; the measures of one model (`measure`); and
+`summary`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ from rocscope.segments.segmented_counts import SegmentedCounts
 
 
 class SummaryMeasure(NamedTuple):
-    """A measure of the summary: heading, domain, and ideal value."""
+    """Heading, domain and ideal value of a performance measure."""
 
     heading: str
     domain: str
@@ -84,8 +85,10 @@ NEEDS_PROBABILITIES = tuple(
 )
 
 ThresholdSource = Literal["given", "costs", "cheapest", "decisions"]
-"""Sources of a threshold: a given number or the costs, both fixed beforehand; the cheapest on the rows; or the model's
-own decisions."""
+"""Sources of a threshold.
+
+"given" is a number fixed beforehand, and "costs" is computed from the costs beforehand. "cheapest" has the lowest cost
+on the same data. "decisions" means that the model's own decisions replace the threshold."""
 
 TRIPOD = {
     "12d": "heterogeneity of performance: how it was handled and quantified",
@@ -96,7 +99,7 @@ TRIPOD = {
     "23a": "performance with confidence intervals, in key subgroups too",
     "23b": "heterogeneity of performance across clusters",
 }
-"""Items of TRIPOD+AI (Collins et al. 2024) that a summary can answer; all others need the authors."""
+"""Items of the TRIPOD+AI checklist (Collins et al. 2024) about performance. The authors must answer all other items."""
 
 REFERENCES = (
     "Van Calster et al. 2025, Lancet Digital Health, performance measures in predictive AI (STRATOS)",
@@ -108,7 +111,7 @@ _ZERO = 1e-12  # numbers below this are rounding errors of 0
 
 
 def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
-    """Return the estimate of a measure by its name or a synonym."""
+    """Return the estimate of the measure with a given name or synonym."""
     if name in estimates:
         return estimates[name]
     figure = registry.known(str(name))
@@ -120,21 +123,25 @@ def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SummaryRow(Result):
-    """Results of one model on all rows, or on one segment or fold.
+    """Performance measures of one model on all data, or on one segment or fold.
 
     Attributes
     ----------
     model : str
+        Name of the model.
     part : str
-        The segment or fold; "all" for all rows.
+        Name of the segment or fold; "all" for all data.
     n, n_pos : float
+        Number of cases and number of positives.
     threshold : float
-        Threshold of classification and utility; NaN if they use the model's own decisions.
+        Threshold for the measures of classification and utility; NaN if these measures use the model's own decisions.
     estimates : dict from the name of a measure to Estimate
+        Value and confidence interval of each measure.
     notes : tuple of str
+        Source of the threshold, and warnings about the estimates.
     threshold_source : {"given", "costs", "cheapest", "decisions"}
-        Source of the threshold. "given" and "costs" were fixed beforehand, "cheapest" was chosen on all rows of the
-        summary, "decisions" are the model's own.
+        Source of the threshold. "given" and "costs" were fixed beforehand. "cheapest" has the lowest cost on all data
+        of the summary. "decisions" means that the model's own decisions were used.
     """
 
     model: str
@@ -156,19 +163,22 @@ class SummaryRow(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FoldsRow(Result):
-    """Results of one model averaged over folds with equal weight.
+    """Performance measures of one model, averaged over folds with equal weight.
 
     Attributes
     ----------
     model : str
+        Name of the model.
     folds : int
+        Number of folds.
     estimates : dict from the name of a measure to Estimate
-        Mean over the folds with a value, with Student's t interval; n is the number of these folds.
+        Mean of each measure over the folds in which the measure is defined, with Student's t interval. `Estimate.n` is
+        the number of these folds.
     deviations : dict from the name of a measure to float
-        Standard deviation over these folds.
+        Standard deviation of each measure over the same folds.
     fit_seconds, predict_seconds : float
-        Mean over folds; NaN if the predictions do not contain times. Omitted from `to_dict`, because times differ
-        between runs.
+        Mean time to fit and to predict one fold, in seconds; NaN if the predictions do not contain times. `to_dict`
+        omits the times, because they differ between runs.
     """
 
     _content = ("model", "folds", "estimates", "deviations")
@@ -182,7 +192,7 @@ class FoldsRow(Result):
 
     @classmethod
     def of(cls, rows: Sequence[SummaryRow], level: float, seconds: Sequence[tuple[float, float]] = ()) -> "FoldsRow":
-        """Return the means of one model's measures over folds."""
+        """Return the mean of each measure over the folds of one model."""
         method = "Student t across folds, shared training rows not counted"
         estimates, deviations = {}, {}
         for name in MEASURES:
@@ -204,7 +214,7 @@ class FoldsRow(Result):
         return f"FoldsRow({self.model}: {shown}, {self.folds} folds)"
 
     def line(self, names: Sequence[str]) -> dict[str, str]:
-        """Return a line of text with the mean, standard deviation and interval of each measure, and the seconds."""
+        """Return one table row as text: mean, interval and standard deviation of each measure, and the seconds."""
         line = {"model": self.model, "folds": str(self.folds)}
         for name in names:
             if not isnan(self[name].value):
@@ -218,22 +228,27 @@ class FoldsRow(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary(Result, Sequence[SummaryRow]):
-    """The results of a validation: one row for each model and part.
+    """Performance measures of each model, on all data and on each segment or fold.
 
-    A sequence of `SummaryRow`, also indexed by model, or by model and part.
+    A summary is a sequence of `SummaryRow`. ``summary["a"]`` is the row of model "a" on all data.
+    ``summary["a", "north"]`` is the row of model "a" on the segment or fold "north".
 
     Attributes
     ----------
     rows : tuple of SummaryRow
+        One row for each model and part. A part is all data, one segment or one fold.
     context : Context
+        Costs and prevalence that the measures use.
     by : {"segment", "fold"} or None
+        Kind of the parts; None if there are only rows for all data.
     level : float
+        Confidence level of the intervals.
     methods : str
-        Paragraph for the methods section of a paper, with the methods used and the version of rocscope.
+        Paragraph for the methods section of a paper. It names the methods and the version of rocscope.
     over_folds : tuple of FoldsRow
-        With ``by="fold"``: mean, standard deviation and interval of each model over folds, and the seconds.
+        Means of the measures over the folds, one entry per model; empty unless ``by="fold"``.
     costs_given : bool
-        True if `context` was passed; otherwise both kinds of error have the same cost.
+        True if `context` was passed. If False, false positives and false negatives have the same cost.
     tripod : dict from an item of TRIPOD+AI to bool
         True if the summary answers the item.
     """
@@ -271,11 +286,12 @@ class Summary(Result, Sequence[SummaryRow]):
 
     @property
     def tripod(self) -> dict[str, bool]:
-        """Items of TRIPOD+AI for a validation; True if this summary answers the item.
+        """Items of the TRIPOD+AI checklist for a validation; True if this summary answers the item.
 
-        Items 12d and 23b are never answered, because they require a quantified heterogeneity between clusters. Item 15
-        is answered if the threshold follows from given costs. Authors must explain any other threshold. Item 21
-        needs the number of participants, which weights do not give. Item 23a also needs intervals in segments.
+        A summary never answers items 12d and 23b, because it does not quantify heterogeneity between clusters. Item 14
+        needs results by segment. Item 15 needs a threshold that follows from given costs; authors must explain any
+        other threshold. Item 21 needs the number of participants, which cannot be computed from weights. Item 23a needs
+        confidence intervals for each segment.
         """
         by_segment = self.by == "segment"
         return dict.fromkeys(TRIPOD, False) | {
@@ -288,17 +304,17 @@ class Summary(Result, Sequence[SummaryRow]):
 
     @property
     def checklist(self) -> str:
-        """The items of `tripod` as text, one line per item."""
+        """Checklist of the TRIPOD+AI items as text, one line per item. Answered items are marked [x]."""
         ticks = self.tripod.items()
         return "\n".join(f"[{'x' if done else ' '}] {item} {TRIPOD[item]}" for item, done in ticks)
 
     def table(self, domain: str | None = None) -> list[dict[str, str]]:
-        """Return one line of text per row, with values and intervals of the measures of a domain.
+        """Return a table of formatted values and intervals: one dict per row of the summary, with a key per column.
 
         Parameters
         ----------
         domain : {"discrimination", "calibration", "overall", "classification", "utility"}, optional
-            By default the measures of all domains.
+            Domain of the measures to show. By default, the table shows all measures.
         """
         names = _measures_of(domain)
         lines = []
@@ -312,7 +328,7 @@ class Summary(Result, Sequence[SummaryRow]):
         return lines
 
     def fold_table(self, domain: str | None = None) -> list[dict[str, str]]:
-        """Return one line of text per model: mean, interval and standard deviation over folds, and seconds.
+        """Return a table with one dict per model: means, intervals and standard deviations over folds, and seconds.
 
         Parameters
         ----------
@@ -321,16 +337,19 @@ class Summary(Result, Sequence[SummaryRow]):
         Raises
         ------
         InputError
-            If the summary is not by fold.
+            If the summary was not made with ``by="fold"``.
         """
         if self.by != "fold":
-            hint = "rs.summary(predictions, by='fold')"
-            raise InputError("fold_table", expected="a summary by fold", got=f"by={self.by!r}", hint=hint)
+            hint = "call rs.summary(predictions, by='fold')"
+            raise InputError("fold_table", expected="a summary with by='fold'", got=f"by={self.by!r}", hint=hint)
         names = _measures_of(domain)
         return [row.line(names) for row in self.over_folds]
 
     def sheet(self, domain: str) -> list[dict[str, str]]:
-        """Return one line of text per defined measure of a domain, with one cell per row of the summary."""
+        """Return a table with one dict per measure of a domain, and one column per row of the summary.
+
+        Measures that are undefined in all rows are omitted.
+        """
         lines = []
         for name in _measures_of(domain):
             if not all(isnan(row[name].value) for row in self.rows):
@@ -339,11 +358,14 @@ class Summary(Result, Sequence[SummaryRow]):
         return lines
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per model, part and measure: value, low, high, method.
+        """Return a data frame with one row for each combination of model, part and measure.
+
+        Each row has the value of the measure, the limits of its interval, and the method of the interval.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
 
         Examples
         --------
@@ -364,13 +386,14 @@ class Summary(Result, Sequence[SummaryRow]):
         return check.frame_of(columns, backend)
 
     def metrics(self) -> dict[str, float]:
-        """Return all values and interval limits as one flat mapping, for experiment trackers.
+        """Return all values and interval limits as a flat dict for experiment trackers such as MLflow.
 
         Returns
         -------
         dict from name to float
-            ``auc``, ``auc_low``, ``auc_high`` and so on. With several models or parts, the names have prefixes:
-            ``model/auc``, ``model/part/auc``. Undefined numbers are omitted, because trackers reject them.
+            The names are ``auc``, ``auc_low``, ``auc_high`` and so on. With several models, a name starts with the
+            model: ``model/auc``. With segments or folds, it also contains the part: ``model/part/auc``. Undefined
+            numbers are omitted, because trackers reject them.
 
         Examples
         --------
@@ -412,7 +435,7 @@ def _measures_of(domain: str | None) -> list[str]:
 
 
 def _html_table(lines: Sequence[dict[str, str]]) -> str:
-    """Return lines of text as an HTML table; measures that are undefined for a model are missing in its line."""
+    """Return table rows as an HTML table. A column that is missing in a row shows "undefined"."""
     headings = dict.fromkeys(heading for line in lines for heading in line)
     blank = dict.fromkeys(headings, "undefined")
     return html_table([list((blank | line).values()) for line in lines], list(headings))
@@ -423,9 +446,9 @@ def _row_name(row: SummaryRow) -> str:
 
 
 def cell(estimate: Estimate) -> str:
-    """Return value and interval as short text, with † if the estimate is marked as unreliable.
+    """Return a value and its interval as short text, with † if the interval is unreliable.
 
-    The three numbers have three decimals, or more if they are small.
+    All numbers have three decimals, or more if they are small.
     """
     if isnan(estimate.value) or isnan(estimate.low):
         return "undefined" if isnan(estimate.value) else _plain(estimate.value)
@@ -456,7 +479,7 @@ def _decimals(value: float) -> int:
 
 
 def _thresholds_used(thresholds: "Mapping[str, _Threshold]") -> str:
-    """Return text on the thresholds of classification and net benefit, their sources and their odds."""
+    """Describe the threshold of each model, its source, and its odds in net benefit."""
     wording = {
         "decisions": "of the decisions of the models themselves",
         "given": "at a threshold fixed beforehand",
@@ -486,7 +509,7 @@ def methods_paragraph(
     thresholds: "Mapping[str, _Threshold]",
     outcome: str,
 ) -> str:
-    """Return a paragraph for the methods section of a paper."""
+    """Return the paragraph for the methods section of a paper."""
     mix = "the sample's prevalence" if context.target_prevalence is None else f"{context.target_prevalence:.3g}"
     cost = context.costs
     costs = f"expected cost: a false positive costing {cost['fp']:g} and a false negative {cost['fn']:g}"
@@ -504,7 +527,7 @@ def methods_paragraph(
 
 
 def _outcome_at(samples: Samples) -> str:
-    """Return text on the outcome, for rows at a time horizon or with estimated weights."""
+    """Describe the outcome if the data have a time horizon or estimated weights; otherwise return an empty string."""
     sentences: dict[str, None] = {}
     for sample in samples.values():
         if sample.rows is None:
@@ -529,17 +552,18 @@ _NO_PROBABILITIES = "scores are not probabilities (convert them with rocscope.ca
 
 
 class Measured(NamedTuple):
-    """Estimates by name, with notes."""
+    """Estimates by the name of the measure, and notes about them."""
 
     estimates: dict[str, Estimate]
     notes: tuple[str, ...]
 
 
 class _Threshold(NamedTuple):
-    """A model's threshold (None for its own decisions), its source, and notes.
+    """Threshold of one model, its source, and notes.
 
-    `odds` is the weight of a false positive in net benefit, relative to a true positive; NaN if acting on a positive
-    has no benefit. `odds_text` shows the odds of a threshold as a quotient, such as 0.2/0.8.
+    `value` is None if the model's own decisions replace the threshold. `odds` is the weight of a false positive in net
+    benefit, relative to a true positive; NaN if acting on a positive has no benefit. `odds_text` shows the odds as a
+    quotient, such as 0.2/0.8.
     """
 
     value: float | None
@@ -559,7 +583,10 @@ def measure(
     many: bool = False,
     area: Estimate | None = None,
 ) -> Measured:
-    """Return all measures of a model; an unavailable measure has no interval or value, and states the reason."""
+    """Return all measures of one model.
+
+    An undefined measure is NaN, or has no interval. Its method states the reason.
+    """
     threshold = at.value
     data = sample.counts if sample.rows is None else sample.rows
     of_scores = evidence(sample, probabilities=False)
@@ -603,7 +630,7 @@ def measure(
 
 
 def _decided(sample: Sample, threshold: float | None, of_scores: Evidence) -> Predictions | ThresholdCounts:
-    """Return decisions as scores of 1 and 0; measures at a threshold depend on nothing else."""
+    """Replace the scores of a sample by its decisions, coded as 1 (act) and 0 (do not act)."""
     if of_scores.counted and threshold is not None:
         point = sample.counts.at(threshold)
         levels = [(1, point.tp, point.fp), (0, point.fn, point.tn)]
@@ -637,7 +664,7 @@ def _at_threshold(
     *,
     one_class: bool,
 ) -> dict[str, Estimate]:
-    """Return the measures of classification and utility for decisions, given as scores of 1 and 0."""
+    """Return the measures of classification and utility for decisions coded as scores of 1 and 0."""
     point = of_decisions.counts.at(1)
     positive = of_decisions.outcomes.score >= 1
     if of_decisions.counted and isinstance(of_decisions.counts.n, int):  # equal to the estimates below, and faster
@@ -669,7 +696,7 @@ def _at_threshold(
 
 
 def _mean(forms: ClosedForms, positive: Array, amounts: dict[str, float]) -> Estimate:
-    """Return the mean over cases of an amount that depends on the outcome (of four), with Wald's interval."""
+    """Return the mean amount per case with Wald's interval, given the amount for each of tp, fp, fn and tn."""
     sample = forms.sample
     of_events = np.where(positive, amounts["tp"], amounts["fn"])
     of_others = np.where(positive, amounts["fp"], amounts["tn"])
@@ -682,7 +709,7 @@ def _mean(forms: ClosedForms, positive: Array, amounts: dict[str, float]) -> Est
 
 
 MOST_PARTS = 1_000
-"""A column with more values than this identifies cases rather than segments."""
+"""Largest number of segments or folds. A column with more values identifies cases, not segments."""
 
 By = Literal["segment", "fold"]
 _FACTS = (
@@ -693,8 +720,8 @@ _FACTS = (
     "influence functions for scores, net benefit and cost",
 )
 _SHARED = (
-    "intervals ignore that folds share training rows, and are too short for models that search many settings "
-    "(rocscope.evaluation.nested_cross_validation allows for this)"
+    "intervals ignore that folds share training rows, and are too narrow for models that search many settings; "
+    "rocscope.evaluation.nested_cross_validation corrects this"
 )
 
 
@@ -711,44 +738,49 @@ def summary(
     level: float = 0.95,
     random_state: Any = 0,
 ) -> Summary:
-    """Summarise a validation: discrimination, calibration, overall performance, classification and utility.
+    """Summarise the performance of each model in five domains, with confidence intervals.
+
+    The domains are discrimination, calibration, overall performance, classification and clinical utility.
 
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight : data of one or more models
-        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. Also
-        SegmentedCounts, or a mapping from model name to them. Results by segment or fold need rows, or counts by
-        segment.
+        Predictions, or labels and scores, or a mapping from model name to ThresholdCounts or operating points; see
+        `rocscope.sample`. SegmentedCounts, and a mapping from model name to SegmentedCounts, are also accepted.
+        ``by="segment"`` needs Predictions or SegmentedCounts, and ``by="fold"`` needs Predictions.
     context : Context, optional
-        Costs, and the prevalence to which all measures except the AUC refer. By default both kinds of error have the
-        same cost, and the prevalence is that of the sample.
+        Costs and prevalence of the application. All measures except the AUC use the prevalence. By default, false
+        positives and false negatives have the same cost, and the prevalence is the share of positives in the sample.
     by : {"segment", "fold"}, optional
-        Add a row for each segment or fold of the Predictions. With "fold", `over_folds` has means, standard deviations
-        and intervals over folds, and the seconds of fits and predictions.
+        Add a row for each segment or each fold. With "fold", the attribute `over_folds` of the result also has the mean
+        of each measure over the folds.
     threshold : float, mapping from model name to float, "costs" or "cheapest", optional
-        Threshold of classification and utility. A number, or one number per model, is a threshold fixed beforehand.
-        "costs" is the probability above which acting is cheaper, t = (cost_fp − cost_tn)/((cost_fp − cost_tn) +
-        (cost_fn − cost_tp)). "cheapest" is the threshold of lowest expected cost on these rows. By default the model's
-        own decisions are used if the data contain them, otherwise "cheapest".
+        Threshold for the measures of classification and utility. A number, or a mapping with one number per model, is a
+        threshold fixed beforehand. "costs" is the probability above which acting is cheaper, t = (cost_fp −
+        cost_tn)/((cost_fp − cost_tn) + (cost_fn − cost_tp)). "cheapest" is the threshold with the lowest expected cost
+        on the same data. By default, the model's own decisions are used if the data contain decisions, and otherwise
+        "cheapest".
     level : float
-        Confidence level.
+        Confidence level of the intervals.
     random_state : int, Generator, RandomState or None
-        Seed of the simulated labels for the intervals of calibration distances (ICI, E50, E90).
+        Seed for the intervals of calibration distances (ICI, E50, E90), which use simulated labels.
 
     Returns
     -------
     Summary
-        Its `methods` is a paragraph for the methods section. Its `tripod` lists the TRIPOD+AI items that it answers.
+        Measures with intervals for each model. `Summary.methods` is a paragraph for the methods section of a paper.
+        `Summary.tripod` lists the answered items of the TRIPOD+AI checklist.
 
     Raises
     ------
     InputError
-        If the data lack the column `by`, or it has more than 1,000 values; use `rocscope.segments.SegmentedCounts` for
-        very many segments. With ``threshold="costs"``, if one action is always right at these costs.
+        If the data have no segments or folds, or more than 1,000 of them. To evaluate more segments, use
+        `rocscope.segments.SegmentedCounts` instead. With ``threshold="costs"``, if the same action is always right at
+        these costs.
     ScoreError
-        With ``threshold="costs"``, if scores are not probabilities.
+        With ``threshold="costs"``, if the scores are not probabilities.
     ColumnError
-        If `threshold` is a mapping and lacks a model, or has an unknown model.
+        If the mapping `threshold` lacks a model or contains an unknown model.
 
     See Also
     --------
@@ -756,18 +788,18 @@ def summary(
 
     Notes
     -----
-    Intervals treat the threshold as fixed, also for segments and folds. This is correct for a threshold that was fixed
-    beforehand. A threshold chosen on the same rows makes classification and utility optimistic. `SummaryRow.notes`
-    state the source of the threshold. For cross-validated predictions all intervals ignore that folds share training
-    rows, and the notes state this; see `rocscope.evaluation.nested_cross_validation`.
+    All intervals treat the threshold as fixed. This is correct if the threshold was fixed beforehand. If the threshold
+    was chosen on the same data, classification and utility are optimistic. `SummaryRow.notes` states the source of the
+    threshold. For cross-validated predictions, the intervals ignore that folds share training rows; see
+    `rocscope.evaluation.nested_cross_validation`.
 
-    Net benefit weighs false positives by (cost_fp − cost_tn)/(cost_fn − cost_tp). Without a context, it uses the odds
-    t/(1 − t) of a threshold t between 0 and 1 that is given as a number, as in decision curve analysis. At prevalence
-    π, treating all has the net benefit π − (1 − π) t/(1 − t), and treating none has 0.
+    Net benefit weighs false positives by (cost_fp − cost_tn)/(cost_fn − cost_tp). If `threshold` is a number t between
+    0 and 1 and `context` is omitted, the weight is the odds t/(1 − t), as in decision curve analysis. At prevalence π,
+    treating all has the net benefit π − (1 − π) t/(1 − t), and treating none has the net benefit 0.
 
-    Undefined measures (one class, scores that are not probabilities, separated classes) are NaN, or a value without an
-    interval, and the method of the estimate states the reason. With more than 20 parts, intervals of calibration
-    distances use 99 simulations per part, otherwise 999.
+    A measure can be undefined if a class is missing, the scores are not probabilities, or the scores separate the
+    classes. An undefined measure is NaN, or has no interval, and its method states the reason. The intervals of
+    calibration distances use 999 simulations, or 99 for each segment or fold if there are more than 20.
 
     References
     ----------
@@ -786,8 +818,9 @@ def summary(
     >>> 1 in result["risk"]["slope"], 1 in result["risk"]["observed_over_expected"]
     (True, True)
 
-    Two of five cases are positive. The threshold .2 has two true positives and two false positives, which weigh .25
-    each: (2 − .5)/5. Treating all has three false positives: (2 − .75)/5.
+    Two of five cases are positive. At the threshold 0.2 there are two true positives and two false positives. Each
+    false positive weighs 0.25, so the net benefit is (2 − 0.5)/5. Treating all has three false positives and the net
+    benefit (2 − 0.75)/5.
 
     >>> few = Predictions([1, 1, 0, 0, 0], {"risk": [0.9, 0.2, 0.4, 0.2, 0.1]})
     >>> row = summary(few, threshold=0.2)["risk"]
@@ -817,7 +850,7 @@ def summarised(
     seed: int = 0,
     areas: Mapping[str, Estimate] | None = None,
 ) -> Summary:
-    """Summarise samples that are already read; `areas` are AUC estimates that are already computed."""
+    """Summarise samples; see `summary`. `areas` has AUC estimates that are already computed, by model."""
     costs_given = context is not None
     context = Context.given(context)
     rows = []
@@ -863,15 +896,16 @@ def _parts(sample: Sample, by: str | None, segments: SegmentedCounts | None) -> 
         rows = sample.require_rows(f"by={by!r}")
         parts = rows.by_segment() if by == "segment" else rows.by_fold()
     if len(parts) > MOST_PARTS:
-        hint = "for very many segments use Predictions.counts(by='segment')"
-        raise InputError(f"by={by!r}", expected=f"at most {MOST_PARTS:,} parts", got=f"{len(parts):,}", hint=hint)
+        hint = "for more segments, use the metrics of predictions.counts(by='segment')"
+        got = f"{len(parts):,} {by}s"
+        raise InputError(f"by={by!r}", expected=f"at most {MOST_PARTS:,} {by}s", got=got, hint=hint)
     return {str(name): sample_of(part) for name, part in parts.items()}
 
 
 def _thresholds(
     samples: Samples, threshold: Thresholds | str | None, context: Context, *, costs_given: bool
 ) -> dict[str, _Threshold]:
-    """Return each model's threshold for classification and utility."""
+    """Return the threshold of each model for the measures of classification and utility."""
     thresholds = {}
     if threshold is None or isinstance(threshold, str):
         if threshold is not None:
@@ -880,11 +914,9 @@ def _thresholds(
             thresholds[model] = _chosen_threshold(model, sample, threshold, context)
         return thresholds
     by_model = check.by_name(threshold, samples)
-    missing = sorted(samples.keys() - by_model)
-    unknown = [*(by_model.keys() - samples)]
-    if missing or unknown:
-        got = f"none for {missing}" if missing else f"one for {unknown}"
-        raise ColumnError("threshold", expected=f"one for each of {list(samples)}", got=got)
+    if by_model.keys() != samples.keys():
+        got = f"thresholds of {list(by_model)}"
+        raise ColumnError("threshold", expected=f"thresholds of the models {list(samples)}", got=got)
     for model in samples:
         value = check.check_number(by_model[model], "threshold", "a finite number, or one for each model")
         # Without costs, a threshold t between 0 and 1 implies the odds t/(1 − t), at which acting breaks even.
@@ -902,8 +934,8 @@ def _chosen_threshold(model: str, sample: Sample, threshold: str | None, context
     if threshold == "costs":
         sample.counts.probabilities('threshold="costs"')
         if context.always_right is not None:
-            expected = "costs for which the better action depends on the probability"
-            hint = f"{context.always_right} is always right; give the threshold as a number"
+            expected = "costs at which the better action depends on the probability"
+            hint = f"pass the threshold as a number. At these costs, {context.always_right} is always right"
             raise InputError('threshold="costs"', expected=expected, got=repr(context), hint=hint)
         value = context.probability_threshold
         return _Threshold(value, "costs", odds, (_fixed(f"threshold {threshold_text(value)} from the costs", odds),))
@@ -920,7 +952,7 @@ def _chosen_threshold(model: str, sample: Sample, threshold: str | None, context
 
 
 def _odds(context: Context) -> float:
-    """Return the weight of a false positive relative to a true positive; NaN if acting on a positive has no benefit."""
+    """Return the weight of a false positive in net benefit; NaN if acting on a positive has no benefit."""
     return float(context.false_alarm_cost) / float(context.miss_cost) if context.miss_cost > 0 else nan
 
 
