@@ -1,10 +1,10 @@
 """Errors and warnings that rocscope raises.
 
-Every message is one line and says what was expected, what was found and how to go on::
+Every message is one line. It states the expected value, the actual value and how to fix the error::
 
     y_score: expected one score per label (4), got 3; pass labels and scores of the same rows
 
-The command line prints that line and exits with code 2.
+The command line prints the message and exits with code 2.
 """
 
 import difflib
@@ -28,9 +28,9 @@ class RocscopeError(Exception):
     Parameters
     ----------
     subject : str
-        Source of the error: an argument, a column, a file; or the whole message.
+        Source of the error, such as an argument, a column or a file. Without `expected`, the whole message.
     expected, got, hint : str, optional
-        Expected value, actual value, and how to continue.
+        Expected value, actual value, and how to fix the error.
 
     Examples
     --------
@@ -59,51 +59,51 @@ class InputError(RocscopeError, ValueError):
 
 
 class ShapeError(InputError):
-    """Arrays are empty, not one-dimensional, or of different lengths."""
+    """An array is empty or has the wrong shape, or arrays have different lengths."""
 
 
 class LabelError(InputError):
-    """Labels are not two classes, or the positive class is unknown."""
+    """Labels do not have two classes, or the positive class is unknown."""
 
 
 class ScoreError(InputError):
-    """Scores are missing, infinite, or not numbers."""
+    """A score is missing, infinite, or not a number."""
 
 
 class WeightError(InputError):
-    """Weights are negative, missing, infinite, or all zero."""
+    """A weight is negative, missing or infinite, or all weights are zero."""
 
 
 class OneClassError(InputError):
-    """Data of one class were given where both are needed."""
+    """The data contain only one class, but both classes are needed."""
 
 
 class PairingError(InputError):
-    """Results do not come from the same rows."""
+    """Results that are compared do not come from the same rows."""
 
 
 class InfeasibleError(InputError):
-    """No threshold satisfies all constraints; the message gives the closest attainable value."""
+    """No threshold satisfies all constraints. The message contains the closest attainable value."""
 
 
 class StoredError(InputError):
-    """A stored object has an unknown version, is incomplete, or was changed."""
+    """A saved file has an unsupported version, is incomplete, or was changed."""
 
 
 class ColumnError(RocscopeError, LookupError):
-    """A named column is not in the data."""
+    """A column, model or measure with this name does not exist."""
 
 
 class ModelError(RocscopeError):
-    """A model failed to fit or has no scores; the message names model, fold and repeat."""
+    """A model failed to fit or has no scores. The message contains the model, the fold and the repeat."""
 
 
 class InexactCountsError(RocscopeError):
-    """An exact result was requested from approximate counts."""
+    """The data are approximate counts, but the requested result needs exact counts."""
 
 
 class MissingDependencyError(RocscopeError, ImportError):
-    """An optional library is missing; the message names the extra to install."""
+    """An optional library is not installed. The message contains the extra to install."""
 
 
 class EngineError(RocscopeError):
@@ -111,7 +111,7 @@ class EngineError(RocscopeError):
 
 
 class RocscopeWarning(UserWarning):
-    """A result deviates from the request: its interval is a fallback, or some replicates failed."""
+    """Warning that a result differs from the request, for example because some replicates failed."""
 
 
 _LISTENER: ContextVar[list[str] | None] = ContextVar("listener", default=None)
@@ -119,9 +119,10 @@ _FILTERS = threading.RLock()  # otherwise one thread would restore what another 
 
 
 def warn(message: str) -> None:
-    """Warn that a result deviates from the request, at the line of the user's call; or tell who listens (`heard`).
+    """Issue a RocscopeWarning at the line of the user's call; within `heard`, collect the message instead.
 
-    This is the innermost one outside of the package, which `skip_file_prefixes` finds from Python 3.12 on.
+    The line of the user's call is the innermost line outside this package. From Python 3.12 on, `skip_file_prefixes`
+    of `warnings.warn` also finds it.
     """
     listener = _LISTENER.get()
     if listener is not None:
@@ -136,7 +137,7 @@ def warn(message: str) -> None:
 
 @contextmanager
 def heard() -> Iterator[list[str]]:
-    """Collect rocscope's warnings, without repetition, for display elsewhere; other threads have their own.
+    """Collect rocscope's warnings of the current thread in a list, without repetition, instead of issuing them.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def heard() -> Iterator[list[str]]:
 
 @contextmanager
 def without_warnings(category: type[Warning], *messages: str) -> Iterator[None]:
-    """Ignore warnings of other libraries that match a pattern, in one thread at a time."""
+    """Ignore warnings of a category whose message matches a pattern; other threads wait meanwhile."""
     with _FILTERS, warnings.catch_warnings():
         for message in messages:
             warnings.filterwarnings("ignore", message, category)
@@ -163,15 +164,16 @@ def without_warnings(category: type[Warning], *messages: str) -> Iterator[None]:
 
 
 def listing(values: Sequence[Any], most: int = _MOST_LISTED, shown: Callable[[Any], str] = repr) -> str:
-    """Return the first values as text, with the number of further ones."""
+    """Return the first values as text, followed by the number of omitted values."""
     rest = len(values) - most
     return ", ".join(map(shown, values[:most])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def one_of(name: str, known: Sequence[str], also: Iterable[str] = ()) -> str:
-    """Return the "expected" text of an error: at most ten known names, closest first, with a suggestion.
+    """Return the text after "expected" in an error message: at most ten known names and a suggestion.
 
-    `also` are further names of the same things, which are shown only where they are close.
+    If there are more than ten known names, the names most similar to `name` come first. `also` contains aliases, which
+    are shown only if they are similar to `name`.
 
     Examples
     --------
@@ -186,5 +188,5 @@ def one_of(name: str, known: Sequence[str], also: Iterable[str] = ()) -> str:
 
 
 def brief(origin: tuple[str, ...]) -> str:
-    """Return the first of several names, with the number of further ones."""
+    """Return the first of several names, followed by the number of omitted names."""
     return origin[0] if len(origin) == 1 else f"{origin[0]} and {len(origin) - 1} more"

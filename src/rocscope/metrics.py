@@ -1,9 +1,9 @@
-"""Metrics of a 2 × 2 table, each a function of the four counts.
+"""Metrics of a confusion matrix of two classes.
 
-Every function takes ``(tp, fp, fn, tn)`` as numbers or as arrays of one shape and returns a float or an array of that
-shape, for a point, a whole curve or a bootstrap matrix. 0/0 is NaN. Metrics that depend on prevalence accept
-`target_prevalence`, the share of positives where the classifier will be used; by default it is the share in
-the sample.
+Every function takes the counts ``(tp, fp, fn, tn)`` as numbers or as arrays of the same shape. It returns a float or an
+array of this shape. The value is NaN if it would be 0/0. Metrics that depend on the prevalence accept
+`target_prevalence`, the prevalence in the population where the classifier will be used. By default, they use the
+prevalence of the sample.
 
 Examples
 --------
@@ -32,7 +32,7 @@ from rocscope._base.contract import contract
 from rocscope.errors import InputError
 
 Counts = Array | float
-"""A count or an array of counts."""
+"""Type of a count or an array of counts."""
 
 Metric = Callable[..., Any]
 Mean = Literal["arithmetic", "geometric", "harmonic"]
@@ -48,7 +48,7 @@ def _ratio(numerator: Counts, denominator: Counts) -> Any:
 
 
 def _at_prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts, target_prevalence: float | None) -> tuple[Any, ...]:
-    """Return the four cells, as shares of all cases if a target prevalence is given."""
+    """Return tp, fp, fn and tn; with a target prevalence, as shares of all cases at this prevalence."""
     if target_prevalence is None:
         return tp, fp, fn, tn
     if not 0 <= target_prevalence <= 1:
@@ -62,19 +62,21 @@ def _at_prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts, target_preval
 
 
 def _scaled(*cells: Counts) -> tuple[Any, Any, Any, Any]:
-    """Return the four cells as floats scaled by a power of two, so that products of four do not overflow."""
+    """Return tp, fp, fn and tn as floats scaled by a power of two, to avoid overflow in products."""
     tp, fp, fn, tn = (np.asarray(cell, dtype=np.float64) for cell in cells)
     _, exponent = np.frexp(tp + fp + fn + tn)
     return np.ldexp(tp, -exponent), np.ldexp(fp, -exponent), np.ldexp(fn, -exponent), np.ldexp(tn, -exponent)
 
 
 def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the true-positive rate, tp/(tp + fn): share of positives predicted positive (sensitivity, recall).
+    """Return the true-positive rate, tp/(tp + fn), also called sensitivity or recall.
+
+    It is the share of positives that are predicted positive.
 
     Returns
     -------
     float or ndarray
-        The rate; NaN without positives.
+        True-positive rate; NaN if there are no positives.
 
     Examples
     --------
@@ -85,12 +87,14 @@ def tpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the false-negative rate, fn/(tp + fn) = 1 − tpr: share of positives predicted negative.
+    """Return the false-negative rate, fn/(tp + fn) = 1 − tpr.
+
+    It is the share of positives that are predicted negative.
 
     Returns
     -------
     float or ndarray
-        The rate; NaN without positives.
+        False-negative rate; NaN if there are no positives.
 
     Examples
     --------
@@ -101,12 +105,14 @@ def fnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the false-positive rate, fp/(fp + tn): share of negatives predicted positive.
+    """Return the false-positive rate, fp/(fp + tn).
+
+    It is the share of negatives that are predicted positive.
 
     Returns
     -------
     float or ndarray
-        The rate; NaN without negatives.
+        False-positive rate; NaN if there are no negatives.
 
     Examples
     --------
@@ -117,12 +123,12 @@ def fpr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def tnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the true-negative rate, tn/(fp + tn) = 1 − fpr (specificity).
+    """Return the true-negative rate, tn/(fp + tn) = 1 − fpr, also called specificity.
 
     Returns
     -------
     float or ndarray
-        The rate; NaN without negatives.
+        True-negative rate; NaN if there are no negatives.
 
     Examples
     --------
@@ -133,12 +139,12 @@ def tnr(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the share of positives among all cases, (tp + fn)/n.
+    """Return the prevalence, (tp + fn)/n, which is the share of positives among all n cases.
 
     Returns
     -------
     float or ndarray
-        The share; NaN without cases.
+        Prevalence; NaN if there are no cases.
 
     Examples
     --------
@@ -149,12 +155,14 @@ def prevalence(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return the share of all cases that are predicted positive, (tp + fp)/n (Yrate, percent contacted).
+    """Return the depth, (tp + fp)/n, which is the share of all n cases that are predicted positive.
+
+    Other names are Yrate and percent contacted.
 
     Returns
     -------
     float or ndarray
-        The share; NaN without cases.
+        Depth; NaN if there are no cases.
 
     Examples
     --------
@@ -166,12 +174,14 @@ def depth(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
 
 
 def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return the share of positives among the cases predicted positive, tp/(tp + fp) (PPV).
+    """Return the precision, tp/(tp + fp), also called positive predictive value (PPV).
+
+    It is the share of positives among the cases that are predicted positive.
 
     Returns
     -------
     float or ndarray
-        The share; NaN if nothing is predicted positive.
+        Precision; NaN if no case is predicted positive.
 
     Examples
     --------
@@ -185,12 +195,14 @@ def precision(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalen
 
 
 def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return the share of negatives among the cases predicted negative, tn/(tn + fn).
+    """Return the negative predictive value (NPV), tn/(tn + fn).
+
+    It is the share of negatives among the cases that are predicted negative.
 
     Returns
     -------
     float or ndarray
-        The share; NaN if nothing is predicted negative.
+        Negative predictive value; NaN if no case is predicted negative.
 
     Examples
     --------
@@ -202,12 +214,12 @@ def npv(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
 
 
 def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return the share of correct predictions, (tp + tn)/n.
+    """Return the accuracy, (tp + tn)/n, which is the share of correct predictions among all n cases.
 
     Returns
     -------
     float or ndarray
-        The share; NaN without cases.
+        Accuracy; NaN if there are no cases.
 
     Examples
     --------
@@ -219,12 +231,12 @@ def accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalenc
 
 
 def error(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return the share of wrong predictions, (fp + fn)/n = 1 − accuracy.
+    """Return the error rate, (fp + fn)/n = 1 − accuracy, which is the share of wrong predictions.
 
     Returns
     -------
     float or ndarray
-        The share; NaN without cases.
+        Error rate; NaN if there are no cases.
 
     Examples
     --------
@@ -246,12 +258,14 @@ def weighted_accuracy(
     w_fn: float = 1,
     w_tn: float = 1,
 ) -> Any:
-    """Return the weight of the correct cells divided by the total (Tan et al.); accuracy with equal weights.
+    """Return the weighted accuracy: the weight of correct predictions divided by the weight of all predictions.
+
+    With equal weights, it is the accuracy. Source: Tan et al.
 
     Returns
     -------
     float or ndarray
-        The share of the weight; NaN if the total weight is 0.
+        Weighted accuracy; NaN if the total weight is 0.
 
     Examples
     --------
@@ -263,12 +277,14 @@ def weighted_accuracy(
 
 
 def macro_average(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, mean: Mean = "arithmetic") -> Any:
-    """Return a mean of tpr and tnr; the arithmetic mean is the AUC of a classifier without scores.
+    """Return the arithmetic, geometric or harmonic mean of tpr and tnr.
+
+    The arithmetic mean is the AUC of a classifier that only predicts labels.
 
     Returns
     -------
     float or ndarray
-        The mean; the harmonic mean of 0 and 0 is 0.
+        Mean of tpr and tnr. The harmonic mean of 0 and 0 is 0.
 
     Examples
     --------
@@ -287,12 +303,12 @@ def macro_average(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, mean: Mean 
 
 
 def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return (tpr + tnr)/2: the accuracy if both classes were equally frequent.
+    """Return the balanced accuracy, (tpr + tnr)/2, which is the accuracy at a prevalence of 1/2.
 
     Returns
     -------
     float or ndarray
-        The accuracy; NaN if a class is missing.
+        Balanced accuracy; NaN if a class is missing.
 
     Examples
     --------
@@ -303,14 +319,14 @@ def balanced_accuracy(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def break_even(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return (precision + tpr)/2, the break-even point at a threshold where precision equals tpr.
+    """Return the mean of precision and tpr, (precision + tpr)/2.
 
-    Source: Hernández-Orallo 2004.
+    At a threshold with equal precision and tpr, it is the break-even point. Source: Hernández-Orallo 2004.
 
     Returns
     -------
     float or ndarray
-        The mean; NaN if precision or tpr is NaN.
+        Mean of precision and tpr; NaN if one of them is NaN.
 
     Examples
     --------
@@ -326,12 +342,12 @@ def fowlkes_mallows(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     Returns
     -------
     float or ndarray
-        The mean; NaN if precision or tpr is NaN.
+        Fowlkes–Mallows index; NaN if precision or tpr is NaN.
 
     References
     ----------
-    Fowlkes & Mallows (1983), JASA 78(383), 553-569. scikit-learn's `fowlkes_mallows_score` is the same formula over
-    pairs of cases, for clusterings.
+    Fowlkes & Mallows (1983), JASA 78(383), 553-569. scikit-learn's `fowlkes_mallows_score` applies the same formula to
+    pairs of cases, to compare clusterings.
 
     Examples
     --------
@@ -342,14 +358,14 @@ def fowlkes_mallows(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) -> Any:
-    """Return F_β, (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp).
+    """Return the F-score F_β = (1 + β²)·tp / ((1 + β²)·tp + β²·fn + fp).
 
-    F_β is the weighted harmonic mean of precision and tpr, with weights 1 and β².
+    F_β is the weighted harmonic mean of precision (weight 1) and tpr (weight β²).
 
     Returns
     -------
     float or ndarray
-        The score; NaN if no case is positive or predicted positive.
+        F-score; NaN if no case is positive or predicted positive.
 
     Examples
     --------
@@ -364,12 +380,12 @@ def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) 
 
 
 def jaccard(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return tp/(tp + fp + fn): the overlap of the positives with the positive predictions.
+    """Return the Jaccard index tp/(tp + fp + fn), the overlap of positives and predicted positives.
 
     Returns
     -------
     float or ndarray
-        The overlap; NaN if no case is positive or predicted positive.
+        Jaccard index; NaN if no case is positive or predicted positive.
 
     Examples
     --------
@@ -387,7 +403,7 @@ def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: f
     Returns
     -------
     float or ndarray
-        The lift; NaN if no case is predicted positive, or if no case is positive.
+        Lift; NaN if no case is predicted positive, or if no case is positive.
 
     Examples
     --------
@@ -399,12 +415,14 @@ def lift(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: f
 
 
 def youden(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return Youden's J = tpr − fpr (informedness): the height above the diagonal of ROC space.
+    """Return Youden's J = tpr − fpr, also called informedness.
+
+    It is the height of the point above the diagonal of the ROC plot.
 
     Returns
     -------
     float or ndarray
-        The difference, from −1 to 1; NaN if a class is missing.
+        Youden's J, from −1 to 1; NaN if a class is missing.
 
     Examples
     --------
@@ -415,12 +433,12 @@ def youden(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return precision + npv − 1.
+    """Return the markedness, precision + npv − 1.
 
     Returns
     -------
     float or ndarray
-        The sum, from −1 to 1; NaN if precision or npv is NaN.
+        Markedness, from −1 to 1; NaN if precision or npv is NaN.
 
     Examples
     --------
@@ -432,12 +450,12 @@ def markedness(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevale
 
 
 def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return the Matthews correlation of labels and predictions.
+    """Return the Matthews correlation coefficient between labels and predictions.
 
     Returns
     -------
     float or ndarray
-        The correlation; NaN if a row or column of the table is empty.
+        Correlation coefficient; NaN if all cases have the same label or the same prediction.
 
     Examples
     --------
@@ -450,12 +468,14 @@ def mcc(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: fl
 
 
 def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: float | None = None) -> Any:
-    """Return Cohen's kappa: accuracy above the accuracy expected from the margins, (po − pe)/(1 − pe).
+    """Return Cohen's kappa (po − pe)/(1 − pe).
+
+    po is the accuracy, and pe is the expected accuracy if predictions were independent of labels.
 
     Returns
     -------
     float or ndarray
-        The agreement; NaN if all cases have one label and one prediction.
+        Kappa; NaN if all cases are positive and predicted positive, or negative and predicted negative.
 
     Examples
     --------
@@ -468,12 +488,12 @@ def kappa(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, target_prevalence: 
 
 
 def lr_positive(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the positive likelihood ratio tpr/fpr: the slope from (0, 0) to the point.
+    """Return the positive likelihood ratio tpr/fpr, the slope from (0, 0) to the point of the classifier.
 
     Returns
     -------
     float or ndarray
-        The ratio; infinite if fpr = 0 < tpr.
+        Positive likelihood ratio; infinite if fpr is 0 and tpr is positive.
 
     Examples
     --------
@@ -484,12 +504,12 @@ def lr_positive(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
 
 
 def lr_negative(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
-    """Return the negative likelihood ratio fnr/tnr: the slope from the point to (1, 1).
+    """Return the negative likelihood ratio fnr/tnr, the slope from the point of the classifier to (1, 1).
 
     Returns
     -------
     float or ndarray
-        The ratio; infinite if tnr = 0 < fnr.
+        Negative likelihood ratio; infinite if tnr is 0 and fnr is positive.
 
     Examples
     --------
@@ -505,7 +525,7 @@ def odds_ratio(tp: Counts, fp: Counts, fn: Counts, tn: Counts) -> Any:
     Returns
     -------
     float or ndarray
-        The ratio; infinite if only the denominator is 0.
+        Diagnostic odds ratio; infinite if only the denominator is 0.
 
     Examples
     --------
@@ -521,7 +541,7 @@ METRICS: dict[str, Metric] = {
     for name, member in vars().items()
     if isinstance(member, FunctionType) and member.__module__ == __name__ and not name.startswith("_")
 }
-"""Every metric by name: the functions of this module."""
+"""All metrics of this module by name."""
 
 globals().update(METRICS)
 

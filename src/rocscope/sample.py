@@ -1,26 +1,28 @@
-"""Resolve data arguments: what each function accepts as rows, counts, segments or models, in one place.
+"""Convert the data arguments of public functions: labels and scores, counts, segments, and several models.
 
-Data of one model, passed as ``y_true``:
+Functions of one model accept these types as ``y_true``:
 
-- labels, with scores as ``y_score``: arrays of n entries (lists, columns of data frames). Labels are {0, 1}, {-1, 1},
-  {False, True}, or any two with ``pos_label``; a higher score means more positive; ``sample_weight`` is an array of n
-  weights of at least 0. Scores have to be probabilities if a function requires it. Tensors of PyTorch and CuPy are
-  arrays, with or without gradients; bfloat16 becomes float32, which contains it.
-- `Predictions`: the same, checked, with folds, segments and further models.
-- `ThresholdCounts`: labels counted at each distinct score.
-- `BinnedCounts` and `CountsSketch`: the same in ranges of the score. If they do not determine the answer, an
-  InexactCountsError states the known bounds.
-- a crisp classifier: an `OperatingPoint`, or a `ConfusionMatrix` of two classes. It has the scores 1 and 0, so that its
-  curves have one point between their ends.
-- `SegmentedCounts`: their counts of all rows together. Functions with answers by segment are marked.
-- a mapping of all these by model name.
+- Labels, with scores as ``y_score``. Both are arrays of n entries, such as lists or columns of data frames. Labels are
+  {0, 1}, {-1, 1} or {False, True}, or two values of any kind with ``pos_label``. High scores indicate positives.
+  ``sample_weight`` is an array of n weights ≥ 0. Some functions require that scores are probabilities. Tensors of
+  PyTorch and CuPy are accepted, also with gradients. bfloat16 is converted to float32 without loss.
+- `Predictions`: labels and scores, with optional folds, segments and several models.
+- `ThresholdCounts`: numbers of positives and negatives at each distinct score.
+- `BinnedCounts` and `CountsSketch`: numbers of positives and negatives in ranges of the score. If the result depends on
+  the scores within a range, an InexactCountsError states bounds of the result.
+- `OperatingPoint`, or `ConfusionMatrix` of two classes: a classifier without scores. Its predictions are used as the
+  scores 1 and 0.
+- `SegmentedCounts`: numbers of positives and negatives by segment. Most functions pool the segments.
+- A mapping from model name to any of these types.
 
-Segments are parts of the rows, never models: what ``preds.by_segment()`` returns is refused.
+If the data have several models, ``model`` is the name of one of them. A model without a name is called "score".
 
-If it holds several models, ``model`` names one of them; data without names are called "score". Functions of several
-models take the same; with labels, ``y_score`` may also be a mapping from model to scores. Their context is then the
-third argument, and the second after data of any other kind: ``choose(y, scores, context)``, ``choose(predictions,
-context)``. A function that needs rows refuses counts.
+Functions of several models accept the same types. With labels, ``y_score`` can also be a mapping from model name to
+scores. The context is the third argument after labels and scores, and the second argument after all other types:
+``choose(y, scores, context)``, ``choose(predictions, context)``.
+
+The result of ``preds.by_segment()`` is not accepted, because segments are not models. Functions that need rows do not
+accept counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,18 +38,18 @@ from rocscope.ranges import BinnedCounts, CountsSketch
 
 
 class HardClassifier(Protocol):
-    """A classifier without scores, such as a `ConfusionMatrix` of two classes."""
+    """Type of a classifier without scores, such as a `ConfusionMatrix` of two classes."""
 
     def as_point(self, pos_label: Any = None) -> OperatingPoint:
-        """Return the counts of a 2 × 2 matrix as a point."""
+        """Return the counts of the confusion matrix as an OperatingPoint."""
         ...
 
 
 class BySegment(ByName[CumulativeCounts]):
-    """Counts of one model by segment: the interface of `rocscope.segments.SegmentedCounts` used here."""
+    """Base class of `rocscope.segments.SegmentedCounts`: the counts of one model by segment."""
 
     def pooled(self) -> ThresholdCounts:
-        """Return the pooled counts of all segments."""
+        """Return the counts of all segments together."""
         raise NotImplementedError
 
 
@@ -56,7 +58,7 @@ Models = Predictions | Counted | Mapping[str, Predictions | Counted]
 
 
 class SupportsArray(Protocol):
-    """Anything that NumPy converts to an array: a series, a tensor."""
+    """Type of objects that NumPy can convert to an array, such as series and tensors."""
 
     def __array__(self, *arguments: Any) -> Any: ...
 
@@ -66,18 +68,20 @@ Scores = Sequence[Any] | SupportsArray | Mapping[str, Any]
 
 ANYTHING = "Predictions, ThresholdCounts or another kind of counts, or a mapping of them by name"
 NAMELESS = "score"
-_LABELS_FIRST = "labels come first, then the scores of each model by name: (y_true, {'a': scores, 'b': scores})"
+_LABELS_FIRST = "pass the labels first, then the scores by model: (y_true, {'a': scores, 'b': scores})"
 _KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping, BySegment)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Data of one model in any accepted form.
+    """Data of one model, converted from any accepted type.
 
     Attributes
     ----------
+    name : str
+        Name of the model.
     kind : str
-        Their kind, in words.
+        Type of the original data, for error messages.
     """
 
     name: str
@@ -87,19 +91,19 @@ class Sample:
 
     @cached_property
     def rows(self) -> Predictions | None:
-        """The rows of this model, if available."""
+        """Predictions of this model; None if the data are counts."""
         if not isinstance(self._source, Predictions):
             return None
         return self._source if len(self._source.models) == 1 else self._source.select(models=[self._model or self.name])
 
     @property
     def data(self) -> Predictions | CumulativeCounts:
-        """The rows if available, or else the counts."""
+        """Predictions of this model if available, and otherwise its counts."""
         return self.points if self.rows is None else self.rows
 
     @property
     def points(self) -> CumulativeCounts:
-        """Known points of the curve: every level, or the ends of ranges."""
+        """Counts at each distinct score, or at the ends of score ranges for binned counts."""
         known = vars(self)  # not `cached_property`: before Python 3.12 models that are ranked at once wait for its lock
         if "_points" not in known:
             source = self._source
@@ -110,39 +114,39 @@ class Sample:
 
     @property
     def counts(self) -> ThresholdCounts:
-        """The counts of every distinct score.
+        """Numbers of positives and negatives at each distinct score.
 
         Raises
         ------
         InexactCountsError
-            If they are not known.
+            If the data are counts in score ranges.
         """
         return self.points.require_levels(_levels_of(self.name))
 
     @property
     def bins(self) -> BinnedCounts:
-        """The counts in score ranges; with one score each, if every level is known."""
+        """Counts in score ranges. If the counts of each distinct score are known, each range has a single score."""
         return self.points if isinstance(self.points, BinnedCounts) else BinnedCounts.from_counts(self.counts)
 
     def require_rows(self, what: str, error: type[InputError] = InputError) -> Predictions:
-        """Return the rows; raise for counts."""
+        """Return the predictions; raise an InputError if the data are counts."""
         return self.rows if self.rows is not None else _refuse_counts(what, self, error)
 
     @property
     def segmented(self) -> bool:
-        """True if it was given as counts by segment."""
+        """True if the original data are SegmentedCounts."""
         return isinstance(self._source, BySegment)
 
 
 class Samples(dict[str, Sample]):
-    """Data of several models by name.
+    """Data of one or more models; a dict from model name to Sample.
 
     Attributes
     ----------
     rows : Predictions or None
-        The rows of all models, where they are known to be the same.
+        Predictions of all models; None if the models may have different rows.
     kind : str
-        The given data.
+        Type of the original data, for error messages.
     """
 
     def __init__(self, samples: Mapping[str, Sample], rows: Predictions | None, kind: str) -> None:
@@ -150,41 +154,41 @@ class Samples(dict[str, Sample]):
         self.rows, self.kind = rows, kind
 
     def one(self, model: str | None) -> Sample:
-        """Return the data of a named model, or of the only one."""
+        """Return the data of the model with this name; None means the only model."""
         return self[model_name(list(self), model)]
 
     @property
     def segmented(self) -> bool:
-        """True if any data are counts by segment."""
+        """True if the original data of any model are SegmentedCounts."""
         return any(sample.segmented for sample in self.values())
 
     @property
     def shared_rows(self) -> Predictions | None:
-        """Rows shared by all models, or the rows of the only one; None for counts."""
+        """Predictions of all models for the same rows; None if the models have counts or different rows."""
         return self.one(None).rows if self.rows is None and len(self) == 1 else self.rows
 
     def points(self) -> dict[str, CumulativeCounts]:
-        """Return the known points of each curve."""
+        """Return the counts of each model, at distinct scores or at the ends of score ranges."""
         return {name: sample.points for name, sample in self.items()}
 
     def counts(self) -> dict[str, ThresholdCounts]:
-        """Return the counts of every distinct score of each model, or raise InexactCountsError."""
+        """Return the counts of each model at its distinct scores; raise an InexactCountsError for binned counts."""
         return {name: sample.counts for name, sample in self.items()}
 
 
 def counts_of(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> ThresholdCounts:
-    """Return the counts of every distinct score of one model.
+    """Convert the data of one model to ThresholdCounts, the numbers of positives and negatives at each distinct score.
 
     Raises
     ------
     InputError
-        If the data cannot be used; see also `ThresholdCounts.from_scores`.
+        If the data are invalid; see also `ThresholdCounts.from_scores`.
     ColumnError
-        If there are several models and none was named, or there is none of that name.
+        If there are several models and `model` is None. If no model has the name `model`.
     InexactCountsError
-        If ranges of the score leave levels open.
+        If the data are counts in score ranges.
 
     Examples
     --------
@@ -200,7 +204,7 @@ def counts_of(
 def points_of(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CumulativeCounts:
-    """Return `counts_of`; for binned counts, the known points.
+    """Convert the data of one model to counts; binned counts are also accepted, unlike in `counts_of`.
 
     Examples
     --------
@@ -216,7 +220,7 @@ def points_of(
 def sample_of(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> Sample:
-    """Return the data of one model, with rows if available.
+    """Convert the data of one model to a Sample.
 
     Examples
     --------
@@ -237,7 +241,7 @@ def sample_of(
 
 
 def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> Samples:
-    """Return the data of each model.
+    """Convert the data of one or more models to Samples.
 
     Examples
     --------
@@ -255,15 +259,15 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
     if not isinstance(models, Mapping):
         return Samples({NAMELESS: _sample(NAMELESS, models, name, pos_label)}, None, kind_of(models))
     if not models:
-        raise InputError(name, expected="at least one model", got="none")
+        raise InputError(name, expected="at least one model", got="an empty mapping")
     samples = {str(key): _sample(str(key), data, f"{name}[{key!r}]", pos_label) for key, data in models.items()}
     if len(samples) < len(models):
-        raise InputError(name, expected="a different name for each model", got="names that are equal as text")
+        raise InputError(name, expected="names that differ as text", got=f"the names {list(models)}")
     return Samples(samples, None, "separate samples")
 
 
 def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample_weight: Any = None) -> Any:
-    """Return Predictions for labels and scores; other data unchanged.
+    """Convert labels and scores to Predictions; return all other data unchanged.
 
     Examples
     --------
@@ -274,9 +278,9 @@ def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample
         _require_alone(data, y_score, pos_label, sample_weight)
         return data
     if y_score is None or _is_context(y_score):
-        hint = "the context comes third: (y_true, y_score, context)" if y_score is not None else ""
-        got = "none" if y_score is None else kind_of(y_score)
-        expected = f"scores with labels, or {ANYTHING} alone"
+        hint = "pass the context as the third argument: (y_true, y_score, context)" if y_score is not None else ""
+        got = "None" if y_score is None else kind_of(y_score)
+        expected = f"scores after labels, or only {ANYTHING}"
         raise InputError("y_score", expected=expected, got=got, hint=hint)
     return Predictions(data, y_score, pos_label=pos_label, sample_weight=sample_weight)
 
@@ -284,7 +288,9 @@ def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample
 def with_context(
     data: Any, y_score: Any, context: Any, *, pos_label: Any = None, sample_weight: Any = None
 ) -> tuple[Any, Any]:
-    """Return data as `with_scores` does, and the context, which follows anything but labels.
+    """Return the data as in `with_scores`, and the context.
+
+    If the data are not labels, the context may be passed as `y_score`.
 
     Examples
     --------
@@ -297,7 +303,7 @@ def with_context(
 
 
 def rows_of(predictions: Any, *, name: str = "predictions") -> Predictions:
-    """Return the rows shared by all models, or the rows of the only one; raise for counts.
+    """Return the predictions of all models for the same rows; raise an InputError if the data are counts.
 
     Examples
     --------
@@ -309,7 +315,7 @@ def rows_of(predictions: Any, *, name: str = "predictions") -> Predictions:
 
 
 def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
-    """Return the counts of a classifier without scores; raise for several thresholds.
+    """Return the confusion matrix of a classifier without scores; raise an InputError for other data.
 
     Examples
     --------
@@ -325,7 +331,7 @@ def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
 
 
 def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool = False) -> InputError:
-    """Return the error for unsupported data, with what to pass or call instead."""
+    """Return the error for data of an unsupported type, with a hint on what to pass instead."""
     if is_segmented(data):
         hint = SEGMENTS
     elif hasattr(data, "binary"):
@@ -336,19 +342,19 @@ def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool 
 
 
 def is_segmented(data: Any) -> bool:
-    """Return whether data are counts by segment, of one or several models."""
+    """Return True if the data are counts by segment, or a mapping with such counts."""
     parts: list[Any] = list(data.values()) if isinstance(data, Mapping) else []
     return isinstance(data, BySegment | Parts) or any(isinstance(part, BySegment) for part in parts)
 
 
 def kind_of(data: Any) -> str:
-    """Describe the kind of an object."""
+    """Return the type of an object with an article, such as "a list", for error messages."""
     kind = type(data).__name__
     return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"
 
 
 def _refuse_counts(name: str, data: Sample | Samples, error: type[InputError] = InputError) -> NoReturn:
-    hint = "counts do not say which scores belong together: pass rows of labels and scores, in Predictions"
+    hint = "pass Predictions. Counts do not contain single rows"
     raise error(name, expected="rows (Predictions)", got=data.kind, hint=SEGMENTS if data.segmented else hint)
 
 
@@ -368,7 +374,7 @@ def _sample(model: str, data: Any, name: str, pos_label: Any) -> Sample:
         return Sample(model, kind, data)
     if isinstance(data, Mapping):  # models of segments, as `read_sketch(segment=)` returns them
         raise InputError(name, expected=ANYTHING, got=kind, hint=SEGMENTS)
-    raise refusal(name, ANYTHING, data, "of labels and scores make Predictions(y_true, y_score)")
+    raise refusal(name, ANYTHING, data, "for labels and scores, pass Predictions(y_true, y_score)")
 
 
 def _is_whole(data: Any) -> bool:
@@ -387,10 +393,10 @@ def _is_context(value: Any) -> bool:
 
 def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
     if hasattr(y_score, "predict") or hasattr(y_true, "predict"):
-        hint = "for a fitted model use rocscope.evaluation.from_estimator(model, X, y), and pass its result"
+        hint = "for a fitted model, pass the result of rocscope.evaluation.from_estimator(model, X, y)"
         raise InputError("y_score", expected="scores", got=kind_of(y_score), hint=hint)
     if y_score is None:
-        raise refusal("y_score", f"scores with labels, or {ANYTHING} as y_true", y_true, alone=True)
+        raise refusal("y_score", f"scores after labels, or {ANYTHING} as y_true", y_true, alone=True)
     if model is not None:
         model_name([NAMELESS], model)
 
@@ -402,8 +408,9 @@ def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: An
     rows = {"y_score": y_score, "pos_label": pos_label, "sample_weight": sample_weight}
     for name in (name for name, column in rows.items() if column is not None):
         holds_counts = not isinstance(counted, Mapping) or all(map(_is_whole, parts))
-        hint = "what it holds is counted already; leave it out" if holds_counts else _LABELS_FIRST
-        raise InputError(name, expected=f"none beside {type(counted).__name__}", got="one", hint=hint)
+        hint = f"omit {name}" if holds_counts else _LABELS_FIRST
+        expected = f"None together with {type(counted).__name__}"
+        raise InputError(name, expected=expected, got=kind_of(rows[name]), hint=hint)
 
 
 def _levels_of(model: str) -> str:

@@ -82,7 +82,7 @@ def test_uniform_and_calibrated_scores_by_hand():
 
 
 def test_functions_that_do_not_fit():
-    with pytest.raises(InputError, match=r"density: expected 1, got integrates to 0\.5"):
+    with pytest.raises(InputError, match=r"density: expected an integral of 1, got an integral of 0\.5"):
         rs.calibration.ContinuousCalibration(lambda o: o, lambda o: 0.5)
     with pytest.raises(OneClassError):
         rs.calibration.ContinuousCalibration(lambda o: 0.0, lambda o: 1.0)
@@ -90,8 +90,8 @@ def test_functions_that_do_not_fit():
         rs.calibration.ContinuousCalibration(lambda o: o, lambda o: 1.0, n=0)
     for chance, share, message in (
         ([1.2, 0], [0.5, 0.5], "chance: expected shares"),
-        ([1.0, 0], [0.5, 0.6], "share: expected 1, got adds up to"),
-        ([1.0, 0], [0.9, 0.1], "n_pos: expected 5, got positives that p and q give 9"),
+        ([1.0, 0], [0.5, 0.6], "share: expected a sum of 1, got a sum of"),
+        ([1.0, 0], [0.9, 0.1], "n_pos as computed from chance and share: expected 5, got 9"),
     ):
         with pytest.raises(InputError, match=message):
             rs.calibration.CalibrationFunction(np.array([0.9, 0.1]), np.array(chance), np.array(share), 5, 5).counts()

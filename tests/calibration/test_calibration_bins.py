@@ -103,7 +103,7 @@ def test_many_empty_bins_are_shown():
         ([0.1, 0.2, 0.3], {"edges": [0.5]}, InputError, "at least two increasing numbers"),
         ([0.1, 0.2, 0.3], {"edges": [0, 0.5, 0.5, 1]}, InputError, "at least two increasing numbers"),
         ([0.1, 0.2, 0.3], {"edges": [0, np.nan, 1]}, InputError, "edges: expected finite numbers"),
-        ([0.1, 0.2, 0.3], {"edges": [0.15, 1]}, InputError, "to cover all scores, 0.1 to 0.3, got 0.15 to 1"),
+        ([0.1, 0.2, 0.3], {"edges": [0.15, 1]}, InputError, "all scores (0.1 to 0.3), got the range 0.15 to 1"),
     ],
 )
 def test_refusals(score, options, kind, message):

@@ -159,7 +159,7 @@ def test_what_is_undefined_is_said():
     assert math.isnan(one_class["slope"].value)
     assert any("one class" in note for note in one_class.notes)
     equal = rs.calibration.calibration_report([1, 0, 1], [0.5, 0.5, 0.5], draws=9)
-    assert any("do not exist" in note for note in equal.notes)
+    assert any("is undefined" in note for note in equal.notes)
     wrong = rs.calibration.calibration_report([1, 0, 1, 0], [0.0, 0.5, 0.6, 0.1], draws=9)
     assert any("infinite" in note for note in wrong.notes)
     for found in (one_class, equal, wrong):

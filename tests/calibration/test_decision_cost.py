@@ -59,7 +59,7 @@ def test_target_prevalence_and_context():
     estimate = curve.interval(rs.Context(cost_fp=1, cost_fn=3), draws=199)
     assert estimate.value == pytest.approx(2 * curve.at(0.25))
     assert estimate.low <= estimate.value <= estimate.high
-    with pytest.raises(InputError, match="errors that cost more"):
+    with pytest.raises(InputError, match="costs of errors above costs"):
         curve.cost(rs.Context(cost_tp=5))
     assert json.dumps(curve.to_dict(), allow_nan=False)
 

@@ -283,16 +283,22 @@ class TestCrossing:
             (1, "cv: expected a whole number of at least 2, got 1"),
             (0, "cv: expected a whole number of at least 2, got 0"),
             (3.5, "cv: expected a number of folds, .*, got float"),
-            (10, "cv: expected at least 10 rows of each class, one per fold, got fewer of .*; use cv=2"),
+            (10, "cv: expected at least 10 rows of each class for 10 folds, got fewer rows of .*; use cv=2"),
             ("folds", "cv: expected one of .*, got 'folds'"),
             ("fold", "there is no fold column; pass fold= to Predictions"),
-            ("out_of_bag", "cv: expected every row in one test fold, got . rows in none and 0 in several"),
+            ("out_of_bag", "cv: expected every row in one test fold, got . rows in no test fold and 0 rows in several"),
             (
                 [([0, 1], [2]), ([4, 2], [3, 5])],
-                "every row in one test fold, got 3 rows in none and 0 in several",
+                "every row in one test fold, got 3 rows in no test fold and 0 rows in several",
             ),
-            ([([0, 1], [2, 3, 4, 5]), ([2, 3], [0, 1, 5])], "got 0 rows in none and 1 in several, from given rows"),
-            ([([0, 2], [1, 3, 4, 5])], "cv: fold 0: expected training rows of two classes, got only True"),
+            (
+                [([0, 1], [2, 3, 4, 5]), ([2, 3], [0, 1, 5])],
+                "got 0 rows in no test fold and 1 rows in several, with given rows",
+            ),
+            (
+                [([0, 2], [1, 3, 4, 5])],
+                "cv: fold 0: expected training rows of two or more classes, got training rows of the class True only",
+            ),
         ],
     )
     def test_folds_that_make_no_sense(self, cv, message):
@@ -331,7 +337,7 @@ class TestBadInput:
     def test_methods_and_parameters_that_are_not_there(self):
         with pytest.raises(InputError, match="did you mean 'isotonic'"):
             rs.calibration.recalibrator("isotone")
-        with pytest.raises(InputError, match="no parameter 'bins'"):
+        with pytest.raises(InputError, match="expected no parameters, got the parameter 'bins'"):
             rs.calibration.recalibrator("platt", bins=3)
         with pytest.raises(InputError, match="target_prevalence"):
             rs.calibration.recalibrator("platt").fit([1, 2, 3, 4], [0, 1, 0, 1]).adjust_to(5)

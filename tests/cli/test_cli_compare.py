@@ -114,7 +114,7 @@ def test_warnings_are_one_line_on_stderr(run, tmp_path):
     ("arguments", "message"),
     [
         (("--fail-if", "auc(a)<0.8 at 195%"), "between 0 and 100%"),
-        (("--fail-if", "auc(a)-cost(b)<0"), "a difference of one figure"),
+        (("--fail-if", "auc(a)-cost(b)<0"), "difference between two models in the same metric"),
         (("--fail-if", "cost(a)>1"), "--at-context"),
         (("--fail-if", "auc(z)<1"), "a model, one of 'a', 'b', 'c x', got 'z'"),
         (("--fail-if", "auc(a)-auc(a)<1"), "two different"),

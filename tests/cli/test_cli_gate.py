@@ -149,7 +149,7 @@ def test_the_threshold_and_costs_of_a_plan(run, gate, tmp_path):
         ("rules = [", "a TOML file of rules"),
         ('rules = ["tpr(new) >= .8"]', "a threshold for new, got none"),
         ('rules = ["auc(other) >= .8"]', "models among ['old', 'new']"),
-        ('rules = ["auc(new) - brier(old) >= .8"]', "a difference of one figure"),
+        ('rules = ["auc(new) - brier(old) >= .8"]', "difference between two models in the same metric"),
         ('threshold = 0.5\nrules = ["cases(new) >= .8 at 95%"]', "a rate, such as depth"),
         ('threshold = "high"\nrules = ["tpr >= .8"]', "threshold: expected a number"),
         ('plan = "nowhere.json"\nrules = ["tpr >= .8"]', "nowhere.json"),

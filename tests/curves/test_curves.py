@@ -103,7 +103,7 @@ def test_nothing_beside_counts_is_ignored(name, option):
     counts = rs.ThresholdCounts.from_scores(Y, SCORE)
     for counted in (counts, counts.at(0.5), rs.Predictions(Y, SCORE)):
         kind = type(counted).__name__
-        with pytest.raises(InputError, match=rf"^{option}: expected none beside {kind}, got one; .*leave it out"):
+        with pytest.raises(InputError, match=rf"^{option}: expected None together with {kind}, got .*; omit {option}"):
             CURVES[name][0](counted, **{option: [1] * 5})
 
 

@@ -132,5 +132,5 @@ def test_a_header_longer_than_the_start_is_read_to_its_end(tmp_path, monkeypatch
 
 
 def test_a_long_condition_is_refused_at_once():
-    with pytest.raises(InputError, match="constraint: expected at most 1,000 characters, got 50,008"):
+    with pytest.raises(InputError, match="constraint: expected at most 1,000 characters, got 50,008 characters"):
         rs.choose([0, 1], [0.1, 0.9], subject_to="tpr" + " " * 50_000 + ">= .9")

@@ -106,10 +106,10 @@ def test_a_class_of_one_is_refused():
     ("cv", "message"),
     [
         (1, "cv: expected a whole number of at least 2, got 1"),
-        ([(np.arange(100), np.arange(0))], "cv: fold 0: expected test rows, got none"),
+        ([(np.arange(100), np.arange(0))], "cv: fold 0: expected one or more test rows, got 0 rows"),
         (
             [(np.arange(100), np.arange(90, 200))],
-            "cv: fold 0: expected each row in training or in test, got 10 in both, such as row 90",
+            "cv: fold 0: expected training and test rows without overlap, got an overlap of 10 rows, the first is row 90",
         ),
         ("leave one out", "cv: expected one of 'holdout', .*'leave_one_out'"),
     ],

@@ -229,5 +229,5 @@ def test_more_refusals(data):
         rs.evaluation.bootstrap_632(GaussianNB(), x, np.arange(40) % 3, metric="precision")
     with pytest.raises(ColumnError, match="did you mean 'nb'"):
         rs.evaluation.bootstrap_632({"nb": GaussianNB()}, x, y, replicates=1)["NB"]
-    with pytest.raises(InputError, match=r"bootstrap samples of two classes.*OutOfBag\(stratified=True\)"):
+    with pytest.raises(InputError, match=r"bootstrap samples with two or more classes.*OutOfBag\(stratified=True\)"):
         rs.evaluation.bootstrap_632(GaussianNB(), np.zeros((2, 1)), [0, 1], replicates=3)

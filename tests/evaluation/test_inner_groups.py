@@ -144,7 +144,7 @@ def test_our_inner_folds_keep_groups_or_refuse():
     fitted = ThresholdClassifier(NEAREST, cv=LeaveOneGroupOut()).fit(X, y, groups=groups)
     for part in fitted.predictions_.by_fold().values():
         assert np.unique(groups[part.row]).size == 1
-    with pytest.raises(InputError, match="each group in training or in test"):
+    with pytest.raises(InputError, match="training and test groups without overlap"):
         ThresholdClassifier(NEAREST, cv=[(range(80), range(80, 160))]).fit(X, y, groups=groups)
 
 

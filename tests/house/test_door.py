@@ -212,7 +212,7 @@ def test_rows_are_taken_and_counts_refused(name):
     rows = BOTH.select(models=["a"]) if name == "evaluation.average_curve" else BOTH
     assert not isinstance(outcome(OF_ROWS[name], rows), str)
     for data in [COUNTS] if name == "inference.compare_curves" else COUNTED.values():
-        with pytest.raises(InputError, match=r"expected rows \(Predictions\), got .*; counts do not say which scores"):
+        with pytest.raises(InputError, match=r"expected rows \(Predictions\), got .*; pass Predictions"):
             OF_ROWS[name](data)
 
 
@@ -283,12 +283,13 @@ def test_a_refusal_names_what_to_do_instead():
         rs.hull(A)
     for taking in (rs.choose, rs.summary, rs.Report):
         with pytest.raises(
-            InputError, match=r"^y_score: .*, got a Context; the context comes third: \(y_true, y_score, c"
+            InputError,
+            match=r"^y_score: .*, got a Context; pass the context as the third argument: \(y_true, y_score, c",
         ):
             taking(Y, rs.Context())
         with pytest.raises(InputError, match=r"^context: expected a Context .*, got array"):
             taking(BOTH, A)
-        with pytest.raises(InputError, match=r"^y_score: expected none beside Predictions, got one"):
+        with pytest.raises(InputError, match=r"^y_score: expected None together with Predictions, got a"):
             taking(BOTH, A, rs.Context())
     with pytest.raises(ShapeError, match=r"pass the column of the positive class: y_score\[:, 1\]$"):
         rs.auc(Y, np.column_stack([1 - A, A]))

@@ -209,7 +209,7 @@ def test_scorers_stand_for_their_figures(here):
         make_scorer(fbeta_score, beta=2): "f2", get_scorer("matthews_corrcoef"): "mcc", get_scorer("recall"): "tpr",
     }.items():  # fmt: skip
         assert rs.choose(y, models, criterion=scorer).to_dict() == rs.choose(y, models, criterion=name).to_dict()
-    with pytest.raises(RocscopeError, match=r"scorer of f1_score: expected no options, got .*average"):
+    with pytest.raises(RocscopeError, match=r"scorer of f1_score: expected a scorer without options, got .*average"):
         rs.choose(y, models, criterion=make_scorer(f1_score, average="macro"))
 
 

@@ -339,7 +339,7 @@ def test_paired_mapping_equals_predictions_of_both():
             {"groups": {"a": [1, 2, 3, 4], "b": [1, 2, 4, 3]}},
             "the same groups in both models, got different groups in row 2",
         ),
-        ({"b": PAIR[1].counts()}, {}, r"expected rows \(Predictions\), got a ThresholdCounts; counts do not say"),
+        ({"b": PAIR[1].counts()}, {}, r"expected rows \(Predictions\), got a ThresholdCounts; pass Predictions"),
     ],
 )
 def test_rows_that_differ_are_never_paired(arms, options, message):

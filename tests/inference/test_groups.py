@@ -245,7 +245,7 @@ def test_recalibration_keeps_groups_in_one_fold():
     folds = list(GroupKFold(3).split(LABEL, LABEL, codes))
     given = [rs.calibration.recalibrate(each, "platt", cv=folds).predictions.scores["a"] for each in (GROUPED, PLAIN)]
     assert given[0].tolist() == given[1].tolist()
-    with pytest.raises(InputError, match="groups in both"):
+    with pytest.raises(InputError, match="training and test groups without overlap"):
         rs.calibration.recalibrate(GROUPED, "platt", cv=KFold(3, shuffle=True, random_state=0))
 
 

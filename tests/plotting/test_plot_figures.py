@@ -424,5 +424,5 @@ def test_a_metric_is_constant_along_its_isometrics(metric, value):
 
 
 def test_isometrics_belong_to_a_figure_of_one_threshold():
-    with pytest.raises(rs.errors.InputError, match="a figure of the whole ranking"):
+    with pytest.raises(rs.errors.InputError, match="a metric of the whole ranking"):
         rs.plotting.plot_isometrics("auc")

@@ -1,9 +1,9 @@
-"""From a calibration plot back to confusion matrices, ROC curve and lift chart (Vuk & Curk 2006, eq. 6.2–6.8).
+"""Confusion matrices, ROC curve and lift chart from a calibration function (Vuk & Curk 2006, eq. 6.2–6.8).
 
-A calibration function p(o) is the probability of the event at a score o, and q(o) is the density of the scores.
-Together with the number of rows n, they contain the same information as labels and scores: at a threshold t, TP is
-n·∫ p·q from t to 1, and FP is n·∫ (1 − p)·q. `CalibrationFunction` represents finitely many scores, and
-`ContinuousCalibration` functions of a continuous score.
+A calibration function p(o) is the probability of the event at the score o, and q(o) is the density of the scores.
+Together with the number of rows n, p and q contain the same information as labels and scores. At the threshold t, TP is
+n·∫ p·q from t to 1, and FP is n·∫ (1 − p)·q from t to 1. `CalibrationFunction` represents p and q for finitely many
+scores, and `ContinuousCalibration` for a continuous score.
 """
 
 from collections.abc import Callable
@@ -29,17 +29,18 @@ _NODES = 8  # of Gauss–Legendre quadrature: exact for polynomials up to degree
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationFunction(Result):
-    """Frequency of each of finitely many scores, and the probability of the event at each.
+    """Calibration function of finitely many scores: frequency of each score, and share of positives at each score.
 
     Attributes
     ----------
-    score : array of k scores, decreasing
+    score : array of k
+        Distinct scores in decreasing order.
     chance : array of k
         Share p of positives among the rows with each score.
     share : array of k
-        Share q of all rows with each score; the sum is 1.
+        Share q of each score among all rows. The sum of the shares is 1.
     n_pos, n_neg : float
-        Total numbers of positives and negatives.
+        Numbers P of positives and N of negatives.
 
     Examples
     --------
@@ -71,15 +72,15 @@ class CalibrationFunction(Result):
         return cls(counts.probabilities("scores"), counts.pos / total, total / counts.n, counts.n_pos, counts.n_neg)
 
     def counts(self) -> ThresholdCounts:
-        """Return positives and negatives at each score: p·q·(P + N) and (1 − p)·q·(P + N).
+        """Return the numbers of positives and negatives at each score: p·q·(P + N) and (1 − p)·q·(P + N).
 
-        Counts are rounded to whole numbers if P and N are whole and all counts are within a millionth of whole numbers.
-        So p and q that were computed from counts give the same counts.
+        If P and N are integers and all numbers are within 10⁻⁶ of integers, they are rounded. This recovers the
+        original counts if p and q were computed from counts.
 
         Raises
         ------
         InputError
-            If p or q are not shares, or if they do not give P positives.
+            If p or q is not between 0 and 1, the sum of q is not 1, or the number of positives from p and q is not P.
 
         Examples
         --------
@@ -90,9 +91,9 @@ class CalibrationFunction(Result):
         chance, share = np.asarray(self.chance), np.asarray(self.share)
         _check_shares("chance", chance)
         _check_shares("share", share)
-        _agree("share", float(share.sum()), 1.0, "adds up to")
+        _agree("share", float(share.sum()), 1.0, "a sum of")
         n = self.n_pos + self.n_neg
-        _agree("n_pos", float(chance @ share) * n, self.n_pos, "positives that p and q give", scale=n)
+        _agree("n_pos as computed from chance and share", float(chance @ share) * n, self.n_pos, "", scale=n)
         cells = np.array([chance, 1 - chance]) * share * n
         rounded = np.rint(cells)
         if n == round(n) and np.abs(cells - rounded).max() < _TOLERANCE:
@@ -106,16 +107,16 @@ class CalibrationFunction(Result):
 @held_to_contract
 @dataclass(frozen=True)
 class ContinuousCalibration:
-    """A calibration function p and a density q, as functions of a continuous score from 0 to 1.
+    """Calibration function p and density q of a continuous score from 0 to 1.
 
     Parameters
     ----------
     chance : function
-        p(o), the probability of the event at score o.
+        Function p(o) that returns the probability of the event at the score o.
     density : function
-        q(o), the density of scores, whose integral from 0 to 1 is 1.
+        Function q(o) that returns the density of the scores at o. Its integral from 0 to 1 must be 1.
     n : float
-        Number of rows, P + N; of these n·∫ p q are positive.
+        Number of rows.
 
     Raises
     ------
@@ -126,7 +127,7 @@ class ContinuousCalibration:
 
     Notes
     -----
-    Integrals are computed by adaptive quadrature. They have fewer correct digits for functions with jumps.
+    Integrals are computed by adaptive quadrature. They are less accurate if p or q has jumps.
 
     References
     ----------
@@ -151,23 +152,23 @@ class ContinuousCalibration:
     def __post_init__(self) -> None:
         if not 0 < self.n < np.inf:
             raise InputError("n", expected="a number of rows above 0", got=repr(self.n))
-        _agree("density", self._integral(self.density, 0), 1.0, "integrates to")
+        _agree("density", self._integral(self.density, 0), 1.0, "an integral of")
         if not 0 < self.n_pos < self.n:
-            got = f"{self.n_pos:g} of {self.n:g} positive"
+            got = f"{self.n_pos:g} positives among {self.n:g} rows"
             raise OneClassError("chance", expected="positives and negatives", got=got)
 
     @property
     def n_pos(self) -> float:
-        """Number of positives, n·∫ p q."""
+        """Number of positives, n·∫ p·q."""
         return self.n * self._positive(0)
 
     @property
     def n_neg(self) -> float:
-        """Negatives."""
+        """Number of negatives, n·∫ (1 − p)·q."""
         return self.n - self.n_pos
 
     def at(self, threshold: float) -> OperatingPoint:
-        """Return TP, FP, FN and TN at a threshold (eq. 6.3–6.4)."""
+        """Return the confusion matrix at a threshold of the score (eq. 6.3–6.4)."""
         start = min(max(threshold, 0.0), 1.0)
         tp, predicted = self.n * self._positive(start), self.n * self._integral(self.density, start)
         fp = max(predicted - tp, 0.0)
@@ -182,13 +183,13 @@ class ContinuousCalibration:
 
     @property
     def lift_area(self) -> float:
-        """Area under the lift chart in units of positives: the mean of TP over all rates of positive predictions."""
+        """Area under the lift chart: the mean number of true positives over all shares of predicted positives."""
         return self.n * self._integral(lambda o: self.density(o) * self._positive(o), 0)
 
     def counts(self, levels: int = _LEVELS) -> ThresholdCounts:
-        """Return counts in score intervals of equal width, from which any curve can be drawn.
+        """Return the numbers of positives and negatives in `levels` score intervals of equal width.
 
-        The score of a level is the lower end of its interval, where TP and FP equal those of `at`.
+        Each interval is represented by its lower end. At these scores, TP and FP are the same as from the method `at`.
         """
         edges = np.linspace(0, 1, levels + 1)
         node, weight = np.polynomial.legendre.leggauss(_NODES)
@@ -215,4 +216,4 @@ def _check_shares(name: str, column: Array) -> None:
 
 def _agree(name: str, value: float, wanted: float, what: str, scale: float = 1.0) -> None:
     if not abs(value - wanted) <= _TOLERANCE * scale:
-        raise InputError(name, expected=f"{wanted:g}", got=f"{what} {value:g}")
+        raise InputError(name, expected=f"{what} {wanted:g}".strip(), got=f"{what} {value:g}".strip())

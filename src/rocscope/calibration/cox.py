@@ -1,8 +1,8 @@
-"""Cox recalibration of weighted rows, and the test of its hypothesis that intercept and slope are 0 and 1.
+"""Cox recalibration, and the test of the hypothesis that the intercept is 0 and the slope is 1.
 
-The fit is done by `rocscope.figures.logistic`. If rows are cases, or weights numbers of equal rows, standard errors and
-the test are derived from the likelihood, as in R's glm. Other weights have no likelihood: the variance is then computed
-from sums over independent units (`Evidence.covariance_of_sums`), as for the intervals of a report.
+The regression is fitted by `rocscope.figures.logistic`. If rows are unweighted, or weights are frequencies, standard
+errors and the test are derived from the likelihood, as in R's glm. Other weights have no likelihood. Their variance is
+computed from sums over independent units (`Evidence.covariance_of_sums`), as for the intervals of a report.
 """
 
 from dataclasses import replace
@@ -23,20 +23,21 @@ from rocscope.figures.logistic import CoxCalibration
 def cox_calibration(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CoxCalibration:
-    """Compute calibration in the large, calibration intercept and slope, by logistic recalibration.
+    """Compute calibration in the large, calibration intercept and calibration slope by logistic recalibration.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
 
     Returns
     -------
     CoxCalibration
-        Values are NaN if the fit does not exist: if all scores are equal (slope), if an event with score 0 occurred, or
-        if an event with score 1 did not occur. The slope is infinite if the probabilities separate the classes.
-        `reason` states which case applies.
+        Calibration in the large, intercept and slope, with standard errors. Values are NaN if the regression has no
+        solution. This happens if a positive has probability 0 or a negative has probability 1. The slope is NaN if all
+        probabilities are equal, and infinite if the probabilities separate the classes. `reason` states which case
+        applies.
 
     Raises
     ------
@@ -51,10 +52,11 @@ def cox_calibration(
 
     Notes
     -----
-    The model is logit P(y = 1) = a + b·logit(p). Scores of 0 and 1 with the correct label fit any a and b > 0, so they
-    are omitted. Standard errors are derived from the likelihood, as in R's glm. With sampling weights, estimated
-    weights or groups, the standard error is the larger of two: from the likelihood at the effective number of rows, and
-    from the sandwich variance, as in `calibration_report`.
+    For probabilities p, the regression is logit P(y = 1) = a + b·logit(p) with intercept a and slope b. Probabilities
+    of 0 and 1 with the correct label agree with any a and any b > 0, so they are omitted. Standard errors are derived
+    from the likelihood, as in R's glm. With sampling weights, estimated weights or groups, there are two standard
+    errors, and the larger is used. One is derived from the likelihood with the effective number of rows, and the other
+    from the sandwich variance.
 
     References
     ----------
@@ -63,7 +65,7 @@ def cox_calibration(
 
     Examples
     --------
-    At both probabilities the observed odds are twice the predicted odds:
+    At both probabilities, the observed odds are twice the predicted odds, so the intercept is log 2:
 
     >>> from rocscope import ThresholdCounts
     >>> cox = cox_calibration(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20]))
@@ -83,11 +85,11 @@ def cox_calibration(
 
 
 def p_value_of_calibration(data: Evidence) -> float:
-    """Return the p-value of the hypothesis that intercept and slope are 0 and 1, by the score test.
+    """Return the p-value of the score test of the hypothesis that the intercept is 0 and the slope is 1.
 
-    With the score s = Σ w(y − p)·(1, logit p), the statistic is s′V⁻¹s. Its variance V is computed from sums over
-    independent units, so a factor on all weights cancels. V is estimated with ν degrees of freedom. So the statistic
-    times (ν − 1)/(2ν) is compared with an F distribution with 2 and ν − 1 degrees of freedom (Hotelling 1931).
+    The score is s = Σ w(y − p)·(1, logit p), and the statistic is s′V⁻¹s. The variance V of s is computed from sums
+    over independent units, so a common factor of all weights cancels. V has ν degrees of freedom. The statistic times
+    (ν − 1)/(2ν) is therefore compared with an F distribution with 2 and ν − 1 degrees of freedom (Hotelling 1931).
     """
     sample = data.outcomes
     if np.isnan(sample.recalibration.intercept):

@@ -1,16 +1,17 @@
 """Calibration curves with consistency and confidence bands.
 
-`calibration_curve` draws the observed share of positives against the predicted probability, by bins, isotonic
-regression (PAV), LOESS or a logistic spline. There are two kinds of bands.
+`calibration_curve` computes the observed share of positives as a function of the predicted probability. The methods are
+bins, isotonic regression (PAV), LOESS and a logistic spline. There are two kinds of bands.
 
-A *consistency band* contains the curve of a calibrated model. Labels are drawn from its probabilities, and a curve is
-fitted to each sample of labels.
+A *consistency band* contains the curve of a calibrated model. Labels are simulated from the probabilities of the model,
+and a curve is fitted to each simulated sample.
 
-A *confidence band* contains the true curve. If the probability of the event does not decrease with the score, the
-number of positives in an interval of rows is at most binomial, with the probability at its upper end. So exact bounds
-from many intervals are bounds on the curve. The intervals and their shares of the error probability depend only on the
-scores, not on labels. These bands are therefore valid for samples of any size and for every non-decreasing curve, also
-with steps. Smooth curves have narrower pointwise limits: LOESS with its estimated bias, and Wald's for splines.
+A *confidence band* contains the true curve. It assumes that the true probability never decreases with the score. The
+true probabilities in a range of scores are then at most the true probability at its upper end. An exact binomial lower
+limit for the share of positives in the range is therefore a lower limit for the curve at the upper end. Many ranges are
+combined, and the ranges do not depend on the labels. The band is therefore valid for samples of any size and for every
+non-decreasing curve, including step functions. Smooth curves have narrower pointwise limits. The limits of LOESS
+include the estimated bias, and splines have Wald's limits.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +35,7 @@ from rocscope.inference.estimate import joined
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 
 Fit = levels.Bins | levels.PavFit | regression.LoessFit | regression.SplineFit
-"""A fit of a calibration curve: `values` returns the curve at `x` for any labels at the probabilities of `outcomes`."""
+"""Method for fitting calibration curves. `values` returns the curve at `x`, given the positives at each probability."""
 
 
 # Consistency bands
@@ -46,7 +47,7 @@ _SMALLEST_SPREAD = 1e-9  # so that nothing is divided by a spread of 0; what dif
 def consistency_band(
     fit: Fit, shift: Shift, x: Array, *, simultaneous: bool, level: float, draws: int, random_state: Any, what: str
 ) -> Band:
-    """Return a band for the curve of `fit` at `x`, under the hypothesis that the probabilities are true."""
+    """Return the consistency band at `x`, for the hypothesis that the predicted probabilities are the true ones."""
     level = check.check_level(level)
     rng = check.check_random_state(random_state)
     draws = check.check_whole(draws, "draws")
@@ -62,7 +63,10 @@ def consistency_band(
 
 
 def _pointwise_quantiles(drawn: Array, level: float) -> tuple[Array, Array]:
-    """Return quantiles; if they are equal, extend them to the nearest other drawn values."""
+    """Return the quantiles of simulated curves at each point.
+
+    If both quantiles are equal at a point, return the nearest smaller and larger simulated values instead.
+    """
     tail = (1 - level) / 2
     low = np.quantile(drawn, tail, axis=0, method="lower")
     high = np.quantile(drawn, 1 - tail, axis=0, method="higher")
@@ -73,13 +77,14 @@ def _pointwise_quantiles(drawn: Array, level: float) -> tuple[Array, Array]:
 
 
 def envelope(curves: Array, level: float) -> tuple[Array, Array]:
-    """Return limits that contain a further simulated curve everywhere with probability `level`.
+    """Return limits between which another simulated curve lies at all points with probability `level`.
 
     Notes
     -----
-    Half of the curves give the centre at each point and the spread on each side, because distributions are skewed where
-    rows are few. The other half determine the width of the band in units of the spread. This half and a further curve
-    are exchangeable, so the probability is exact for any shape of the curves.
+    The first half of the curves determines the centre of the band at each point and the spread above and below it. The
+    two spreads differ, because distributions are skewed if there are few rows. The second half determines the width of
+    the band in units of the spread. The curves of the second half and another simulated curve are exchangeable, so the
+    probability is exact.
 
     References
     ----------
@@ -101,7 +106,7 @@ def envelope(curves: Array, level: float) -> tuple[Array, Array]:
 
 
 def _one_sided_spread(distance: Array) -> Array:
-    """Return the root mean square of the positive distances in each column, above 0."""
+    """Return the root mean square of the positive distances in each column; it is never exactly 0."""
     above = np.maximum(distance, 0)
     return np.sqrt((above**2).sum(axis=0) / np.maximum((above > 0).sum(axis=0), 1)) + _SMALLEST_SPREAD
 
@@ -118,7 +123,7 @@ _BAND_POINTS = 2048  # points at which a band is evaluated: more than a screen h
 
 @dataclass(frozen=True, eq=False)
 class _RunningSums:
-    """Running sums over levels: positives, rows as weighted, and squared weights."""
+    """Cumulative sums of positives, of weights and of squared weights over the distinct scores."""
 
     pos: Array
     total: Array
@@ -133,7 +138,10 @@ class _RunningSums:
         return cls(pos, total, squares, sample.design_effect)
 
     def mirrored(self) -> "_RunningSums":
-        """Return the sums of the negatives from the highest level down; their lower bounds are upper bounds."""
+        """Return the cumulative sums of negatives from the highest score down.
+
+        A lower limit from these sums is 1 minus an upper limit for the curve.
+        """
         pos = self.pos[-1] - self.pos[::-1]
         total = self.total[-1] - self.total[::-1]
         squares = self.squares[-1] - self.squares[::-1]
@@ -141,11 +149,11 @@ class _RunningSums:
 
     @property
     def effective(self) -> Array:
-        """Effective number of rows up to each boundary between levels; intervals are defined on this scale."""
+        """Cumulative effective number of rows at each border between distinct scores."""
         return self.total * (self.total[-1] / self.squares[-1] / self.design_effect)
 
     def between(self, first: Array, end: Array) -> tuple[Array, Array]:
-        """Return successes and trials between two levels, in effective rows."""
+        """Return the effective numbers of positives and of rows between two borders."""
         total = self.total[end] - self.total[first]
         trials = total**2 / np.maximum(self.squares[end] - self.squares[first], 1e-300) / self.design_effect
         share = np.clip((self.pos[end] - self.pos[first]) / total, 0, 1)
@@ -153,30 +161,31 @@ class _RunningSums:
 
 
 def simultaneous_limits(sample: Outcomes, level: float) -> tuple[Array, Array]:
-    """Return limits at each level that contain a monotone curve everywhere with at least this confidence.
+    """Return limits at each distinct score that contain a non-decreasing curve everywhere with probability `level`.
 
     Notes
     -----
-    Intervals have 8·2^i rows or all rows, and begin at every quarter of their length. Length m has a share of the error
-    proportional to 1/(1 + abs(log₂(m/n^⅔)))², divided equally among its intervals. Both ends are moved to the nearest
-    border between levels. With few levels, all intervals are used, with equal shares. The time is O(n).
+    Limits come from ranges of scores. A range has 8·2^i rows or all rows, and neighbouring ranges of the same length
+    start a quarter of the length apart. The error probability is divided among the ranges. Ranges of m rows together
+    get a share proportional to 1/(1 + abs(log₂(m/n^⅔)))². The ends of a range are moved to the nearest border between
+    distinct scores. With few distinct scores, all possible ranges are used, with equal shares. The time is O(n).
 
     References
     ----------
     Dimitriadis, Dümbgen, Henzi, Puke & Ziegel 2023, "Honest calibration assessment for binary outcome predictions",
-    Biometrika 110:663–680, who use all intervals. With these shares, the band is narrower by a tenth to a quarter.
+    Biometrika 110:663–680. They use all ranges. The band here is narrower than theirs by a tenth to a quarter.
     """
     sums, tail = _RunningSums.of(sample), (1 - level) / 2
     return _lower_everywhere(sums, tail), 1 - _lower_everywhere(sums.mirrored(), tail)[::-1]
 
 
 def pointwise_limits(sample: Outcomes, at: Array, level: float) -> tuple[Array, Array]:
-    """Return limits at the given levels that contain a monotone curve pointwise.
+    """Return pointwise limits of a non-decreasing curve at the distinct scores with the indices `at`.
 
     Notes
     -----
-    The lower limit uses intervals of 8·2^i rows, or all rows, that end at the level; the upper limit uses those that
-    begin there. Their shares of the error are those of `simultaneous_limits`. The width is never 0.
+    The lower limit uses ranges of 8·2^i rows, or of all rows, that end at the score. The upper limit uses ranges that
+    start at the score. The error probability is divided as in `simultaneous_limits`. The width is never 0.
     """
     sums, tail = _RunningSums.of(sample), (1 - level) / 2
     last = sample.score.size - 1
@@ -184,7 +193,7 @@ def pointwise_limits(sample: Outcomes, at: Array, level: float) -> tuple[Array, 
 
 
 def _lengths(n: float) -> tuple[Array, Array]:
-    """Return lengths of intervals and the share of the error assigned to each."""
+    """Return the lengths of ranges, in rows, and the share of the error probability for each length."""
     # Intervals of n^⅔ rows balance the noise of a share and the change of a smooth curve within the interval.
     typical = max(n, 1.0) ** (2 / 3)
     shortest = max(_SHORTEST, 2.0 ** (np.floor(np.log2(typical)) - _OCTAVES_BELOW))
@@ -195,13 +204,16 @@ def _lengths(n: float) -> tuple[Array, Array]:
 
 
 def _nearest(borders: Array, rows: Array) -> Array:
-    """Return the index of the border that is nearest to each number of rows."""
+    """Return the index of the border whose cumulative number of rows is nearest to each of `rows`."""
     after = np.searchsorted(borders, rows).clip(1, borders.size - 1)
     return after - (rows - borders[after - 1] <= borders[after] - rows)
 
 
 def _intervals(effective: Array) -> Iterator[tuple[Array, Array, float]]:
-    """Yield first and end levels of intervals by length, with their share of the error; informative lengths first."""
+    """Yield the ranges of each length as first and end indices, with the share of the error probability per range.
+
+    Lengths with larger shares come first.
+    """
     n, size = effective[-1], effective.size - 1
     if size <= _FEW_LEVELS or size * (size + 1) <= n:
         first, last = np.triu_indices(size)
@@ -219,7 +231,7 @@ def _intervals(effective: Array) -> Iterator[tuple[Array, Array, float]]:
 
 
 def _lower_everywhere(sums: _RunningSums, tail: float) -> Array:
-    """Return lower limits at all levels. Each interval bounds its last level and all higher levels."""
+    """Return lower limits at all distinct scores. Each range bounds the curve at its last score and all higher ones."""
     limit = np.zeros(sums.total.size - 1)
     for first, end, share in _intervals(sums.effective):
         successes, trials = sums.between(first, end)
@@ -235,7 +247,7 @@ def _lower_everywhere(sums: _RunningSums, tail: float) -> Array:
 
 
 def _lower_at(sums: _RunningSums, at: Array, tail: float) -> Array:
-    """Return lower limits at some levels, from the intervals that end there."""
+    """Return lower limits at some distinct scores, from the ranges that end at each score."""
     effective, end = sums.effective, at + 1
     limit = np.zeros(at.size)
     for length, weight in zip(*_lengths(effective[-1]), strict=True):
@@ -248,9 +260,10 @@ def _lower_at(sums: _RunningSums, at: Array, tail: float) -> Array:
 
 
 def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> tuple[Array, Array, Array, str]:
-    """Return scores of up to about 2,000 levels, the limits there, and evidence against a non-decreasing curve.
+    """Return scores, lower limits, upper limits and a note for the confidence band of a non-decreasing curve.
 
-    If no non-decreasing curve lies between the limits, they are exchanged and extended to the PAV curve.
+    The note is not empty if the data contradict a non-decreasing curve. If a lower limit is above the upper limit, the
+    two are exchanged and extended to the PAV curve. The band has at most about 2,000 points.
     """
     size = sample.score.size
     at = np.unique(np.linspace(0, size - 1, min(size, _BAND_POINTS)).astype(int))
@@ -274,7 +287,7 @@ def monotone_band(sample: Outcomes, level: float, *, simultaneous: bool) -> tupl
 
 
 def _simultaneous_limits_of_many(sample: Outcomes, level: float) -> tuple[Array, Array]:
-    """Return simultaneous limits at all levels. If there are many levels, neighbours are grouped and share limits."""
+    """Return simultaneous limits at all distinct scores; with more than 20,000, neighbouring scores share limits."""
     size = sample.score.size
     if size <= _MOST_LEVELS:
         return simultaneous_limits(sample, level)
@@ -296,13 +309,14 @@ _ROWS_OF_SPAN = 300
 
 
 def loess_limits(fit: regression.LoessFit, level: float) -> tuple[Array, Array]:
-    """Return limits of the true curve at the x of a fit: a local quadratic fit ± z standard errors ± estimated bias.
+    """Return pointwise limits of the true curve: a local quadratic fit ± (z standard errors + estimated bias).
 
     Notes
     -----
-    The span is ⅔·min(1, (300/n)^⅕), so that the bias shrinks with more rows. The bias is estimated as the fit to a
-    pilot curve of half that span, minus the pilot. The variance is the binomial variance for the effective number of
-    rows at x, with two successes and two failures added, so it is never 0.
+    The span is ⅔·min(1, (300/n)^⅕), so the bias decreases with the number of rows. To estimate the bias, a pilot curve
+    with half the span is fitted and then smoothed again with the full span. The bias is the difference between the two
+    curves. The variance is the binomial variance for the effective number of rows at x, with two successes and two
+    failures added. It is therefore never 0.
     """
     sample, x = fit.outcomes, fit.x
     rows = float(sample.effective.sum())
@@ -331,19 +345,20 @@ _OF_BINS = "of the mean true probability in each bin"
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Inputs of the bands of a curve.
+    """Data and functions from which the bands of a calibration curve are computed.
 
     Attributes
     ----------
     data : Evidence
+        Numbers of positives and negatives, with the data for variances.
     sample : Outcomes
-        Outcomes of these data, at the prevalence of the sample.
+        Outcomes at the prevalence of the sample.
     shift : Shift
-        Shift to the prevalence of the curve.
+        Conversion to the target prevalence.
     fit : function
         Function that fits the curve to outcomes.
     limits : function, optional
-        Function that computes pointwise limits at the x of a fit; by default the limits of a non-decreasing curve.
+        Function that computes pointwise confidence limits of a fit. By default, the limits of a non-decreasing curve.
     """
 
     data: levels.Evidence
@@ -353,12 +368,17 @@ class Basis:
     limits: Callable[[Any, float], tuple[Array, Array]] | None = None
 
     def require_rows(self) -> str:
-        """Raise if the data are counts of weighted rows, because a band depends on the number of rows.
+        """Check that the number of rows is known, because the width of a band depends on it.
 
         Returns
         -------
         str
-            Reason why a band of other counts is not reliable; empty if it is.
+            Reason why a band is not reliable; empty if it is reliable.
+
+        Raises
+        ------
+        InputError
+            If the data are sums of weights without rows.
         """
         if self.sample.squares is None:
             require_kinds("a band of calibration", self.data.counts)
@@ -366,7 +386,7 @@ class Basis:
 
     @property
     def facts(self) -> str:
-        """Notes on dependent or weighted rows for a band."""
+        """Text for the method of a band: design effect, effective number of rows, and target prevalence."""
         facts = ""
         if self.sample.design_effect > 1:
             facts += f", design effect {self.sample.design_effect:.3g}"
@@ -376,16 +396,16 @@ class Basis:
 
 
 class CalibrationCurve(Curve):
-    """Share of positives (y) against the predicted probability (x).
+    """Calibration curve: share of positives (y) as a function of the predicted probability (x).
 
-    Computed by `rocscope.calibration_curve`.
+    `rocscope.calibration_curve` returns this curve.
 
     Attributes
     ----------
     counts : ThresholdCounts
-        Data of the curve. Plots show its levels as a rug (`rocscope.calibration.outcomes.rug`).
+        Numbers of positives and negatives at each probability. Plots show their distribution as a rug.
     method : str
-        Name of the fit, shown in legends.
+        Name of the fitting method, which is shown in legends.
     """
 
     _content = ("method",)
@@ -407,24 +427,29 @@ class CalibrationCurve(Curve):
     def consistency_band(
         self, *, simultaneous: bool = False, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0
     ) -> Band:
-        """Return a band that contains the curve of a calibrated model with these probabilities.
+        """Return the consistency band, which contains the curve of a calibrated model with the same probabilities.
 
         Parameters
         ----------
         simultaneous : bool
-            If True, the whole curve of a calibrated model lies inside with probability `level`; if False, each point
-            does.
+            If True, the whole curve of a calibrated model lies in the band with probability `level`. If False, the
+            probability applies to each point separately.
         level : float
-            Level of the band.
+            Probability with which the curve of a calibrated model lies in the band.
         draws : int
-            Number of samples of labels drawn from the probabilities.
+            Number of simulated samples of labels.
         random_state : int, Generator, RandomState or None
-            Seed of the draws.
+            Seed of the simulation.
+
+        Returns
+        -------
+        Band
+            Lower and upper limits at each point of the curve.
 
         Notes
         -----
-        The band is conditional on the probabilities. Its width is 0 where probabilities are 0 or 1. If there are more
-        than about 5,000 distinct probabilities, neighbouring rows are grouped.
+        The band treats the probabilities as fixed. Its width is 0 at the probabilities 0 and 1. If there are more than
+        about 5,000 distinct probabilities, neighbouring probabilities are grouped.
 
         References
         ----------
@@ -435,33 +460,36 @@ class CalibrationCurve(Curve):
         return consistency_band(self._fit, self._basis.shift, self._band_x, what=self.method, **options)
 
     def confidence_band(self, *, simultaneous: bool = False, level: float = 0.95) -> Band:
-        """Return a confidence band for the true curve: the probability of the event at each predicted probability.
+        """Return a confidence band for the true curve, which is the true probability at each predicted probability.
 
         Parameters
         ----------
         simultaneous : bool
-            If True, the level applies to the whole curve, for any non-decreasing true curve; if False, to each point.
+            If True, the whole true curve lies in the band with probability `level`, if it never decreases. If False,
+            the probability applies to each point separately.
         level : float
             Confidence level.
 
         Returns
         -------
         Band
-            The band, with limits between 0 and 1 and a width above 0. Its note states where it is not valid.
+            Lower and upper limits between 0 and 1. The note of the band states where the data contradict its
+            assumptions.
 
         Notes
         -----
-        For "pav", the band is computed from exact binomial bounds on many intervals of rows. It is valid for any sample
-        size and any non-decreasing true curve, also with steps.
+        For "pav", the band is computed from exact binomial limits for many ranges of scores. It is valid for any sample
+        size and any true curve that never decreases, including step functions.
 
-        For "loess", pointwise limits are z standard errors plus the smoothing bias of a local quadratic fit, whose span
-        decreases with the number of rows. They include the drawn curve. For "spline", they are Wald's limits on the
-        log-odds scale. Both are too narrow at a step, which no smooth curve follows. Simultaneous bands of both are
-        therefore those of "pav". The guide on calibration has the coverage in simulations.
+        For "loess", pointwise limits are computed from a local quadratic fit whose span decreases with the number of
+        rows. They are z standard errors plus the estimated smoothing bias from the fit, and always contain the drawn
+        curve. For "spline", pointwise limits are Wald's limits on the log-odds scale. Both are too narrow if the true
+        curve has a step, because a smooth curve cannot follow a step. Simultaneous bands of "loess" and "spline" are
+        therefore the same as for "pav". The guide on calibration reports the coverage in simulations.
 
-        Unequal weights (by Kish's formula) and groups (by their design effect) reduce the effective number of rows. In
-        these cases, and with a target prevalence, the band is valid only in large samples. It includes the error of the
-        prevalence.
+        Unequal weights and groups reduce the effective number of rows, by Kish's formula and by the design effect. The
+        band is then valid only in large samples. The same holds with a target prevalence. In this case the band
+        includes the sampling error of the observed prevalence.
 
         References
         ----------
@@ -493,9 +521,15 @@ class CalibrationCurve(Curve):
         return Band(x, low, high, level, f"confidence, {method}{self._basis.facts}", simultaneous, note, is_steps)
 
     def smooth_limits(self, level: float) -> tuple[Array, Array, Array]:
-        """Return the points of a smooth curve and the limits there. `confidence_band` returns them with a note."""
+        """Return x, lower limits and upper limits of the pointwise confidence band of a smooth curve.
+
+        Raises
+        ------
+        InputError
+            If the method is neither "loess" nor "spline".
+        """
         if self._basis.limits is None:
-            raise InputError("smooth_limits", expected="a smooth curve", got=self.method)
+            raise InputError("smooth_limits", expected="a LOESS or spline curve", got=f"a curve by {self.method}")
         fit, x = self._fit, self._fit.x
         low, high = self._basis.limits(fit, level)
         centre = fit.values(fit.outcomes.pos).clip(0, 1)
@@ -510,16 +544,16 @@ class CalibrationCurve(Curve):
 
     @cached_property
     def _too_smooth(self) -> str:
-        """Return a note if the smooth curve leaves the limits for monotone curves: the true curve is steeper."""
+        """Note that is not empty if the smooth curve leaves the simultaneous band of non-decreasing curves."""
         x, low, high, note = monotone_band(self._basis.sample, 0.95, simultaneous=True)
         y = np.interp(x, self._fit.x, self._fit.values(self._fit.outcomes.pos).clip(0, 1))
         outside = (y < low) | (y > high)
         if note or not outside.any():
             return ""
-        return f"the true curve is steeper than this curve near {x[outside][0]:.3g}: see method='pav'"
+        return f"the true curve is steeper than this curve near {x[outside][0]:.3g}; compare method='pav'"
 
     def at(self, x: Any) -> Any:
-        """Return the share of positives at a score, by linear interpolation."""
+        """Return the share of positives at score `x`, by linear interpolation."""
         known = ~np.isnan(self.y)
         return interpolate(self.x[known], self.y[known], x)
 
@@ -527,7 +561,7 @@ class CalibrationCurve(Curve):
         raise InputError("the area under a calibration plot has no meaning")
 
     def columns(self) -> dict[str, Array]:
-        """Return the points of the curve."""
+        """Return a dict with the columns of the points: score and share of positives."""
         return {self.x_name: self.x, self.y_name: self.y}
 
     def _facts(self) -> str:
@@ -535,12 +569,16 @@ class CalibrationCurve(Curve):
 
 
 class BinnedCalibrationCurve(CalibrationCurve):
-    """Share of positives (y) against the mean probability (x) in each bin; NaN in an empty one.
+    """Calibration curve by bins: share of positives (y) and mean probability (x) of each bin.
+
+    Both are NaN for an empty bin.
 
     Attributes
     ----------
-    edges : array of b + 1 bin edges, increasing
-    pos, neg : arrays of b counts
+    edges : array of b + 1
+        Increasing edges of the b bins.
+    pos, neg : arrays of b
+        Number of positives and of negatives in each bin.
     """
 
     x_name = "mean_score"
@@ -554,28 +592,34 @@ class BinnedCalibrationCurve(CalibrationCurve):
         self.neg = check.read_only(levels.sums_by_bin(counts.neg[::-1], bins.first))
 
     def confidence_band(self, *, simultaneous: bool = False, level: float = 0.95) -> Band:
-        """Return a confidence band for the mean true probability of each bin.
+        """Return confidence intervals for the mean true probability in each bin.
 
-        The limits are Jeffreys intervals, or simultaneous exact intervals; NaN for an empty bin. Parameters and result
-        are the same as in `CalibrationCurve.confidence_band`.
+        The intervals are Jeffreys intervals. If `simultaneous` is True, they are exact (Clopper–Pearson) intervals. An
+        empty bin has the limits NaN. The parameters are the same as in `CalibrationCurve.confidence_band`.
         """
         method = "clopper-pearson" if simultaneous else "jeffreys"
         return self.interval(method=method, simultaneous=simultaneous, level=level)
 
     def interval(self, *, method: BinMethod = "jeffreys", simultaneous: bool = False, level: float = 0.95) -> Band:
-        """Return an interval of the mean true probability in each bin.
+        """Return confidence intervals for the mean true probability in each bin, by a chosen method.
 
         Parameters
         ----------
         method : {"jeffreys", "wilson", "clopper-pearson"}
-            "jeffreys" is the equal-tailed interval of a Beta(1/2, 1/2) prior; it extends to 0 (or 1) if no row (or
-            every row) is positive. "wilson" is the score interval. "clopper-pearson" is the exact interval, whose
-            coverage is at least `level`.
+            "jeffreys" is the equal-tailed interval of a Beta(1/2, 1/2) prior. Its limit is 0 if no row is positive, and
+            1 if every row is positive. "wilson" is the score interval. "clopper-pearson" is the exact interval with a
+            coverage of at least `level`.
         simultaneous : bool
-            If True, the level applies to all bins simultaneously: each interval has level^(1/bins). Use
-            "clopper-pearson" then, because the others are not accurate at such levels.
+            If True, all intervals together contain the true values with probability `level`. The level of each interval
+            is then level^(1/bins). Use "clopper-pearson" in this case, because the other methods are not accurate at
+            such high levels.
         level : float
             Confidence level.
+
+        Returns
+        -------
+        Band
+            Lower and upper limit for each bin; NaN for an empty bin.
 
         References
         ----------
@@ -606,7 +650,7 @@ class BinnedCalibrationCurve(CalibrationCurve):
         return self.x  # mean scores move with the prevalence, as rows are weighted to it
 
     def columns(self) -> dict[str, Array]:
-        """Return one row per bin."""
+        """Return a dict with the columns of a table that has one row per bin."""
         edges = {"low": self.edges[:-1], "high": self.edges[1:], "pos": self.pos, "neg": self.neg}
         return edges | super().columns()
 
@@ -615,13 +659,16 @@ class BinnedCalibrationCurve(CalibrationCurve):
 
 
 class PavCalibrationCurve(CalibrationCurve):
-    """Calibration curve by isotonic regression: constant within a block of scores and linear between blocks.
+    """Calibration curve by isotonic regression (PAV).
+
+    A block is a range of scores with the same fitted probability. The curve is linear between blocks.
 
     Attributes
     ----------
-    low, high : arrays of b scores
-        Lowest and highest score of each block.
-    pos, neg : arrays of b counts
+    low, high : arrays of b
+        Lowest and highest score in each of the b blocks.
+    pos, neg : arrays of b
+        Number of positives and of negatives in each block.
     """
 
     def __init__(self, counts: ThresholdCounts, basis: Basis, blocks: levels.Blocks) -> None:
@@ -656,47 +703,49 @@ def calibration_curve(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationCurve:
-    """Compute the calibration plot: observed share of positives against predicted probability.
+    """Compute the calibration curve: observed share of positives as a function of the predicted probability.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
     method : {"bins", "pav", "loess", "spline"}
-        "bins" computes the share of positives in bins. "pav" is isotonic regression, the CORP reliability diagram,
-        which needs no bins. "loess" is local regression, recommended by Vuk & Curk for small samples. "spline" is
-        logistic regression on a spline of the logit; it is smooth and stays between 0 and 1.
+        Method of the curve. "bins" computes the share of positives in each bin. "pav" is isotonic regression, as in the
+        CORP reliability diagram; it needs no bins. "loess" is local regression, which Vuk & Curk recommend for small
+        samples. "spline" is logistic regression on a spline of the logit; it is smooth and stays between 0 and 1.
     bins : int
-        Number of bins, for the strategies "uniform" and "quantile".
+        Number of bins for the strategies "uniform" and "quantile".
     strategy : {"uniform", "quantile", "distinct"}
-        "uniform" bins have equal width. "quantile" bins have about the same number of rows; ties are not split, so
-        there may be fewer bins. "distinct" has one bin for each distinct score.
+        Kind of the bins. "uniform" bins have equal width. "quantile" bins have about equal numbers of rows. Tied scores
+        are in the same bin, so there may be fewer bins. "distinct" has one bin for each distinct score.
     edges : array, optional
-        Increasing bin edges that cover all scores; replaces `bins` and `strategy`.
+        Increasing edges of bins that contain all scores. `edges` replaces `bins` and `strategy`.
     span : float, optional
-        Share of the rows in each window of LOESS; by default ⅔ for degree 1 and ¾ for degree 2.
+        Share of the rows in each window of LOESS. By default, ⅔ for degree 1 and ¾ for degree 2.
     degree : {1, 2}
-        Degree of the local polynomials of LOESS: 1 as in R's lowess and val.prob, 2 as in R's loess and Austin &
-        Steyerberg (2019).
+        Degree of the local polynomials of LOESS. R's lowess and val.prob use degree 1. R's loess and Austin &
+        Steyerberg (2019) use degree 2.
     knots : int
-        Number of knots of the spline, 3 to 7.
+        Number of knots of the spline, from 3 to 7.
     target_prevalence : float, optional
-        Share of positives where the model will be used. Classes are reweighted to it.
+        Prevalence in the population where the model will be used. Classes are reweighted to it. By default, the
+        prevalence of the sample.
     groups : array of n labels, optional
-        Group of each row, such as its patient. Bands then do not treat rows of a group as independent.
+        Group of each row, such as the patient. Bands treat rows of the same group as dependent.
 
     Returns
     -------
     CalibrationCurve
-        The curve, with the methods `consistency_band` and `confidence_band`; for bins also `interval`.
+        Points of the curve. Its methods `consistency_band` and `confidence_band` compute bands. With bins, its method
+        `interval` computes the interval of each bin.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
     InputError
-        If an option or the data are invalid; see also `ThresholdCounts.from_scores`.
+        If an argument is invalid; see also `ThresholdCounts.from_scores`.
 
     See Also
     --------
@@ -704,9 +753,10 @@ def calibration_curve(
 
     Notes
     -----
-    Bins are ``[low, high)``; the last bin includes its upper edge. A point is at the mean score of its bin, and an
-    empty bin is NaN. The curve depends on the choice of bins; "pav" has no such choice. LOESS has no robustness
-    iterations and may leave [0, 1]. The time is O(k) for k distinct scores, after ranking.
+    Each bin contains its lower edge, and only the last bin also contains its upper edge. The point of a bin is at its
+    mean score. The point of an empty bin is NaN. The binned curve depends on the choice of bins. LOESS is computed
+    without robustness iterations, and its curve may leave [0, 1]. The time is O(k) for k distinct scores, after
+    ranking.
 
     References
     ----------

@@ -1,12 +1,15 @@
 """Confidence intervals of calibration measures: in closed form, and by test inversion.
 
-`ClosedForms` holds the measures that are means over rows or smooth functions of means (scores, observed over expected,
-intercept and slope). Their variance is the variance of a sum of influence terms, which `Evidence` computes with weights
-and groups. At a target prevalence each class has its own weight, and only the variation within the classes counts.
+`ClosedForms` computes measures that are means over rows or smooth functions of means: scores, observed over expected,
+intercept and slope. Their variance is the variance of a sum of influence values. `Evidence` computes it for weights and
+groups. At a target prevalence, each class is weighted separately, so the variance is the sum of the variances within
+the two classes.
 
-`invert` computes intervals of distances from calibration, which are above 0 by chance and not normally distributed.
-Labels are drawn from curves between the probabilities (distance 0) and the fitted curve, and beyond. The interval
-contains the true distances of all curves that a test does not reject, given the distance of the sample.
+`invert` computes intervals of distances from calibration. Distances are above 0 even for calibrated models, because of
+sampling error, and are not normally distributed. Labels are simulated from a series of curves. The series starts at the
+predicted probabilities, which have the distance 0, and continues to the fitted curve and further. A test compares the
+distance in the sample with the simulated distances of each curve. The interval contains the true distances of all
+curves that the test does not reject.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,29 +28,32 @@ from rocscope.figures.logistic import ONE_CLASS, CoxCalibration
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few, few_groups
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 
-_CERTAIN = "every prediction is 0 or 1 and correct: nothing varies"
+_CERTAIN = "every prediction is 0 or 1 and correct, so there is no variation"
+_CONSTANT = "there is no variation between rows"
 
 
 def _squared(score: Array) -> tuple[Array, Array]:
-    """Return the squared error of a positive and of a negative row."""
+    """Return the squared error of a positive and of a negative with each score."""
     return (1 - score) ** 2, score**2
 
 
 def _logarithmic(score: Array) -> tuple[Array, Array]:
-    """Return the log loss of a positive and of a negative row."""
+    """Return the log loss of a positive and of a negative with each score."""
     with np.errstate(divide="ignore"):
         return -np.log(score), -np.log(1 - score)
 
 
 @dataclass(frozen=True, eq=False)
 class ClosedForms:
-    """Estimates of measures whose variance has a closed form.
+    """Calibration measures that have intervals in closed form.
 
     Attributes
     ----------
     evidence : Evidence
+        Numbers of positives and negatives at each probability, with the data for variances.
     shift : Shift
-        Shift to the target prevalence. With a target, each class has its own weight, and its number of rows is fixed.
+        Conversion to the target prevalence. With a target, each class is weighted separately, and the number of rows in
+        each class is treated as fixed.
     level : float
         Confidence level of two-sided intervals.
     """
@@ -62,7 +68,10 @@ class ClosedForms:
         return self.evidence.plain.at(self.shift.target)
 
     def error(self, of_positive: Any, of_negative: Any) -> float:
-        """Return the standard error of a mean over rows, given its terms for both labels at each level."""
+        """Return the standard error of a mean over rows.
+
+        `of_positive` and `of_negative` are the values of a positive and of a negative at each distinct probability.
+        """
         sample = self.sample
         of_positive = np.broadcast_to(of_positive, sample.score.size)
         of_negative = np.broadcast_to(of_negative, sample.score.size)
@@ -76,9 +85,9 @@ class ClosedForms:
         return sqrt(max(variance, 0.0)) / sample.n
 
     def mean(self, of_positive: Array, of_negative: Array, *, most: float, name: str) -> Estimate:
-        """Return a mean over rows of terms between 0 and `most`, with an interval on the log or logit scale.
+        """Return the mean over rows of values between 0 and `most`, with an interval on the log or logit scale.
 
-        `of_positive` and `of_negative` are the terms of a positive and of a negative row at each level.
+        `of_positive` and `of_negative` are the values of a positive and of a negative at each distinct probability.
         """
         sample = self.sample
         with np.errstate(invalid="ignore"):  # an infinite loss of an outcome that did not occur counts 0
@@ -86,13 +95,13 @@ class ClosedForms:
             total_neg = np.where(sample.neg > 0, of_negative * sample.neg, 0.0)
         value = float(np.sum(total_pos + total_neg)) / sample.n
         if not isfinite(value):
-            return self.without(value, "infinite: an event occurred that had the probability 0")
+            return self.without(value, "infinite, because an observed outcome had the probability 0")
         # Terms that are still infinite belong to no row, so that any number replaces them.
         finite_pos = np.where(np.isfinite(of_positive), of_positive, 0.0)
         finite_neg = np.where(np.isfinite(of_negative), of_negative, 0.0)
         error = self.error(finite_pos - value, finite_neg - value)
         if not error > 0:
-            return self.without(value, _CERTAIN if value == 0 else "nothing varies")
+            return self.without(value, _CERTAIN if value == 0 else _CONSTANT)
         # Delta method: the standard error of log(v) is error/v, that of logit(s) is error/(s·(1 − s)).
         z = normal_quantile(self.level)
         if most == inf:
@@ -100,30 +109,30 @@ class ClosedForms:
             return self.of(value, value * np.exp(-reach), value * np.exp(reach), f"{name}, logarithmic scale", error)
         share = value / most
         if not share * (1 - share) > 0:
-            return self.without(value, "at the limit of its range, up to rounding")
+            return self.without(value, "the value is at the limit of its range, up to rounding")
         reach = z * error / most / (share * (1 - share))
         low = float(most * expit(logit(share) - reach))
         high = float(most * expit(logit(share) + reach))
         return self.of(value, low, high, f"{name}, logit scale", error)
 
     def mean_scores(self) -> dict[str, Estimate]:
-        """Brier score, also scaled, and log loss."""
+        """Brier score, scaled Brier score and log loss, with intervals."""
         score = self.sample.score
         brier = self.mean(*_squared(score), most=1.0, name="influence function")
         log_loss = self.mean(*_logarithmic(score), most=inf, name="influence function")
         return {"brier": brier, "scaled_brier": self.scaled_brier(brier), "log_loss": log_loss}
 
     def prevalence(self) -> Estimate:
-        """Share of positives, with Wilson's interval on the effective number of rows."""
+        """Share of positives, with Wilson's interval for the effective number of rows."""
         share = self.evidence.outcomes.prevalence
         return self.of(share, *self.share(share, self._effective_rows(share)), "Wilson", nan)
 
     def ratio(self) -> Estimate:
-        """Ratio of observed to expected events."""
+        """Ratio of observed to expected positives, with an interval."""
         sample, share = self.sample, self.sample.prevalence
         expected = sample.mean(sample.score)
         if not expected > 0:
-            return self.without(nan, "no event was expected")
+            return self.without(nan, "every probability is 0, so no positive is expected")
         value = share / expected
         if self.shift.target is not None:  # the observed share is given, only the expected one varies
             error = self.error(-value * sample.score / expected, -value * sample.score / expected)
@@ -139,15 +148,15 @@ class ClosedForms:
         return self.of(value, low / expected, high / expected, method, error / expected)
 
     def difference(self) -> Estimate:
-        """Observed minus expected share of events."""
+        """Observed minus expected share of positives, with an interval."""
         ratio, expected = self.ratio(), self.sample.mean(self.sample.score)
         if isnan(ratio.value):
-            return self.without(self.sample.prevalence, "no event was expected")
+            return self.without(self.sample.prevalence, "every probability is 0, so no positive is expected")
         value, low, high = (expected * (end - 1) for end in (ratio.value, ratio.low, ratio.high))
         return self.of(value, low, high, ratio.method, expected * ratio.standard_error)
 
     def scaled_brier(self, brier: Estimate) -> Estimate:
-        """Scaled Brier score: 1 minus the ratio to the Brier score of the prevalence."""
+        """Scaled Brier score: 1 − Brier score / Brier score of predicting the prevalence for every case."""
         sample, share = self.sample, self.sample.prevalence
         uncertainty = share * (1 - share)
         if not uncertainty > 0:
@@ -162,14 +171,14 @@ class ClosedForms:
         of_negative = -(score**2 - brier.value) / uncertainty - by_prevalence * share
         error = self.error(of_positive, of_negative)
         if not error > 0:
-            return self.without(value, _CERTAIN if value == 1 else "nothing varies")
+            return self.without(value, _CERTAIN if value == 1 else _CONSTANT)
         reach = normal_quantile(self.level) * error / max(ratio, 1e-300)
         with np.errstate(over="ignore"):  # next to a value of 1 the lower limit may overflow
             low, high = 1 - ratio * np.exp(reach), 1 - ratio * np.exp(-reach)
         return self.of(value, low, high, "influence function, logarithmic scale of 1 − value", error)
 
     def recalibration(self) -> dict[str, Estimate]:
-        """Calibration in the large, joint intercept and slope."""
+        """Calibration in the large, calibration intercept and calibration slope, with intervals."""
         names = ("in_the_large", "intercept", "slope")
         cox, estimates = self.recalibrated, {}
         for name in names:
@@ -179,12 +188,12 @@ class ClosedForms:
                 method = "Wald, the larger of two variances"
                 estimates[name] = self.of(value, value - reach, value + reach, method, error)
             else:
-                estimates[name] = self.without(value, cox.reason or "nothing varies")
+                estimates[name] = self.without(value, cox.reason or _CONSTANT)
         return estimates
 
     @cached_property
     def recalibrated(self) -> CoxCalibration:
-        """The fit of logistic recalibration, with the larger of model-based and sandwich standard errors."""
+        """Logistic recalibration. Each standard error is the larger of the model-based and the sandwich error."""
         sample = self.sample
         if not 0 < sample.prevalence < 1:
             return CoxCalibration(nan, nan, nan, reason=ONE_CLASS)
@@ -203,9 +212,10 @@ class ClosedForms:
         return replace(cox, **errors)
 
     def _robust_errors(self, columns: list[Array], chance: Array, model_based: list[float]) -> list[float]:
-        """Return the larger of model-based and sandwich standard errors; model-based ones assume that the model fits.
+        """Return, for each coefficient, the larger of the model-based and the sandwich standard error.
 
-        The sandwich is H⁻¹·Cov(score)·H⁻¹, with the small-sample factor n/(n − p).
+        For p coefficients with the Hessian H, the sandwich variance is H⁻¹·Cov(score)·H⁻¹ times the small-sample factor
+        n/(n − p).
         """
         sample, effective = self.sample, self.evidence.outcomes.effective_rows
         weight = sample.total * chance * (1 - chance)
@@ -221,7 +231,7 @@ class ClosedForms:
         return errors
 
     def _effective_rows(self, share: float) -> float:
-        """Return the number of independent rows whose binomial share has the variance of this share."""
+        """Return the number of independent rows for which a binomial share has the variance of this share."""
         rows = float(self.evidence.outcomes.effective.sum())
         if not 0 < share < 1:
             return rows
@@ -229,20 +239,21 @@ class ClosedForms:
         return share * (1 - share) / error**2 if error**2 > 0 else rows
 
     def share(self, share: float, trials: float) -> tuple[float, float]:
-        """Return Wilson limits of a share for an effective number of rows."""
+        """Return the limits of Wilson's interval for a share of `trials` rows."""
         low, high = binomial_limits([share * trials], [trials], "wilson", self.level)
         return float(low[0]), float(high[0])
 
     def of(self, value: float, low: Any, high: Any, method: str, error: float) -> Estimate:
-        """Return the estimate, and the reason if it is not reliable."""
+        """Return the value and its interval as an Estimate, with the reason if the interval is not reliable."""
         value, low, high = (float(end) + 0.0 for end in (value, low, high))  # never -0.0
         return Estimate(value, low, high, self.level, method, self.evidence.counts.n, float(error), self._reason)
 
     @cached_property
     def _reason(self) -> str:
-        """Reason if no interval is reliable: too few groups, or too few observed or expected cases of the rarer class.
+        """Reason why intervals are not reliable; empty if they are reliable.
 
-        The expected number counts too, because a sample may have enough cases only by chance.
+        Intervals are not reliable if there are too few groups, or too few observed or expected cases of a class. The
+        expected number matters because a sample may have enough cases only by chance.
         """
         plain = self.evidence.outcomes
         expected = plain.mean(plain.score)
@@ -252,7 +263,7 @@ class ClosedForms:
         return reason or self.evidence.doubt
 
     def without(self, value: float, reason: str) -> Estimate:
-        """Return a value without an interval, and the reason."""
+        """Return a value without an interval as an Estimate, with the reason."""
         n = self.evidence.counts.n
         return Estimate(float(value) + 0.0, nan, nan, self.level, f"no interval: {reason}", n, reason=reason)
 
@@ -260,7 +271,10 @@ class ClosedForms:
 # Test inversion
 
 Statistics = Callable[[Array], Mapping[str, Array]]
-"""Maps positives at each level (one sample per row) to a column or matrix of numbers each."""
+"""Function that computes statistics of many samples.
+
+The argument has one row per sample, with the number of positives at each distinct probability. The result maps the name
+of a statistic to an array with one row per sample."""
 
 # Curves from the probabilities (0) by the fitted curve (1) to twice as far. Between them limits are interpolated.
 _STEPS = np.array([0.0, 0.15, 0.35, 0.6, 0.85, 1.0, 1.2, 1.5, 2.0])
@@ -280,7 +294,7 @@ _ROUNDING = 1e-12  # draws that equal the sample count as equal, whatever the or
 
 @dataclass(frozen=True, eq=False)
 class Inverted:
-    """Confidence limits and p-values by measure name."""
+    """Confidence limits and p-values by the name of the statistic."""
 
     low: Mapping[str, Array]
     high: Mapping[str, Array]
@@ -289,10 +303,19 @@ class Inverted:
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A direction of alternatives: a curve, statistics of samples of labels, and their values without noise.
+    """Series of alternatives to calibration, from the predicted probabilities towards a fitted curve.
 
-    The upper limits of statistics named in `reach` are at least 1.96 standard errors above the value; the standard
-    error is that of samples drawn from the curve. These statistics have only the PAV direction (see `_REACH`).
+    Attributes
+    ----------
+    curve : array of k
+        Fitted probability at each distinct probability.
+    statistics : function
+        Function that computes the statistics of samples of labels.
+    truth : function
+        Function that computes the true values of the statistics for given true probabilities.
+    reach : sequence of str
+        Names of statistics whose upper limit is at least 1.96 standard errors above the value. The standard error is
+        the standard deviation over samples simulated from `curve`.
     """
 
     curve: Array
@@ -311,26 +334,33 @@ def invert(
     draws_along: int,
     rng: np.random.Generator,
 ) -> Inverted:
-    """Return the intervals obtained by inverting tests of all distances along some directions.
+    """Return confidence intervals of distances from calibration, and p-values of tests of calibration.
 
     Parameters
     ----------
     sample : Outcomes
+        Distinct probabilities with numbers of positives and negatives.
     shift : Shift
+        Conversion to the target prevalence.
     directions : sequence of Direction
-        Each curve contains probabilities at the target prevalence.
+        Alternatives to calibration. The curves contain probabilities at the target prevalence.
+    level : float
+        Confidence level.
     draws : int
-        Number of samples of labels drawn from the probabilities, for the p-value.
+        Number of samples of labels simulated from the predicted probabilities, for the p-values.
     draws_along : int
-        Number of samples of labels drawn from each curve.
+        Number of samples of labels simulated from each alternative curve, for the limits.
+    rng : Generator
+        Random number generator.
 
     Notes
     -----
-    At the distance 0, the test is one-sided with the whole error probability 1 − level, because no distance is smaller.
-    So the interval contains 0 exactly if this test does not reject. From a third of the way to the curve on, each side
-    has half of the error probability; in between, the shares change linearly.
+    At the distance 0, the test is one-sided with the error probability 1 − level, because no distance is smaller. The
+    interval contains 0 if and only if this test does not reject. From 35% of the way to the fitted curve on, the tests
+    for the lower and for the upper limit each have half of the error probability. Before that point, the shares change
+    linearly.
 
-    With several directions, the interval contains the limits of each.
+    With several directions, the interval contains the intervals of all directions.
     """
     start, alpha = sample.score, 1 - level
     null = sample.draw(shift.in_sample(start), draws, rng)
@@ -379,14 +409,14 @@ def invert(
 
 
 def _side_by_side(numbers: Mapping[str, Array], names: Mapping[str, Array]) -> Array:
-    """Return the named numbers as columns, with one row per sample."""
+    """Return a matrix with one row per sample and the statistics `names` as columns."""
     return np.hstack([numbers[name].reshape(len(numbers[name]), -1) for name in names])
 
 
 def _scores(drawn: Array, value: Array) -> tuple[Array, Array]:
-    """Return the normal scores of the p-values of draws at least, and at most, as large as the observed value.
+    """Return the normal scores of two one-sided p-values: simulated values at least, and at most, the observed value.
 
-    Samples are along the last axis but one.
+    The second-last axis of `drawn` contains the simulated samples.
     """
     # Sums over neighbours in memory take a third of the time.
     excess = np.ascontiguousarray(np.swapaxes(drawn - value, -1, -2))
@@ -396,10 +426,10 @@ def _scores(drawn: Array, value: Array) -> tuple[Array, Array]:
 
 
 def _score(as_far: Array, by_moments: Array) -> Array:
-    """Return the normal score of the share of draws that are at least as extreme as the sample.
+    """Return the normal score of the share of simulated samples that are at least as extreme as the observed sample.
 
-    It is computed from ranks. If no draw or all draws are as extreme, it is computed from the mean and the standard
-    deviation of the draws, which show how much more extreme the sample is.
+    If the share is 0 or 1, `by_moments` is used instead. It is computed from the mean and the standard deviation of the
+    simulated samples.
     """
     draws, rank = as_far.shape[-1], _rank(as_far)
     score = ndtri(np.minimum(rank, 1 - 1 / (2 + draws)))
@@ -408,12 +438,12 @@ def _score(as_far: Array, by_moments: Array) -> Array:
 
 
 def _rank(as_far: Array) -> Array:
-    """Return the rank of the sample among itself and the draws, as a share."""
+    """Return the p-value (1 + number of extreme simulated samples) / (1 + number of simulated samples)."""
     return (1 + np.count_nonzero(as_far, axis=-1)) / (1 + as_far.shape[-1])
 
 
 def _limits(more: Array, less: Array, truth: Array, alpha: float) -> tuple[Array, Array]:
-    """Return the smallest and largest distance along the steps that neither test rejects."""
+    """Return the smallest and the largest true distance that the one-sided tests do not reject."""
     share = 0.5 + 0.5 * np.clip(1 - _STEPS / _SHARED, 0, 1)
     # p-values are monotone in the distance but for the noise of the draws.
     more, less = np.maximum.accumulate(more, axis=0), np.minimum.accumulate(less, axis=0)
@@ -423,7 +453,7 @@ def _limits(more: Array, less: Array, truth: Array, alpha: float) -> tuple[Array
 
 
 def _crossing(excess: Array, truth: Array) -> Array:
-    """Return the distance at which an excess first becomes positive, by linear interpolation."""
+    """Return the true distance at which `excess` first becomes positive, by linear interpolation."""
     shape = excess.shape
     excess, truth = excess.reshape(len(excess), -1), truth.reshape(len(truth), -1)
     column = np.arange(excess.shape[1])
@@ -437,7 +467,7 @@ def _crossing(excess: Array, truth: Array) -> Array:
 
 
 class _Noise:
-    """Common random numbers for labels at any probabilities, so that samples differ only by the probabilities."""
+    """Simulation of labels from different probabilities with the same random numbers."""
 
     def __init__(self, sample: Outcomes, uniform: Array) -> None:
         self.sample, self.uniform = sample, uniform
@@ -448,12 +478,15 @@ class _Noise:
 
     @cached_property
     def normal(self) -> tuple[Array, Array]:
-        """The random numbers as normal deviates z, and the second-order term (z² − 1)/6 of Cornish and Fisher."""
+        """Random numbers as standard normal deviates z, and the Cornish–Fisher term (z² − 1)/6."""
         normal = ndtri(self.uniform)
         return normal, (normal**2 - 1) / 6
 
     def drawn(self, chances: Array) -> Array:
-        """Draw positives at each level, one sample per row, first for the first curve of probabilities."""
+        """Simulate the number of positives at each distinct probability, one sample per row.
+
+        `chances` has one curve of true probabilities per row. The samples of the first curve come first.
+        """
         sample, pos = self.sample, np.empty((len(chances), *self.uniform.shape))
         for curve, chance in enumerate(chances):
             if self.single_rows:
@@ -468,7 +501,10 @@ class _Noise:
         return pos.reshape(-1, pos.shape[-1])
 
     def _write_binomial(self, chance: Array, pos: Array) -> None:
-        """Write binomial quantiles: exact where successes or failures are few, else by Cornish–Fisher expansion."""
+        """Write binomial quantiles to `pos`.
+
+        They are exact if the variance is small, and otherwise computed by the Cornish–Fisher expansion.
+        """
         trials = self.trials
         variance = trials * chance * (1 - chance)
         is_small = variance < _EXACT_BELOW
@@ -489,7 +525,7 @@ class _Noise:
 
 
 def _few_successes(uniform: Array, trials: Array, chance: Array) -> Array:
-    """Return binomial quantiles by summing probabilities from 0."""
+    """Return exact binomial quantiles, by summing the probabilities of 0, 1, 2, … successes."""
     probability = (1 - chance) ** trials
     cumulative, count = probability.copy(), np.zeros(uniform.shape)
     odds = chance / (1 - chance)

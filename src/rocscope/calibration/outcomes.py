@@ -1,16 +1,16 @@
-"""Outcomes at each predicted probability, with the weights and groups of the rows.
+"""Numbers of positives and negatives at each predicted probability, with the weights and groups of the rows.
 
-All calibration measures are computed from `Outcomes`: the distinct probabilities in increasing order ("levels"), and
-the numbers of positives and negatives at each level. `Outcomes` are small even for many rows and keep all ties.
+All calibration measures are computed from `Outcomes`. It contains the distinct probabilities in increasing order, and
+the numbers of positives and negatives at each probability. A distinct probability is also called a level.
 
 - `Evidence` adds the data for variances: unequal weights and groups of rows. Both reduce the effective number of rows.
-  For weights w it is Kish's (Σw)²/Σw². For groups it is n divided by the design effect, the ratio of the variance with
-  groups to the variance of independent rows.
-- `Shift` converts probabilities from the prevalence of the sample to a target prevalence: the odds are multiplied by a
+  For weights w, the effective number is Kish's (Σw)²/Σw². For groups, it is n divided by the design effect. The design
+  effect is the variance with groups, divided by the variance of independent rows.
+- `Shift` converts probabilities from the prevalence of the sample to a target prevalence. It multiplies the odds by a
   constant.
-- `pav_values`, `pav_blocks`: isotonic regression by pool-adjacent-violators (PAV), the best non-decreasing fit.
-- `Bins`: levels gathered by equal width, equal size, given edges, or not at all.
-- `rug`: the distribution of the scores of both classes, for plots.
+- `pav_values` and `pav_blocks` compute isotonic regression by the pool-adjacent-violators algorithm (PAV).
+- `Bins` groups the levels into bins.
+- `rug` returns the distribution of the scores of both classes for plots.
 """
 
 from dataclasses import dataclass, field, replace
@@ -38,21 +38,22 @@ _WHOLE = 1e-9  # nearer to a whole number than this, a number of rows is one
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Distinct probabilities in increasing order, with the numbers of positives and negatives at each, as float64.
+    """Distinct probabilities in increasing order, with the numbers of positives and negatives at each probability.
 
-    Made by `outcomes`.
+    The function `outcomes` returns this object. A distinct probability is also called a level.
 
     Attributes
     ----------
     score, pos, neg : arrays of k
+        Distinct probabilities, numbers of positives and numbers of negatives, as float64.
     dtype : dtype
-        Type of the original scores; its precision determines which scores equal an edge of a bin.
+        Data type of the original scores. Its precision determines which scores are equal to an edge of a bin.
     squares : array of k, optional
-        Sum of the squared weights at each level; None if weights are numbers of rows.
+        Sum of the squared weights at each probability; None if weights are numbers of rows.
     is_count : bool
-        True if totals are numbers of rows; if False, only their ratios have a meaning.
+        True if `pos` and `neg` are numbers of rows, False if they are sums of other weights.
     design_effect : float
-        Variance of sums over rows, divided by their variance if all rows were independent.
+        Variance of sums over rows, divided by the variance that they would have with independent rows.
     """
 
     score: Array
@@ -65,7 +66,7 @@ class Outcomes:
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> "Outcomes":
-        """Return the outcomes of counts with any scores. Extreme sums of weights are scaled by a power of two."""
+        """Convert ThresholdCounts to Outcomes. Very large or small sums of weights are scaled by a power of two."""
         counts = counts.moderate
         score = counts.threshold[::-1].astype(np.float64)
         if check.are_probabilities(score):
@@ -82,7 +83,7 @@ class Outcomes:
 
     @cached_property
     def expected(self) -> Array:
-        """Expected number of positives at each level: the sum of the probabilities of its rows."""
+        """Expected number of positives at each probability: the probability times the number of rows."""
         return self.score * self.total
 
     @cached_property
@@ -101,7 +102,7 @@ class Outcomes:
         return np.cumsum(self.total)
 
     def mean(self, values: Array) -> float:
-        """Return the mean over rows of a value given for each probability."""
+        """Return the mean over rows of `values`, which has one value for each distinct probability."""
         return float(values @ self.total) / self.n
 
     @cached_property
@@ -111,7 +112,7 @@ class Outcomes:
 
     @cached_property
     def effective(self) -> Array:
-        """Effective number of rows at each level; unequal weights and groups reduce it."""
+        """Effective number of rows at each probability. Unequal weights and groups reduce it."""
         if self.squares is None:
             return self.total / self.design_effect
         kish = np.divide(self.total**2, self.squares, out=np.zeros_like(self.total), where=self.squares > 0)
@@ -124,14 +125,17 @@ class Outcomes:
         return self.n**2 / squares / self.design_effect
 
     def effective_of(self, total: Array, first: Array) -> Array:
-        """Return the effective number of rows in each range of levels, given its total and its first level."""
+        """Return the effective number of rows in each bin, given the number of rows and the first level of each bin."""
         if self.squares is None:
             return total / self.design_effect
         squares = np.add.reduceat(self.squares, first)
         return total**2 / squares / self.design_effect
 
     def draw(self, chance: Array, draws: int, rng: np.random.Generator) -> Array:
-        """Draw the positives at each level for given probabilities of the event, one sample per row."""
+        """Simulate the number of positives at each level if the true probabilities are `chance`.
+
+        The result has one row per simulated sample.
+        """
         if self.squares is None:
             drawn = draw_positives(self.total, chance, draws, rng)
         else:
@@ -144,20 +148,20 @@ class Outcomes:
         return expected + np.sqrt(self.design_effect) * (drawn - expected)
 
     def quantile(self, values: Array, share: Any) -> Array:
-        """Return the smallest of increasing `values` such that at most a given share of rows has a larger value."""
+        """Return a quantile over rows of the increasing `values`, which has one value for each level."""
         # A share that ends at a level exactly must not miss it by rounding.
         rows = np.asarray(share) * self.cumulative[-1] * (1 - 1e-12)
         return values[np.searchsorted(self.cumulative, rows).clip(max=values.size - 1)]
 
     def starts(self, groups: int) -> Array:
-        """Return the first levels of at most a given number of groups of similar size; levels are never split."""
+        """Return the first level of each group, for at most `groups` groups with about equal numbers of rows."""
         # A group that ends at a level exactly must not miss it by rounding.
         before = np.arange(1, groups) * self.cumulative[-1] / groups * (1 - 1e-12)
         first = np.searchsorted(self.cumulative, before) + 1
         return np.unique(np.concatenate([[0], first[first < self.score.size]]))
 
     def merged(self, starts: Array) -> "Outcomes":
-        """Merge the levels from each start to the next at their mean probability."""
+        """Merge all levels from each start up to the next start into one level with their mean probability."""
         pos = np.add.reduceat(self.pos, starts)
         neg = np.add.reduceat(self.neg, starts)
         score = np.add.reduceat(self.expected, starts) / np.add.reduceat(self.total, starts)
@@ -165,12 +169,12 @@ class Outcomes:
         return replace(self, score=score, pos=pos, neg=neg, dtype=np.float64, squares=squares)
 
     def where(self, kept: Array) -> "Outcomes":
-        """Return the levels selected by a mask."""
+        """Return the outcomes of the levels that a boolean mask selects."""
         squares = None if self.squares is None else self.squares[kept]
         return replace(self, score=self.score[kept], pos=self.pos[kept], neg=self.neg[kept], squares=squares)
 
     def at(self, target_prevalence: float | None) -> "Outcomes":
-        """Return the outcomes reweighted to a prevalence of `target_prevalence`, keeping the number of rows."""
+        """Return the outcomes with classes reweighted to the target prevalence; the number of rows does not change."""
         if target_prevalence is None:
             return self
         check.check_share(target_prevalence, "target_prevalence")
@@ -179,14 +183,14 @@ class Outcomes:
         return replace(self, pos=self.pos * of_pos, neg=self.neg * of_neg, is_count=False)
 
     def class_weights(self, target_prevalence: float | None) -> tuple[float, float]:
-        """Return the weights of a positive and of a negative row at a target prevalence, such as target·n/positives."""
+        """Return the weight of a positive row and of a negative row that give the target prevalence."""
         if target_prevalence is None:
             return 1.0, 1.0
         of_positive = target_prevalence * self.n / float(self.pos.sum())
         return of_positive, (1 - target_prevalence) * self.n / float(self.neg.sum())
 
     def pooled(self, most: int, ends: int = 0) -> "Outcomes":
-        """Return about `most` groups of neighbouring rows of equal size; `ends` levels on each side stay ungrouped."""
+        """Merge neighbouring levels into about `most` groups of equal size, except `ends` levels at each end."""
         size = self.score.size
         if size <= most + 2 * ends:
             return self
@@ -195,14 +199,17 @@ class Outcomes:
         return self.merged(np.concatenate([np.arange(ends + 1), inner, np.arange(size - ends, size)]))
 
     def require_both_classes(self, what: str) -> None:
-        """Raise OneClassError unless there are positives and negatives."""
+        """Raise a OneClassError if there are no positives or no negatives."""
         if not 0 < self.prevalence < 1:
             missing = "negatives" if self.prevalence else "positives"
             raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
 
 
 def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Generator) -> Array:
-    """Draw the positives among the rows of each level `draws` times; a fractional row is positive or not."""
+    """Simulate the number of positives among `total` rows with the probability `chance`, for each level.
+
+    The result has one row per simulated sample. A fraction of a row is either positive or negative.
+    """
     # Effective rows are rounded quotients: whether there is a fraction to draw must not depend on that.
     nearest = np.rint(total)
     total = np.where(np.abs(total - nearest) < _WHOLE, nearest, total)
@@ -226,7 +233,7 @@ def outcomes(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Outcomes:
-    """Return the outcomes of the data of one model. Outcomes are returned unchanged.
+    """Convert the data of one model to Outcomes.
 
     Raises
     ------
@@ -253,18 +260,19 @@ def are_probabilities(counts: ThresholdCounts) -> bool:
 
 @dataclass(frozen=True)
 class Shift:
-    """Shift from the prevalence of the sample to a target prevalence, which multiplies the odds by a constant.
+    """Conversion of probabilities from the prevalence of the sample to a target prevalence.
 
-    `of_chance` converts probabilities to the target, and `in_sample` converts them back. `of_counts` reweights counts.
+    The conversion multiplies the odds of each probability by a constant. `of_chance` converts probabilities to the
+    target prevalence, and `in_sample` converts them back. `of_counts` reweights numbers of positives and negatives.
 
     Attributes
     ----------
     target : float or None
-        Prevalence where the model will be used; None for the prevalence of the sample.
+        Target prevalence; None for the prevalence of the sample.
     odds : float
-        Odds of the target divided by odds of the sample.
+        Odds of the target prevalence, divided by the odds of the prevalence in the sample.
     error : float
-        Standard error of the logarithm of the sample's odds, 1/√(n·p·(1 − p)); bands include it.
+        Standard error of the log-odds of the prevalence p in the sample, 1/√(n·p·(1 − p)). Bands include this error.
     """
 
     target: float | None = None
@@ -273,7 +281,7 @@ class Shift:
 
     @classmethod
     def of(cls, sample: "Outcomes", target_prevalence: float | None) -> "Shift":
-        """Return the shift from a sample's prevalence to a target, or None."""
+        """Return the conversion for a sample; with None as the target, probabilities do not change."""
         if target_prevalence is None:
             return cls()
         check.check_share(target_prevalence, "target_prevalence")
@@ -284,27 +292,27 @@ class Shift:
         return cls(target_prevalence, odds, (rows * share * (1 - share)) ** -0.5)
 
     def of_chance(self, chance: Any) -> Any:
-        """Convert probabilities at the sample's prevalence to the target prevalence."""
+        """Convert probabilities from the prevalence of the sample to the target prevalence."""
         if self.target is None:
             return chance
         inside = np.clip(chance, 0, 1)
         return inside * self.odds / (1 - inside + inside * self.odds)
 
     def in_sample(self, chance: Any) -> Any:
-        """Convert probabilities at the target prevalence to the sample's."""
+        """Convert probabilities from the target prevalence to the prevalence of the sample."""
         return chance if self.target is None else chance / (chance + (1 - chance) * self.odds)
 
     def of_limits(self, value: Array, low: Array, high: Array, z: float) -> tuple[Array, Array]:
-        """Return limits at the target prevalence, widened by the error of the sample's odds."""
+        """Convert interval limits to the target prevalence, and widen them by the error of the sample's prevalence."""
         if self.target is None:
             return low, high
         return self._of_limit(value, low, -1, z), self._of_limit(value, high, 1, z)
 
     def _of_limit(self, value: Array, limit: Array, side: int, z: float) -> Array:
-        """Return a limit on one side of `value`.
+        """Convert one limit; `side` is −1 for a lower limit and 1 for an upper limit.
 
-        The errors of the curve and of the odds are independent on the log-odds scale. So the distance from the value is
-        √(distance² + (z·error)²).
+        On the log-odds scale, the error of the curve and the error of the prevalence are independent. The distance of
+        the limit from the value is therefore √(distance² + (z·error)²).
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             end = special.logit(limit)
@@ -314,7 +322,10 @@ class Shift:
             return special.expit(np.where(np.isfinite(end), end + side * wider, end) + np.log(self.odds))
 
     def of_counts(self, pos: Array, total: Array) -> tuple[Array, Array]:
-        """Reweight positives and rows to the target prevalence and keep the total; each matrix row is one sample."""
+        """Reweight numbers of positives and of rows to the target prevalence, without changing the sum over levels.
+
+        Each row of a matrix is one sample.
+        """
         if self.target is None:
             return pos, total
         n, n_pos = total.sum(axis=-1, keepdims=True), pos.sum(axis=-1, keepdims=True)
@@ -333,9 +344,14 @@ _PAV_POINTS = 2048  # points at which the curve is evaluated: more than a plot h
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Blocks of neighbouring scores pooled by PAV, in increasing order.
+    """Blocks of isotonic regression: ranges of neighbouring scores with the same fitted probability, in order.
 
-    The arrays contain the lowest score, the highest score, the positives and the negatives of each block.
+    Attributes
+    ----------
+    low, high : arrays
+        Lowest and highest score of each block.
+    pos, neg : arrays
+        Number of positives and negatives in each block.
     """
 
     low: Array
@@ -345,12 +361,15 @@ class Blocks:
 
     @property
     def share(self) -> Array:
-        """Share of positives, non-decreasing from block to block."""
+        """Share of positives in each block, which never decreases from one block to the next."""
         return self.pos / (self.pos + self.neg)
 
     @property
     def corners(self) -> tuple[Array, Array]:
-        """Lowest and highest score of each block, and its share of positives at each; one point if both are equal."""
+        """Points of the isotonic curve: scores, and shares of positives.
+
+        Each block has a point at its lowest score and a point at its highest score.
+        """
         score = np.repeat(self.low, 2).astype(np.float64)
         score[1::2] = self.high
         kept = np.append(True, np.diff(score) > 0)
@@ -358,7 +377,7 @@ class Blocks:
 
 
 def pav_blocks(counts: ThresholdCounts) -> Blocks:
-    """Return the blocks of isotonic regression, which are the segments of the ROC hull.
+    """Return the blocks of isotonic regression, which correspond to the line segments of the ROC hull.
 
     Examples
     --------
@@ -373,12 +392,12 @@ def pav_blocks(counts: ThresholdCounts) -> Blocks:
 
 
 def pav_values(sample: Outcomes) -> Array:
-    """Return the fitted share at each level, in floating point, which is fast enough for resampling."""
+    """Return the isotonic fit (share of positives) at each level; fast enough for resampling."""
     return optimize.isotonic_regression(sample.pos / sample.total, weights=sample.total).x.clip(0, 1)
 
 
 def pav_rows(pos: Array, total: Array) -> Array:
-    """Return the fitted shares, with one row per sample of labels, given positives and rows at each level."""
+    """Return the isotonic fit at each level, one row per sample, given the numbers of positives and of rows."""
     fitted = np.empty(pos.shape)
     if kernels.compiled_pays(pos.size):
         kernels.samples.isotonic(pos, total, fitted)
@@ -390,7 +409,7 @@ def pav_rows(pos: Array, total: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PavFit:
-    """PAV fit of some outcomes, evaluated at some of their levels."""
+    """Isotonic regression (PAV) for resampling, evaluated at the levels `index` of `outcomes`."""
 
     outcomes: Outcomes
     index: Array
@@ -401,14 +420,20 @@ class PavFit:
         return self.outcomes.score[self.index]
 
     def values(self, pos: Array) -> Array:
-        """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
+        """Return the isotonic curve at `x`, given the number of positives at each level.
+
+        Each row of a matrix is one sample.
+        """
         total = self.outcomes.total
         curves = [optimize.isotonic_regression(row / total, weights=total).x[self.index] for row in np.atleast_2d(pos)]
         return np.reshape(curves, (*pos.shape[:-1], -1))
 
 
 def pav_fit(sample: Outcomes) -> PavFit:
-    """Prepare PAV for resampling: above 5,000 levels, neighbouring rows are grouped except at both ends."""
+    """Prepare isotonic regression for resampling.
+
+    If there are more than about 5,000 levels, neighbouring levels are merged, except at both ends.
+    """
     groups = sample.pooled(_PAV_GROUPS, ends=_PAV_ENDS)
     size = groups.score.size
     return PavFit(groups, np.unique(np.linspace(0, size - 1, min(size, _PAV_POINTS)).astype(int)))
@@ -418,9 +443,9 @@ def pav_fit(sample: Outcomes) -> PavFit:
 
 
 class WeightedOutcomes(NamedTuple):
-    """Level, label and weight of each row, and the group of each row or None.
+    """Level, label, weight and group of each row; `group` is None for independent rows.
 
-    If weights were estimated, `group` is given for all rows that they were estimated from.
+    If the weights were estimated, `group` also covers the rows of weight 0, which were used in the estimation.
     """
 
     level: NDArray[np.intp]
@@ -432,19 +457,21 @@ class WeightedOutcomes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Counts of positives and negatives at each probability, with the data for variances of weighted sums over rows.
+    """Numbers of positives and negatives at each probability, with the data for variances of sums over rows.
 
     Attributes
     ----------
     counts : ThresholdCounts
+        Numbers of positives and negatives at each probability.
     squares : array of 2 × k, optional
-        Sums of squared weights of positives and of negatives at each level; None if weights are frequencies.
+        Sum of the squared weights at each of the k probabilities, for positives and for negatives. None if weights are
+        frequencies.
     rows : WeightedOutcomes, optional
-        Single rows, if they are in groups or have estimated weights.
+        Data of the single rows, if the rows are in groups or have estimated weights.
     weighting : EstimatedWeights, optional
-        Derivation of the weights.
+        Method by which the weights were estimated.
     from_counts : bool
-        True if the data are counts without rows.
+        True if the data were passed as counts without rows.
     """
 
     counts: ThresholdCounts
@@ -455,26 +482,30 @@ class Evidence:
 
     @cached_property
     def doubt(self) -> str:
-        """Reason why intervals are not reliable; empty if they are. Warns if the counts are of dependent rows."""
+        """Reason why intervals are not reliable; empty if they are reliable.
+
+        Counts of dependent rows cause a warning.
+        """
         if self.from_counts:
             return require_kinds("an interval from counts", self.counts)
         return "" if self.weighting is None else self.weighting.doubt
 
     @property
     def counted(self) -> bool:
-        """True if the counts are sufficient: rows are independent, and a weight is a number of rows."""
+        """True if `counts` is sufficient for variances: rows are independent, and weights are numbers of rows."""
         return self.squares is None and self.rows is None
 
     @cached_property
     def plain(self) -> Outcomes:
-        """The outcomes with each weight used as a number of rows."""
+        """Outcomes in which each weight is used as a number of rows."""
         return Outcomes.of(self.counts)
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """The outcomes with effective numbers of rows.
+        """Outcomes with effective numbers of rows.
 
-        The design effect is computed for the mean residual from the PAV curve, which needs no calibrated model.
+        The design effect is the design effect of the mean residual from the isotonic curve. It is therefore also valid
+        for models that are not calibrated.
         """
         plain = self.plain
         if self.counted:
@@ -490,7 +521,7 @@ class Evidence:
         return replace(plain, squares=squares, design_effect=effect if effect > 1 else 1.0)
 
     def outcomes_at(self, target_prevalence: float | None) -> Outcomes:
-        """Return the outcomes reweighted to a prevalence, with effective numbers of rows."""
+        """Return the outcomes at a target prevalence, with effective numbers of rows."""
         plain = self.outcomes
         if target_prevalence is None:
             return plain
@@ -501,10 +532,11 @@ class Evidence:
         return replace(plain.at(target_prevalence), squares=of_pos**2 * pos + of_neg**2 * neg)
 
     def variance_of_sum(self, of_positive: Any, of_negative: Any) -> float:
-        """Return the variance of Σ w·term over rows; `of_positive` and `of_negative` are the terms at each probability.
+        """Return the variance of the sum Σ w·t over rows with weights w and terms t.
 
-        Terms must be centred. For independent rows the variance is Σ w²·term². For G groups it is computed from the
-        sums of groups, with the small-sample factor G/(G − 1). It is NaN for one group.
+        `of_positive` and `of_negative` have the term of a positive and of a negative at each probability. The terms
+        must have the mean 0. For independent rows, the variance is Σ w²·t². For G groups, it is computed from the sums
+        within groups, with the small-sample factor G/(G − 1). It is NaN for a single group.
         """
         size = len(self.counts)
         of_positive = np.broadcast_to(np.asarray(of_positive, dtype=np.float64), size)
@@ -512,11 +544,11 @@ class Evidence:
         return self.covariance_of_sums(of_positive[None], of_negative[None])[0].item()
 
     def covariance_of_sums(self, of_positive: Array, of_negative: Array) -> tuple[Array, float]:
-        """Return the covariance matrix of m sums Σ w·term over rows, and the degrees of freedom of the variances.
+        """Return the covariance matrix of m sums Σ w·t over rows, and degrees of freedom.
 
-        `of_positive` and `of_negative` (m × k) contain the terms of each sum at each of k probabilities. The least
-        precise variance determines the degrees of freedom: the size of a normal sample with an equally precise
-        variance.
+        `of_positive` and `of_negative` are arrays of m × k. They have the terms t of each sum for a positive and for a
+        negative, at each of k probabilities. For each variance, the degrees of freedom are the size of a normal sample
+        that estimates a variance with the same precision. The smallest value is returned.
         """
         if self.rows is None:
             if self.squares is None:  # w = 1, so that counts are sums of w²
@@ -535,7 +567,7 @@ class Evidence:
         return stratum.covariance, min(map(stratum.informative_units, stratum.moves.T))
 
     def counts_at(self, target_prevalence: float | None) -> ThresholdCounts:
-        """Return the outcomes reweighted to a prevalence of `target_prevalence`, keeping the number of rows."""
+        """Return the counts with classes reweighted to the target prevalence; the number of rows does not change."""
         if target_prevalence is None:
             return self.counts
         moved = self.plain.at(target_prevalence)
@@ -558,23 +590,23 @@ def evidence(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Evidence:
-    """Return the evidence of labels and probabilities, counts, or one model of Predictions.
+    """Convert labels and probabilities, counts, or the predictions of one model to Evidence.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters. A
-        weight belongs to one row that represents this number of cases; ThresholdCounts count rows.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        A weight is a sampling weight of one row. Counts in ThresholdCounts are numbers of rows.
     groups : array of n labels, optional
-        Group of each row, such as its patient. Rows of a group are not treated as independent.
+        Group of each row, such as the patient. Rows of the same group are treated as dependent.
     probabilities : bool
-        If True, scores must be probabilities.
+        If True, raise a ScoreError for scores that are not probabilities.
 
     Raises
     ------
     ScoreError
-        If a score is not a probability.
+        If `probabilities` is True and a score is not a probability.
     """
     data = y_true
     if not isinstance(data, Sample):
@@ -591,7 +623,7 @@ def evidence(
 
 
 def _evidence_of_rows(rows: Predictions, group: NDArray[np.intp] | None, counts: ThresholdCounts) -> Evidence:
-    """Return the evidence of the rows of one model, given the group of each row and the counts of all rows."""
+    """Return the Evidence for the predictions of one model, given the group of each row and the counts of all rows."""
     (score,) = rows.scores.values()
     weight, weighting = rows.sample_weight, rows.weighting
     # Rows of weight 0 are no level of the counts.
@@ -633,13 +665,18 @@ Strategy = Literal["uniform", "quantile", "distinct"]
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Outcomes gathered in bins ``[edge, next edge)``, the last one closed; an empty bin has counts of 0.
+    """Outcomes grouped into bins of the score.
+
+    Each bin contains its lower edge. Only the last bin also contains its upper edge.
 
     Attributes
     ----------
+    outcomes : Outcomes
+        Distinct probabilities with numbers of positives and negatives.
     edges : array of b + 1
+        Edges of the b bins.
     first : array of b
-        The first level in each bin or, if it is empty, in the next non-empty one.
+        Index of the first level in each bin. For an empty bin, it is the index for the next non-empty bin.
     """
 
     outcomes: Outcomes
@@ -667,16 +704,16 @@ class Bins:
 
     @property
     def x(self) -> Array:
-        """Mean probability of each bin; NaN in an empty one."""
+        """Mean probability in each bin; NaN for an empty bin."""
         return _ratio(sums_by_bin(self.outcomes.expected, self.first), self.total)
 
     @property
     def share(self) -> Array:
-        """Share of positives of each bin; NaN in an empty one."""
+        """Share of positives in each bin; NaN for an empty bin."""
         return _ratio(self.pos, self.total)
 
     def of(self, sample: Outcomes) -> "Bins":
-        """Return bins with the same edges for other outcomes at the same levels."""
+        """Return the same bins for other outcomes with the same distinct probabilities."""
         return Bins(sample, self.edges, self.first)
 
     def filled(self) -> tuple[Array, Array, Array]:
@@ -685,7 +722,10 @@ class Bins:
         return self.total[used], self.x[used], self.share[used]
 
     def values(self, pos: Array) -> Array:
-        """Return the share of positives in each bin for positives at each level; each matrix row is one sample."""
+        """Return the share of positives in each bin, given the number of positives at each level.
+
+        Each row of a matrix is one sample.
+        """
         return _ratio(sums_by_bin(pos, self.first), self.total)
 
 
@@ -695,7 +735,7 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
 
 
 def sums_by_bin(column: Array, first: Array) -> Array:
-    """Sum the levels of each bin, along the last axis."""
+    """Return the sum of `column` over the levels of each bin, along the last axis."""
     # reduceat gives an empty range its first element, so that empty bins are left at 0.
     filled = np.flatnonzero(np.diff(first, append=column.shape[-1]) > 0)
     sums = np.zeros((*column.shape[:-1], first.size))
@@ -704,7 +744,7 @@ def sums_by_bin(column: Array, first: Array) -> Array:
 
 
 def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", edges: Any = None) -> Bins:
-    """Group outcomes into bins; see `rocscope.calibration_curve` for the options."""
+    """Group outcomes into bins; for the arguments see `rocscope.calibration_curve`."""
     score = sample.score
     if edges is not None:
         borders = _given_edges(edges, score)
@@ -722,9 +762,9 @@ def binned(sample: Outcomes, *, bins: int = 10, strategy: Strategy = "uniform", 
 
 
 def _equal_edges(bins: int, dtype: DTypeLike = np.float64) -> Array:
-    """Return the edges of bins of equal width, as the floats nearest to exact fractions (.3, not .1 + .2).
+    """Return the edges of bins of equal width on [0, 1], without accumulated rounding errors.
 
-    Edges have the precision of the scores, so the score .3 as float32 equals the edge .3.
+    Edges have the data type of the scores, so a float32 score of 0.3 equals the edge 0.3.
 
     Examples
     --------
@@ -740,13 +780,13 @@ def _given_edges(edges: Any, score: Array) -> Array:
     if borders.size < 2 or not (np.diff(borders) > 0).all():
         raise InputError("edges", expected="at least two increasing numbers", got=repr(borders.tolist()))
     if borders[0] > score[0] or borders[-1] < score[-1]:
-        expected = f"to cover all scores, {score[0]:g} to {score[-1]:g}"
-        raise InputError("edges", expected=expected, got=f"{borders[0]:g} to {borders[-1]:g}")
+        expected = f"a range that contains all scores ({score[0]:g} to {score[-1]:g})"
+        raise InputError("edges", expected=expected, got=f"the range {borders[0]:g} to {borders[-1]:g}")
     return borders
 
 
 class Rug(NamedTuple):
-    """Non-empty cells of equal width on [0, 1]: midpoints, and the positives and negatives in each."""
+    """Histogram of the scores in narrow cells: midpoint, positives and negatives of each non-empty cell."""
 
     x: Array
     pos: Array
@@ -754,14 +794,14 @@ class Rug(NamedTuple):
 
 
 def rug(counts: ThresholdCounts, cells: int = 200) -> Rug:
-    """Count the positives and negatives in narrow cells of the score.
+    """Count the positives and negatives in narrow cells of equal width on [0, 1].
 
     Parameters
     ----------
     counts : ThresholdCounts
-        Bins of the probabilities.
+        Numbers of positives and negatives at each probability.
     cells : int
-        Bins of equal width, ``[low, high)``, the last one closed.
+        Number of cells. Each cell contains its lower edge, and only the last cell also contains its upper edge.
 
     References
     ----------

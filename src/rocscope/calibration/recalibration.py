@@ -1,12 +1,12 @@
-"""Recalibration: maps from scores to probabilities, which can be cross-fitted and saved as JSON.
+"""Recalibrators, which convert scores to calibrated probabilities. They can be cross-fitted and saved as JSON.
 
-- Logistic maps: Platt's sigmoid; beta calibration, temperature scaling and the shift of the log-odds, which are linear
-  in functions of the probability with slopes that are not negative.
-- Shares of positives: isotonic regression, a logistic spline, histogram binning and Venn–Abers prediction.
+- Logistic methods: Platt's sigmoid, beta calibration, temperature scaling and a shift of the log-odds. Except for
+  Platt's sigmoid, the log-odds are a linear function with non-negative slopes.
+- Other methods: isotonic regression, a logistic spline, histogram binning and Venn–Abers prediction.
 
-`Recalibrator` is the base class, with scikit-learn's interface, the adjustment to another prevalence, and the file
-format. A subclass names its fitted attributes in `_state` and implements `_fit`, `_map` and `_restore`. `recalibrate`
-fits one recalibrator per model with cross-fitting.
+`Recalibrator` is the base class. It has scikit-learn's interface, and methods to adjust the prevalence and to save the
+recalibrator. A subclass lists its fitted attributes in `_state` and implements `_fit`, `_map` and `_restore`.
+`recalibrate` fits one recalibrator per model with cross-fitting.
 """
 
 import math
@@ -47,55 +47,60 @@ _LARGEST_SHIFT = 2000.0
 
 @held_to_contract
 class Recalibrator(BaseEstimator):
-    """A map from scores to probabilities with scikit-learn's interface, for one-dimensional scores.
+    """Base class of recalibrators, which convert one-dimensional scores to probabilities.
 
     Attributes
     ----------
     prevalence_ : float
-        Share of positives among the rows of the fit.
+        Share of positives in the training rows.
     shift_ : float
-        Constant added to the log-odds for another prevalence, set by `adjust_to`; otherwise 0.
+        Constant that is added to the log-odds. `adjust_to` sets it for another prevalence; otherwise it is 0.
     """
 
     method: ClassVar[str]
     is_strict: ClassVar[bool] = False
-    """True if distinct scores have distinct probabilities, so that ROC curves and lift charts do not change."""
+    """True if distinct scores always have distinct probabilities. ROC curves and lift charts then do not change."""
 
     _state: ClassVar[tuple[str, ...]]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's name)
-        """Fit to scores of shape (n,) or (n, 1) and labels 0/1, -1/1 or False/True.
+        """Fit the recalibrator to scores X of shape (n,) or (n, 1) and labels y (0/1, -1/1 or False/True).
 
         Raises
         ------
-        ShapeError, LabelError, ScoreError, WeightError, OneClassError
-            If the columns have different lengths or invalid values, or if one class is missing.
+        ShapeError
+            If the arrays have different lengths.
+        LabelError, ScoreError, WeightError
+            If a label, a score or a weight is invalid.
+        OneClassError
+            If one class is missing.
         """
         return self.fit_counts(ThresholdCounts.from_scores(y, X, sample_weight=sample_weight))
 
     def fit_counts(self, counts: ThresholdCounts) -> Self:
-        """Fit to counts, which are equivalent to labels and scores."""
+        """Fit the recalibrator to the numbers of positives and negatives at each score."""
         counts.require_both_classes("recalibration")
         self._fit(counts)
         self.prevalence_, self.shift_ = counts.prevalence, 0.0
         return self
 
     def predict(self, X: Any) -> Array:  # noqa: N803
-        """Return the probability of each score."""
+        """Return the calibrated probability for each score."""
         return self._shifted(self._map(self._scores(X)))
 
     def predict_proba(self, X: Any) -> Array:  # noqa: N803
-        """Return the probabilities of both classes. The second column is the positive class."""
+        """Return an array of n × 2 with the probabilities of the negative class and of the positive class."""
         positive = self.predict(X)
         return np.column_stack([1 - positive, positive])
 
     def adjust_to(self, target_prevalence: float) -> Self:
-        """Return a copy adjusted to another prevalence.
+        """Return a copy of the recalibrator whose probabilities are adjusted to another prevalence.
 
         Notes
         -----
-        The odds are multiplied by the ratio of the odds of both prevalences (Saerens, Latinne & Decaestecker 2002).
-        This is correct if the distribution of scores within each class is unchanged.
+        The odds of each probability are multiplied by the odds of the target prevalence, divided by the odds of the
+        training prevalence (Saerens, Latinne & Decaestecker 2002). This is correct if the distribution of the scores
+        within each class does not change.
 
         Examples
         --------
@@ -113,30 +118,32 @@ class Recalibrator(BaseEstimator):
         return other
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the full state of the recalibrator, safe for JSON."""
+        """Return the method, the parameters and the fitted state as a dict for JSON."""
         self._require_fit()
         state = {name: np.asarray(getattr(self, name)).tolist() for name in ("prevalence_", "shift_", *self._state)}
         return {"method": self.method, "parameters": self.get_params(), "state": state}
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Save the recalibrator as JSON; load it with `rocscope.calibration.load_recalibrator`.
+        """Save the recalibrator as a JSON file. Load it with `rocscope.calibration.load_recalibrator`.
+
+        If `force` is True, an existing file is overwritten.
 
         Raises
         ------
         InputError
-            If the file cannot be written, or if it exists and `force` is False.
+            If the file cannot be written. If the file exists and `force` is False.
         """
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
     def restore(self, state: Fields) -> Self:
-        """Restore a fitted state, which `to_dict` returns under "state"."""
+        """Set the fitted attributes from the entry "state" of the result of `to_dict`."""
         self.prevalence_ = state.number("prevalence_", _LEAST_PREVALENCE, _MOST_PREVALENCE)
         self.shift_ = state.number("shift_", -_LARGEST_SHIFT, _LARGEST_SHIFT)
         self._restore(state)
         return self
 
     def _restore(self, state: Fields) -> None:
-        """Restore the attributes named in `_state`, after checking that they give valid probabilities."""
+        """Check and set the fitted attributes that are listed in `_state`."""
         raise NotImplementedError
 
     def _fit(self, counts: ThresholdCounts) -> None:
@@ -157,7 +164,7 @@ class Recalibrator(BaseEstimator):
 
     def _require_fit(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit with scores and labels first")
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; first call fit with scores and labels")
 
 
 # Logistic maps
@@ -167,7 +174,7 @@ _CLIP = float(np.finfo(np.float64).eps)  # distance from 0 and 1 at which the lo
 
 
 class _LogLinearRecalibrator(Recalibrator):
-    """Log-odds of the form intercept + slopes · columns(score) + offset(score), with non-negative slopes."""
+    """Base class for log-odds of the form intercept + slopes · columns(score) + offset(score), with slopes ≥ 0."""
 
     is_strict: ClassVar[bool] = True
     has_intercept: ClassVar[bool] = True
@@ -186,14 +193,18 @@ class _LogLinearRecalibrator(Recalibrator):
         sample = outcomes(counts)
         if self._columns(sample.score) and _is_separated(sample):
             raise InputError(
-                f"{self.method} recalibration: the scores separate the classes",
-                expected="some overlap",
-                hint="use method='platt', whose targets are smoothed, or 'isotonic'",
+                f"{self.method} recalibration",
+                expected="classes with overlapping scores",
+                got="scores that separate the classes",
+                hint="use method='platt' or 'isotonic'",
             )
         self.slopes_, self.intercept_ = self._best(sample)
 
     def _best(self, sample: Outcomes) -> tuple[Array, float]:
-        """Fit every subset of slopes, the others being 0, and return the most likely fit without negative slopes."""
+        """Return the slopes and the intercept with the largest likelihood among those with non-negative slopes.
+
+        Each subset of slopes is fitted, and the slopes outside the subset are 0.
+        """
         columns, offset = self._columns(sample.score), self._offset(sample.score)
         intercept_column = [np.ones_like(sample.score)] if self.has_intercept else []
         best, slopes, intercept = -np.inf, np.zeros(len(columns)), 0.0
@@ -225,12 +236,13 @@ class _LogLinearRecalibrator(Recalibrator):
 
 
 class PlattRecalibrator(Recalibrator):
-    """Platt's sigmoid, 1/(1 + exp(−(intercept + slope·score))), for scores of any range.
+    """Platt scaling: probability 1/(1 + exp(−(intercept + slope·score))), for scores of any range.
 
     Notes
     -----
-    Labels are replaced by (P + 1)/(P + 2) and 1/(N + 2), Platt's correction, so the fit is finite even if the scores
-    separate the classes. A slope below 0 means that lower scores are more positive; it is not changed.
+    For P positives and N negatives, Platt's correction replaces the labels 1 and 0 by (P + 1)/(P + 2) and 1/(N + 2).
+    The fit is therefore finite even if the scores separate the classes. The slope may be negative. Lower scores then
+    have higher probabilities.
 
     References
     ----------
@@ -272,14 +284,15 @@ class PlattRecalibrator(Recalibrator):
 
 
 class BetaRecalibrator(_LogLinearRecalibrator):
-    """Beta calibration: log-odds a·log p − b·log(1 − p) + c with a, b ≥ 0, for probabilities.
+    """Beta calibration: the log-odds are a·log p − b·log(1 − p) + c with a, b ≥ 0, for scores p that are probabilities.
 
-    This form is exact if the scores of each class have a beta distribution. For a = b it is Platt's sigmoid of the
-    log-odds. For a = b = 1 and c = 0 it is the identity, so calibrated probabilities can remain unchanged.
+    This form is exact if the scores of each class have a beta distribution. With a = b, it is Platt scaling of the
+    log-odds. With a = b = 1 and c = 0, it does not change the probabilities.
 
     Notes
     -----
-    `slopes_` contains a and b, and `intercept_` is c. Probabilities of 0 and 1 are moved inside by 2·10⁻¹⁶.
+    The attribute `slopes_` contains a and b, and `intercept_` is c. Probabilities of 0 and 1 are changed by 2·10⁻¹⁶,
+    because their logarithms must be finite.
 
     References
     ----------
@@ -301,11 +314,14 @@ class BetaRecalibrator(_LogLinearRecalibrator):
 
 
 class TemperatureRecalibrator(_LogLinearRecalibrator):
-    """Temperature scaling: log-odds divided by a temperature T, for over- or under-confident probabilities.
+    """Temperature scaling: the log-odds are divided by a temperature T > 0.
+
+    Use it for probabilities that are too close to 0 and 1, or too far from them.
 
     Notes
     -----
-    `slopes_` contains 1/T, which is 0 if lower scores are more positive. A probability of 1/2 does not change.
+    The attribute `slopes_` contains 1/T. It is 0 if positives have lower scores than negatives on average. A
+    probability of 1/2 does not change.
 
     References
     ----------
@@ -326,9 +342,10 @@ class TemperatureRecalibrator(_LogLinearRecalibrator):
 
 
 class ShiftRecalibrator(_LogLinearRecalibrator):
-    """Shift of the log-odds by a constant, so that the expected number of events equals the observed number.
+    """Recalibration in the large: a constant is added to the log-odds.
 
-    This is recalibration in the large. Use it if only the prevalence has changed.
+    After the shift, the expected number of positives equals the observed number. Use this method if nothing but the
+    prevalence has changed.
 
     Examples
     --------
@@ -347,13 +364,13 @@ class ShiftRecalibrator(_LogLinearRecalibrator):
 
 
 def _subsets(size: int) -> Iterator[tuple[int, ...]]:
-    """Yield all subsets of a number of slopes, larger subsets first."""
+    """Yield all subsets of the numbers 0 to size − 1, larger subsets first."""
     for free in range(size, -1, -1):
         yield from combinations(range(size), free)
 
 
 def _is_separated(sample: Outcomes) -> bool:
-    """Return True if no negative has a higher score than any positive, and not all scores are equal."""
+    """Return True if every positive has at least the score of every negative, and the scores are not all equal."""
     lowest, highest = np.flatnonzero(sample.pos)[0], np.flatnonzero(sample.neg)[-1]
     return bool(lowest >= highest and sample.score.size > 1)
 
@@ -362,12 +379,12 @@ def _is_separated(sample: Outcomes) -> bool:
 
 
 class IsotonicRecalibrator(Recalibrator):
-    """Isotonic regression (PAV), the best non-decreasing function, for scores of any range.
+    """Isotonic regression (PAV): the best-fitting non-decreasing function, for scores of any range.
 
     Notes
     -----
-    The function is constant within a block of scores and linear between blocks, as in scikit-learn. On the rows of the
-    fit, the ROC curve of the probabilities is the convex hull of the ROC curve of the scores.
+    The fitted function is constant within blocks of neighbouring scores and linear between blocks, as in scikit-learn.
+    On the training rows, the ROC curve of the probabilities is the convex hull of the ROC curve of the scores.
 
     References
     ----------
@@ -399,18 +416,20 @@ class IsotonicRecalibrator(Recalibrator):
 
 
 class SplineRecalibrator(Recalibrator):
-    """Logistic regression on a restricted cubic spline of the score, or of its log-odds if all are probabilities.
+    """Logistic regression on a restricted cubic spline of the score.
+
+    If all scores are probabilities, the spline is a function of their log-odds.
 
     Parameters
     ----------
     knots : int
-        Number of knots, from 3 to 7, placed at Harrell's quantiles of the scores. The log-odds are linear outside the
-        outer knots.
+        Number of knots, from 3 to 7. The knots are at Harrell's quantiles of the scores. The log-odds are linear
+        outside the outer knots.
 
     Notes
     -----
-    Sums of the probabilities over other rows are nearly unbiased. Sums of isotonic probabilities are biased, because
-    they correspond to the hull of the ROC curve, which lies above the curve.
+    Sums of the probabilities over new rows are nearly unbiased. Sums of probabilities from isotonic regression are
+    biased, because isotonic regression corresponds to the convex hull of the ROC curve, which lies above the curve.
 
     References
     ----------
@@ -468,16 +487,17 @@ class SplineRecalibrator(Recalibrator):
 
 
 class HistogramRecalibrator(Recalibrator):
-    """Histogram binning: the share of positives in the bin of a score, for scores of any range.
+    """Histogram binning: the probability of a score is the share of positives in its bin, for scores of any range.
 
     Parameters
     ----------
     bins : int
-        Number of bins, with about the same number of rows each. Ties are not split, so there may be fewer bins.
+        Number of bins, which have about equal numbers of rows. Tied scores are in the same bin, so there may be fewer
+        bins.
 
     Notes
     -----
-    The shares need not increase with the score, so the ranking can change.
+    The share of positives may decrease from one bin to the next. The order of the cases can therefore change.
 
     References
     ----------
@@ -512,14 +532,14 @@ class HistogramRecalibrator(Recalibrator):
 
 
 class VennAbersRecalibrator(Recalibrator):
-    """Venn–Abers prediction: two probabilities, one of which is calibrated for any distribution.
+    """Venn–Abers prediction: isotonic regression that gives two probabilities, p0 and p1, for each score.
 
     Notes
     -----
-    A new row is added to the isotonic regression once as a negative, which gives the probability p0, and once as a
-    positive, which gives p1. The probability that belongs to the true label is perfectly calibrated for exchangeable
-    rows. `predict_interval` returns both. `predict` returns p1/(1 − p0 + p1), which has the smallest regret in log
-    loss.
+    A new row is added to the training rows of an isotonic regression twice. As a negative, it gets the probability p0.
+    As a positive, it gets the probability p1. If rows are exchangeable, the probability for the true label is perfectly
+    calibrated. The method `predict_interval` returns p0 and p1. The method `predict` returns p1/(1 − p0 + p1), which
+    minimises the regret in log loss.
 
     References
     ----------
@@ -560,7 +580,7 @@ class VennAbersRecalibrator(Recalibrator):
             state.refuse("low_", "probabilities that are not above those of high_")
 
     def predict_interval(self, X: Any) -> tuple[Array, Array]:  # noqa: N803
-        """Return p0 and p1 of each score: the probability if it is added as a negative, and as a positive."""
+        """Return the probabilities p0 and p1 for each score, as two arrays."""
         low, high = self._pair(self._scores(X))
         return self._shifted(low), self._shifted(high)
 
@@ -590,22 +610,23 @@ RECALIBRATORS: dict[str, type[Recalibrator]] = {
     "histogram": HistogramRecalibrator,
     "venn-abers": VennAbersRecalibrator,
 }
-"""All recalibrators by method name."""
+"""Class of the recalibrator for each method name."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recalibrated(Result):
-    """Recalibrated probabilities, and the recalibrators to apply to new rows.
+    """Recalibrated probabilities, and recalibrators for new data.
 
     Attributes
     ----------
     predictions : Predictions
-        Same rows and models as the input, with probabilities in place of scores.
-    recalibrators : dict of Recalibrator
-        Recalibrator of each model, fitted to all rows. Use it for new rows.
+        Input predictions in which the scores are replaced by recalibrated probabilities.
+    recalibrators : dict from model name to Recalibrator
+        Recalibrator of each model, fitted to all rows. Use it for new data.
     method : str
+        Recalibration method.
     out_of_sample : bool
-        True if the probability of each row is from a recalibrator fitted to the other folds.
+        True if the recalibrator of each row was fitted to other folds. False if it was fitted to the same rows.
     """
 
     _content = ("method", "note", "recalibrators")
@@ -617,10 +638,10 @@ class Recalibrated(Result):
 
     @property
     def note(self) -> str:
-        """Caveat for an evaluation of these probabilities."""
+        """Note on the use of these probabilities in an evaluation."""
         if self.out_of_sample:
-            return "the probability of each row is from a fit to the other folds"
-        return "fitted and applied to the same rows: calibration looks better than on new rows"
+            return "the recalibrator of each row was fitted to the other folds"
+        return "the recalibrator was fitted to the same rows, so calibration looks better than on new rows"
 
     def __repr__(self) -> str:
         where = "out of sample" if self.out_of_sample else "fitted and applied to the same rows"
@@ -629,7 +650,7 @@ class Recalibrated(Result):
 
 @contract
 def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
-    """Return an unfitted recalibrator: a map from scores to probabilities.
+    """Return an unfitted recalibrator, which converts scores to calibrated probabilities.
 
     Parameters
     ----------
@@ -641,12 +662,13 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     Returns
     -------
     Recalibrator
-        Has scikit-learn's interface for one-dimensional scores, and the methods `adjust_to` and `save`.
+        Recalibrator with scikit-learn's interface (`fit`, `predict_proba`) for one-dimensional scores. It also has the
+        methods `adjust_to` and `save`.
 
     Raises
     ------
     InputError
-        If the method is unknown, or does not have the parameter.
+        If the method is unknown, or if it has no such parameter.
 
     See Also
     --------
@@ -661,7 +683,9 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     made = RECALIBRATORS[method]()
     unknown = sorted(set(parameters) - set(made.get_params()))
     if unknown:
-        raise InputError(f"{method} recalibration has no parameter {unknown[0]!r}", got=repr(parameters[unknown[0]]))
+        known = check.listing(list(made.get_params()))
+        expected = f"the parameter {known}" if known else "no parameters"
+        raise InputError(f"{method} recalibration", expected=expected, got=f"the parameter {unknown[0]!r}")
     return made.set_params(**parameters)
 
 
@@ -674,13 +698,14 @@ def recalibrate(
     Parameters
     ----------
     predictions : Predictions
+        Scores of one or more models.
     method : {"beta", "platt", "isotonic", "temperature", "shift", "spline", "histogram", "venn-abers"}
-        Recalibration method. "platt", "isotonic", "spline", "histogram" and "venn-abers" accept scores of any range;
-        the others need probabilities.
+        Recalibration method. "beta", "temperature" and "shift" need scores that are probabilities. The other methods
+        accept scores of any range.
     cv : int, "fold", any other `cv` of `rocscope.evaluate`, or None
         Folds of the cross-fitting. An int is a number of stratified folds, which keep groups together. "fold" uses the
-        fold column. Other splits must test each row once. With None, the recalibrator is fitted and applied to the same
-        rows, and the result is marked.
+        fold column of the predictions. With other splits, each row must be in exactly one test fold. With None, each
+        recalibrator is fitted to all rows and applied to the same rows; `Recalibrated.note` then states this.
     random_state : int, Generator, RandomState or None
         Seed of the folds.
     **parameters
@@ -689,13 +714,13 @@ def recalibrate(
     Returns
     -------
     Recalibrated
-        Cross-fitted probabilities of the rows, and the recalibrator fitted to all rows.
+        Predictions with cross-fitted probabilities, and a recalibrator for each model that is fitted to all rows.
 
     Raises
     ------
     InputError
-        If the method or the folds are unknown, or if a case occurs in several repeats, because it could then be in the
-        training and test rows of a fold.
+        If `method` or `cv` is invalid. If a case occurs in several repeats of the predictions, because the case could
+        then be a training row and a test row of the same fold.
     OneClassError
         If one class is missing.
 
@@ -705,9 +730,9 @@ def recalibrate(
 
     Notes
     -----
-    "platt" (with a slope above 0), "beta", "temperature" and "shift" keep the order of scores. Within one fit, the ROC
-    curve, AUC, gain and lift do not change; across folds they change slightly, because the fits differ. With
-    "isotonic", the ROC curve becomes its hull.
+    A single fit of "platt" (with a slope above 0), "beta", "temperature" or "shift" does not change the order of the
+    scores. The ROC curve, AUC, gain and lift then do not change. With cross-fitting they change slightly, because the
+    fits of the folds differ. A single fit of "isotonic" replaces the ROC curve by its convex hull.
 
     Examples
     --------
@@ -740,7 +765,7 @@ def recalibrate(
 def _out_of_fold(
     predictions: Predictions, model: str, splits: Sequence[Split], method: Method, parameters: dict[str, Any]
 ) -> Array:
-    """Return the probability of each row from a fit to the other folds."""
+    """Return the probability of each row, from a recalibrator that was fitted to the other folds."""
     result = np.empty(len(predictions))
     for split in splits:
         training = np.zeros(len(predictions), np.bool_)
@@ -755,7 +780,7 @@ def _out_of_fold(
 def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     """Load a recalibrator that was saved by `Recalibrator.save`.
 
-    The file is JSON; no code in it is executed.
+    The file contains only JSON, so loading it cannot execute code.
 
     Parameters
     ----------
@@ -765,6 +790,7 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Recalibrator:
     Returns
     -------
     Recalibrator
+        Fitted recalibrator.
 
     Raises
     ------

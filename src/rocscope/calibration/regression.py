@@ -1,13 +1,14 @@
 """Regressions of outcomes on probabilities: LOESS and restricted cubic splines.
 
-LOESS is local regression with tricube weights, as in R's ``lowess`` and ``loess``. A fit is linear in the labels, so
-that `LoessFit` is a matrix: other labels of the same rows cost one matrix product.
+LOESS is local regression with tricube weights, as in R's ``lowess`` and ``loess``. The fitted curve is a linear
+function of the labels. `LoessFit` contains the matrix of this function, so other labels for the same probabilities need
+only one matrix product.
 
-`SplineFit` is a smooth calibration curve within 0 and 1: logistic regression on a spline of the logit. `fit_many` fits
-many samples of labels at once.
+`SplineFit` is logistic regression on a spline of the logit. It gives a smooth calibration curve between 0 and 1.
+`fit_many` fits many samples of labels at once.
 
-Above a few thousand distinct probabilities, neighbouring rows are grouped for a fit; the curves then differ by less
-than a figure shows.
+If there are more than a few thousand distinct probabilities, neighbouring probabilities are grouped. The effect on the
+curve is too small to see in a plot.
 """
 
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from rocscope.inference.proportions import normal_quantile
 Degree = Literal[1, 2]
 
 DEFAULT_SPAN: dict[int, float] = {1: 2 / 3, 2: 0.75}
-"""Share of the rows in a window, by degree: the defaults of R's lowess and loess."""
+"""Default share of the rows in a window for each degree, as in R's lowess (degree 1) and loess (degree 2)."""
 
 _MOST_LEVELS = 4096  # levels above which neighbours are grouped
 _NEAR = 0.01  # `delta` of R's lowess, as a share of the range
@@ -50,17 +51,19 @@ _REGULAR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class LoessFit:
-    """A local regression as a linear operator on the labels.
+    """Local regression as a linear function of the labels.
 
     Attributes
     ----------
     outcomes : Outcomes
+        Distinct probabilities ("levels") with numbers of positives and negatives.
     knots : array of v
-        Points of the fit.
-    operator : array of v, or 2v, rows and a column a level
-        Maps positives at each level to fitted values at the knots and, for cubics between them, to slopes there.
+        Probabilities at which local polynomials are fitted. Between them, the curve is interpolated.
+    operator : array of v × levels or 2v × levels
+        Matrix that multiplies the numbers of positives at the levels. The first v rows give the fitted values at the
+        knots. For cubic interpolation, v more rows give the slopes at the knots.
     x : array
-        Points of evaluation.
+        Probabilities at which the curve is evaluated.
     """
 
     outcomes: Outcomes
@@ -69,11 +72,14 @@ class LoessFit:
     x: Array
 
     def values(self, pos: Array) -> Array:
-        """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
+        """Return the curve at `x`, given the number of positives at each level.
+
+        Each row of a matrix is one sample.
+        """
         return self.at(self.x, pos)
 
     def at_levels(self, pos: Array) -> Array:
-        """Return the curve at the levels of the outcomes."""
+        """Return the curve at the distinct probabilities, given the number of positives at each of them."""
         if self._level_matrix is None:
             return self.at(self.outcomes.score, pos)
         with np.errstate(invalid="ignore"):
@@ -81,12 +87,12 @@ class LoessFit:
 
     @cached_property
     def _level_matrix(self) -> Array | None:
-        """The matrix that maps positives to the curve at the levels, unless it is much larger than the operator."""
+        """Matrix that converts numbers of positives to the curve at the levels; None if it would be too large."""
         is_small = self.outcomes.score.size <= 2 * len(self.operator)
         return self.weights_at(self.outcomes.score).T if is_small else None
 
     def at(self, x: Array, pos: Array) -> Array:
-        """Return the curve at any probabilities."""
+        """Return the curve at the probabilities `x`, given the number of positives at each level."""
         with np.errstate(invalid="ignore"):  # slopes may overflow
             fitted = pos @ self.operator.T
             if fitted.shape == self.knots.shape and self.knots[0] <= x.min() and x.max() <= self.knots[-1]:
@@ -102,14 +108,17 @@ class LoessFit:
             return curve
 
     def weights_at(self, x: Array) -> Array:
-        """Return the matrix that maps positives at each level to the curve at each x."""
+        """Return the matrix that converts the numbers of positives at the levels to the curve at each x."""
         matrix = np.zeros((x.size, self.operator.shape[1]))
         for row, share in zip(*self._interpolation(x), strict=True):
             matrix += share[:, None] * self.operator[row]
         return matrix
 
     def _interpolation(self, x: Array) -> tuple[Array, Array]:
-        """Return the rows of the operator that are combined at each x, and their shares (2 or 4 of each)."""
+        """Return the rows of `operator` and the weights from which the curve at each x is interpolated.
+
+        Linear interpolation uses two rows, and cubic interpolation uses four rows.
+        """
         knot, size = self.knots, self.knots.size
         left = (np.searchsorted(knot, x, side="right") - 1).clip(0, max(size - 2, 0))
         right = np.minimum(left + 1, size - 1)
@@ -126,14 +135,15 @@ class LoessFit:
 
 
 def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
-    """Prepare a smoother whose window at each point contains the share `span` of the rows.
+    """Prepare a local regression in which each window contains the share `span` of the rows.
 
     Notes
     -----
-    Degree 1 is R's ``lowess(iter=0)``, fitted at levels a hundredth of the range apart and on straight lines between
-    them; degree 2 is R's ``loess``, fitted at the borders of the cells of a tree that hold a fifth of a window, with
-    cubics between them. Neighbouring rows are grouped above some 4,000 levels. Robustness iterations are not used: they
-    would treat the rarer class of 0/1 outcomes as outliers.
+    Degree 1 is R's ``lowess(iter=0)``. Lines are fitted at points that are a hundredth of the range apart, with linear
+    interpolation between them. Degree 2 is R's ``loess``. Parabolas are fitted at the borders of cells that contain at
+    most a fifth of the rows of a window, with cubic interpolation between them. If there are more than about 4,000
+    distinct probabilities, neighbouring probabilities are grouped. Robustness iterations are not used, because they
+    would treat the rarer class as outliers.
 
     References
     ----------
@@ -141,7 +151,7 @@ def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
     Grosse 1991, "Computational methods for local regression", Stat. Comput. 1:47–62.
     """
     if not (check.is_number(span) and 0 < span <= 1):
-        raise InputError("span", expected="a share of the rows, above 0 and at most 1", got=check.shown(span))
+        raise InputError("span", expected="a share of the rows above 0 and at most 1", got=check.shown(span))
     if degree not in (1, 2):
         raise InputError("degree", expected="1 (linear) or 2 (quadratic)", got=repr(degree))
     groups = sample.pooled(_MOST_LEVELS, ends=1)
@@ -156,7 +166,10 @@ def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
 
 
 def _lowess_points(score: Array) -> Array:
-    """Return the levels at which lowess fits; between them, within a hundredth of the range, it interpolates."""
+    """Return the indices of the distinct scores at which lowess fits a line.
+
+    Neighbouring points are at most a hundredth of the range apart, if there are such scores.
+    """
     near = _NEAR * np.ptp(score)
     farthest = np.searchsorted(score, score + near, side="right") - 1
     following = np.maximum(farthest, np.arange(1, score.size + 1)).tolist()
@@ -167,7 +180,10 @@ def _lowess_points(score: Array) -> Array:
 
 
 def _cell_borders(sample: Outcomes, span: float) -> Array:
-    """Return the vertices of loess's cells, which are halved until each holds at most a fifth of a window."""
+    """Return the borders of the cells of R's loess.
+
+    A cell is halved as long as it contains more than a fifth of the rows of a window.
+    """
     score, cumulative = sample.score, sample.cumulative
     most = cumulative[-1] * span * _CELL_SHARE
     if sample.is_count:
@@ -192,7 +208,10 @@ def _cell_borders(sample: Outcomes, span: float) -> Array:
 
 
 def _middle(sample: Outcomes, before: float, end: float) -> int | None:
-    """Return the level that halves the rows from `before` to `end` without splitting a tie."""
+    """Return the index of the distinct score that halves the rows from `before` to `end` without splitting ties.
+
+    Return None if the rows cannot be halved.
+    """
     cumulative = sample.cumulative
     middle, rounding = (before + end) / 2, 1e-12 * cumulative[-1]
     if sample.is_count:
@@ -211,7 +230,7 @@ def _middle(sample: Outcomes, before: float, end: float) -> int | None:
 
 
 def _kernel(sample: Outcomes, x: Array, radius: Array) -> Array:
-    """Return tricube weights (1 − (distance/radius)³)³, a row for each x."""
+    """Return a matrix of tricube weights (1 − (distance/radius)³)³, with one row for each x."""
     near = sample.score - x[:, None]
     np.abs(near, out=near)
     with np.errstate(over="ignore"):
@@ -225,15 +244,15 @@ def _kernel(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 
 def _cube(values: Array) -> Array:
-    """Cube by multiplication, which is much faster than powers of arrays."""
+    """Return the cubes of the values; multiplication is much faster than the power operator."""
     return values * values * values
 
 
 def _local_lines(sample: Outcomes, x: Array, radius: Array) -> Array:
-    """Return the matrix that maps positives at each level to values of local lines at each x.
+    """Return the matrix that converts the numbers of positives at the levels to the value of a local line at each x.
 
-    The value of a weighted line at x is Σ kernel·(1 + (score − centre)·(x − centre)/variance)·y, with kernel weights
-    that sum to 1 over rows.
+    The value of a weighted line at x is Σ kernel·(1 + (score − centre)·(x − centre)/variance)·y. The sum of the kernel
+    weights over rows is 1.
     """
     kernel = _kernel(sample, x, radius)
     kernel /= (kernel @ sample.total)[:, None]
@@ -249,7 +268,10 @@ def _local_lines(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 
 def _local_parabolas(sample: Outcomes, x: Array, radius: Array) -> Array:
-    """Return the matrix that maps positives at each level to values, then slopes, of local parabolas."""
+    """Return the matrix that converts the numbers of positives at the levels to local parabolas.
+
+    The first half of the rows gives the values of the parabolas at each x, and the second half gives their slopes.
+    """
     kernel = _kernel(sample, x, radius)
     scale = np.where(radius > 0, radius, 1.0)[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -276,7 +298,10 @@ def _local_parabolas(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 
 def _by_pseudo_inverse(sample: Outcomes, kernel: Array, offset: Array) -> Array:
-    """Return the weights of levels in value and slope (2 × levels) of one parabola, where few scores determine it."""
+    """Return the weights of the levels for the value and for the slope of one local parabola (2 × levels).
+
+    This function is for windows with too few distinct scores to determine a parabola.
+    """
     root = np.sqrt(kernel * sample.total)
     inside = np.flatnonzero(root)
     near = offset[inside]
@@ -289,7 +314,7 @@ def _by_pseudo_inverse(sample: Outcomes, kernel: Array, offset: Array) -> Array:
 
 
 def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:
-    """Return the distance within which each x has the share `span` of the rows."""
+    """Return, for each x, the distance within which the share `span` of all rows lies."""
     score, cumulative = sample.score, sample.cumulative
     wanted = span * cumulative[-1]
     if sample.is_count and (sample.total == np.floor(sample.total)).all():
@@ -297,7 +322,7 @@ def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:
     wanted *= 1 - 1e-12  # rows that suffice exactly must not fail by rounding
 
     def last(first: Array) -> Array:
-        """Return the last levels of windows that begin at given levels and hold enough rows."""
+        """Return the last level of the smallest window that starts at `first` and contains enough rows."""
         return np.searchsorted(cumulative, cumulative[first] - sample.total[first] + wanted)
 
     # A window moves right with its first level. By bisection: the first window whose middle is right of x. The
@@ -324,10 +349,10 @@ _LAST_GAIN = 1e-11  # gain in likelihood per row of the last step: the next one 
 
 
 def fit_many(columns: Array, pos: Array, total: Array, *, start: Array, ridge: float) -> Array:
-    """Return the coefficients for many samples of labels of the same rows, one sample per row.
+    """Fit a logistic regression to each of many samples of labels. Return the coefficients, one row per sample.
 
-    Newton's method on all at once, from a start that is near most; the few that do not converge are fitted one by
-    one.
+    Newton's method runs for all samples at once, from the same start. Samples that do not converge are then fitted one
+    by one.
     """
     beta = np.tile(start, (len(pos), 1))
     size = start.size
@@ -353,7 +378,7 @@ def fit_many(columns: Array, pos: Array, total: Array, *, start: Array, ridge: f
 # Logistic spline
 
 CERTAINTY = 1e-9
-"""Probabilities are clipped to this distance from 0 and 1 where a logit must be finite."""
+"""Probabilities are clipped to this distance from 0 and 1 if their logit must be finite."""
 
 _SPLINE_GROUPS = 2048  # groups of neighbouring probabilities: a few knots need no more
 _SPLINE_POINTS = 256  # points of the drawn curve: more than one in two pixels of a plot
@@ -371,7 +396,17 @@ _KNOTS = {
 
 @dataclass(frozen=True, eq=False)
 class SplineFit:
-    """A logistic spline: evaluation points `x`, and its columns at the levels and at `x`."""
+    """Logistic regression on a restricted cubic spline of the logit.
+
+    Attributes
+    ----------
+    outcomes : Outcomes
+        Distinct probabilities ("levels") with numbers of positives and negatives.
+    x : array
+        Probabilities at which the curve is evaluated.
+    columns, columns_at_x : arrays
+        Columns of the spline at the levels and at `x`; see `spline_columns`.
+    """
 
     outcomes: Outcomes
     x: Array
@@ -379,15 +414,18 @@ class SplineFit:
     columns_at_x: Array
 
     def values(self, pos: Array) -> Array:
-        """Return the curve at `x` for positives at each level; rows of a matrix are separate samples."""
+        """Return the curve at `x`, given the number of positives at each level.
+
+        Each row of a matrix is one sample.
+        """
         start = self._fit.coefficients
         coefficients = fit_many(self.columns, np.atleast_2d(pos), self.outcomes.total, start=start, ridge=self._ridge)
         return np.reshape(expit(coefficients @ self.columns_at_x), (*pos.shape[:-1], -1))
 
     def limits(self, level: float) -> tuple[Array, Array]:
-        """Return Wald limits of the curve at `x` on the log-odds scale.
+        """Return Wald limits of the curve at `x`, computed on the log-odds scale.
 
-        The covariance is a sandwich H⁻¹·V·H⁻¹, so that rows of unequal weight count as their effective number.
+        The covariance of the coefficients is the sandwich H⁻¹·V·H⁻¹, which uses the effective number of rows.
         """
         sample = self.outcomes
         beta = self._fit.coefficients
@@ -413,7 +451,7 @@ class SplineFit:
 
 
 def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
-    """Prepare a restricted cubic spline with `knots` knots at Harrell's quantiles, linear outside the outer two.
+    """Prepare a logistic spline with knots at Harrell's quantiles of the logit.
 
     References
     ----------
@@ -431,7 +469,7 @@ def spline_fit(sample: Outcomes, knots: int) -> SplineFit:
 
 
 def knots_of(sample: Outcomes, levels: Array, knots: int) -> Array:
-    """Return the knots of a spline; none if there are fewer than 3, or no more levels than knots."""
+    """Return the positions of the knots; an empty array if there are too few distinct scores for a spline."""
     if knots not in _KNOTS:
         raise InputError("knots", expected="a whole number from 3 to 7", got=repr(knots))
     knot = np.unique(sample.quantile(levels, _KNOTS[knots]))
@@ -439,16 +477,18 @@ def knots_of(sample: Outcomes, levels: Array, knots: int) -> Array:
 
 
 def clipped_logit(score: Array) -> Array:
-    """Return log-odds, finite at 0 and 1."""
+    """Return the log-odds of probabilities, with finite values for 0 and 1."""
     return logit(score.clip(CERTAINTY, 1 - CERTAINTY))
 
 
 def spline_columns(log_odds: Array, knot: Array, span: Array) -> Array:
-    """Return 1, the logit and the spline columns, given the knots and the lowest and highest level.
+    """Return the columns of a restricted cubic spline at the log-odds x: a constant, x, and the knots.
 
-    With u₊ = max(u, 0), the column of knot tⱼ is
-    (x − tⱼ)₊³ − (x − t₋₂)₊³·(t₋₁ − tⱼ)/(t₋₁ − t₋₂) + (x − t₋₁)₊³·(t₋₂ − tⱼ)/(t₋₁ − t₋₂), over the squared range to
-    the power 3/2.
+    `span` has the lowest and the highest log-odds of the training rows; x is scaled to this range. Let t₋₂ and t₋₁ be
+    the last two knots, and u₊ = max(u, 0). Each knot tⱼ except
+    the last two has a column
+    (x − tⱼ)₊³ − (x − t₋₂)₊³·(t₋₁ − tⱼ)/(t₋₁ − t₋₂) + (x − t₋₁)₊³·(t₋₂ − tⱼ)/(t₋₁ − t₋₂), divided by the cubed distance
+    between the first and the last knot.
     """
     columns = [np.ones_like(log_odds)]
     lowest, highest = span

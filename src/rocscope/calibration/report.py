@@ -1,7 +1,7 @@
-"""Calibration report: all measures with intervals, all tests, and the figures of val.prob.
+"""Calibration report: all calibration measures with intervals, all tests, and the statistics of val.prob.
 
 `calibration_report` computes the measures of `rocscope.calibration.scores` with the intervals of
-`rocscope.calibration.intervals`. `val_prob` computes the figures of Harrell's val.prob in the R package rms, for
+`rocscope.calibration.intervals`. `val_prob` computes the statistics of Harrell's val.prob in the R package rms, for
 comparison with R or with published validations. `plotted_numbers` returns the numbers printed on a calibration plot.
 """
 
@@ -28,14 +28,20 @@ from rocscope.inference.estimate import Estimate
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationReport(Result):
-    """Calibration measures by name, each an Estimate; the tests; and caveats.
+    """Calibration measures with intervals, tests of calibration, and notes.
+
+    ``report["slope"]`` is the estimate of the slope.
 
     Attributes
     ----------
-    estimates : dict of Estimate
-    tests : dict of CalibrationTest
+    estimates : dict from the name of a measure to Estimate
+        Value and confidence interval of each measure.
+    tests : dict from the name of a test to CalibrationTest
+        Results of the tests of calibration.
     notes : tuple of str
+        Limitations of the measures, such as undefined values.
     n : float
+        Number of cases.
     """
 
     _content = ("n", "estimates", "tests", "notes")
@@ -47,7 +53,7 @@ class CalibrationReport(Result):
 
     def __getitem__(self, name: str) -> Estimate:
         if name not in self.estimates:
-            raise ColumnError("number", expected=check.one_of(str(name), list(self.estimates)), got=repr(name))
+            raise ColumnError("measure", expected=check.one_of(str(name), list(self.estimates)), got=repr(name))
         return self.estimates[name]
 
     def __repr__(self) -> str:
@@ -75,31 +81,32 @@ def calibration_report(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationReport:
-    """Compute all calibration statistics with intervals, and the tests of calibration.
+    """Compute all calibration measures with confidence intervals, and tests of calibration.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
     bins : int
         Number of bins for ECE, MCE and Murphy's decomposition.
     level : float
-        Confidence level.
+        Confidence level of the intervals.
     draws : int
-        Number of simulated samples of labels for the test of miscalibration. With 0, the test and the intervals of
-        distances are omitted.
+        Number of simulated samples of labels for the miscalibration test. With 0, the report has no miscalibration test
+        and no intervals of distances.
     random_state : int, Generator, RandomState or None
         Seed of the simulation.
     target_prevalence : float, optional
-        Share of positives where the model will be used; by default the share in the sample.
+        Prevalence in the population where the model will be used. By default, the prevalence of the sample.
     groups : array of n labels, optional
-        Group of each row, such as its patient. Rows of a group are not treated as independent.
+        Group of each row, such as the patient. Rows of the same group are treated as dependent.
 
     Returns
     -------
     CalibrationReport
-        Undefined measures are NaN. If a measure has no interval, its `method` states why.
+        Measures, tests and notes. Undefined measures are NaN. If a measure has no interval, its `method` states the
+        reason.
 
     Raises
     ------
@@ -112,14 +119,17 @@ def calibration_report(
 
     Notes
     -----
-    Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 even for calibrated models, by chance. Their
-    intervals therefore invert tests, with labels drawn from curves of known distance. The interval of miscalibration
-    contains 0 exactly if its test does not reject. With estimated weights, such as for censoring, these intervals are
-    not reliable, and the test is omitted. Other measures have closed forms: Wilson's interval for observed over
-    expected, Wald's with the larger of model-based and sandwich variances for slope and intercepts, and influence
-    functions for scores. The guide on calibration has the coverage in simulations.
+    Distances (miscalibration, ICI, E50, E90, Emax, ECE, MCE) are above 0 even for calibrated models, because of
+    sampling error. Their intervals are therefore computed by test inversion, with labels simulated from curves whose
+    distance is known. The interval of the miscalibration contains 0 if and only if the miscalibration test does not
+    reject. With estimated weights, such as weights for censoring, the intervals of distances are not reliable, and the
+    miscalibration test is omitted.
 
-    Bias-corrected ECE, smooth ECE, and the parts of decompositions other than miscalibration have no interval.
+    All other intervals have closed forms. Observed over expected has Wilson's interval. The slope and the intercepts
+    have Wald's interval with the larger of two variances, model-based and sandwich. Scores have intervals from
+    influence functions. The guide on calibration reports the coverage of the intervals in simulations.
+
+    The debiased ECE, the smooth ECE, discrimination and uncertainty have no interval.
 
     Examples
     --------
@@ -152,7 +162,7 @@ def calibration_report(
 def _without_interval(
     forms: intervals.ClosedForms, bins: int, spiegelhalter: scores.CalibrationTest
 ) -> dict[str, Estimate]:
-    """Return the measures that are shown without an interval."""
+    """Return the measures that have no interval."""
     sample = forms.sample
     with_effective_rows = forms.evidence.outcomes_at(forms.shift.target)
     brier = scores.decompose(sample)
@@ -175,13 +185,13 @@ def _without_interval(
 
 
 def _notes(forms: intervals.ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
-    notes = [f"ECE, MCE and Murphy's parts depend on the bins ({bins})"]
+    notes = [f"ECE, MCE and Murphy's decomposition depend on the number of bins ({bins})"]
     if not 0 < forms.sample.prevalence < 1:
         notes.append("one class only: intercept and slope are undefined")
     elif isnan(values["slope"].low):
-        notes.append(f"slope or intercept do not exist: {values['slope'].method.removeprefix('no interval: ')}")
+        notes.append(f"slope or intercept is undefined: {values['slope'].method.removeprefix('no interval: ')}")
     if np.isinf(values["log_loss"].value):
-        notes.append("log loss is infinite: an event occurred that had the probability 0")
+        notes.append("log loss is infinite: an observed outcome had the probability 0")
     return tuple(notes)
 
 
@@ -189,7 +199,7 @@ PLOTTED_NUMBERS = ("observed_over_expected", "intercept", "slope", "ici", "ece",
 
 
 def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = None) -> dict[str, float]:
-    """Return the numbers printed on a calibration plot, as in the report, without intervals."""
+    """Return the measures that are printed on a calibration plot, without intervals."""
     sample = Outcomes.of(counts).at(target_prevalence)
     expected = sample.mean(sample.score)
     cox = sample.recalibration
@@ -205,25 +215,31 @@ def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = N
 
 @dataclass(frozen=True)
 class ValProb(Result):
-    """The statistics that val.prob of R's rms prints.
+    """Statistics of the function val.prob in the R package rms.
 
     Attributes
     ----------
     dxy, c : float
-        Somers' D and the area under the ROC curve.
+        Somers' D, and the area under the ROC curve.
     r2 : float
         Nagelkerke's R² of the probabilities, without recalibration.
-    d, u, q : float
-        Discrimination index D and unreliability index U, both from likelihood-ratio χ² per row, and the quality index
-        Q = D − U.
+    d : float
+        Discrimination index D, from the likelihood-ratio χ² per row.
+    u : float
+        Unreliability index U, from the likelihood-ratio χ² per row.
+    q : float
+        Quality index Q = D − U.
     u_p : float
-        p-value of the hypothesis that the intercept is 0 and the slope is 1, by the likelihood-ratio test. For sampling
-        weights, estimated weights or groups, the p-value is of a score test that allows for them.
-    brier, intercept, slope : float
+        p-value of the hypothesis that the intercept is 0 and the slope is 1. It comes from a likelihood-ratio test. For
+        sampling weights, estimated weights or groups, it comes from a score test instead.
+    brier : float
+        Brier score.
+    intercept, slope : float
+        Intercept and slope of logistic recalibration.
     emax, e90, eavg : float
-        Distances to the LOESS curve: largest, 90th percentile, mean (the ICI).
+        Maximum, 90th percentile and mean of the distances to the LOESS curve. The mean is the ICI.
     s_z, s_p : float
-        Spiegelhalter's test.
+        Statistic and p-value of Spiegelhalter's test.
     """
 
     dxy: float
@@ -247,18 +263,19 @@ class ValProb(Result):
 def val_prob(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> ValProb:
-    """Compute the statistics of rms's val.prob: discrimination, unreliability, quality and calibration.
+    """Compute the same statistics as the function val.prob in the R package rms.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
 
     Returns
     -------
     ValProb
-        Statistics of logistic recalibration are NaN if its fit does not exist (see `cox_calibration`).
+        Measures of discrimination and calibration. If logistic recalibration has no solution, its statistics are NaN;
+        see `cox_calibration`.
 
     Raises
     ------

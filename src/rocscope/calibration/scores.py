@@ -3,11 +3,13 @@
 - Proper scores (Brier, log loss) and their decomposition into miscalibration − discrimination + uncertainty.
 - Distances between probabilities and observed frequencies: calibration errors over bins (ECE, MCE), the smooth ECE,
   and the distances to the LOESS curve (ICI, E50, E90, Emax).
-- The cost of miscalibration: of acting on the probabilities instead of their PAV values, for every cost ratio.
+- The cost of miscalibration: the extra cost of acting on the probabilities instead of recalibrated probabilities.
 - Tests of the hypothesis that a model is calibrated: Spiegelhalter, Hosmer–Lemeshow, CORP miscalibration.
 
-`Distances` computes the distances for many samples of labels at once; `distance_estimates` gives the estimates of one
-sample, with intervals by test inversion (`rocscope.calibration.intervals`).
+PAV (pool adjacent violators) is the algorithm of isotonic regression, which recalibrates the probabilities.
+
+`Distances` computes the distances for many simulated samples of labels at once. `distance_estimates` returns the
+estimates for one sample, with intervals from test inversion (`rocscope.calibration.intervals`).
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +38,7 @@ from rocscope.inference.proportions import normal_quantile
 # Distances of many samples of labels
 
 DRAWS, DRAWS_ALONG = 999, 199
-"""Numbers of simulated samples: at the probabilities for a p-value, and along each curve for interval limits."""
+"""Numbers of simulated samples of labels: for p-values, and for each step in the search of interval limits."""
 
 # Neighbouring rows are grouped above 640 levels, to 250 groups and the 16 levels at each end, which bounds the time of
 # 999 draws whatever the number of rows. The ends stay, as steps of PAV are narrow there.
@@ -50,13 +52,14 @@ _COARSE = 4
 _ROUNDING = 1e-12  # draws, or sums of weights, that differ by less are equal, whatever the order of their sums
 
 INDEX: dict[str, Degree] = {"ici": 1, "ici_quadratic": 2}
-"""Calibration indices by the degree of their LOESS fit."""
+"""Degree of the LOESS fit for each calibration index."""
 
 
 def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outcomes:
-    """Group neighbouring rows if there are more than 640 levels: 250 groups, split at edges of bins, without both ends.
+    """Group neighbouring scores into about 250 groups if there are more than 640 distinct scores.
 
-    If `coarse`, use a quarter of these numbers.
+    The 16 lowest and 16 highest scores are not grouped, and no group crosses the edge of a bin. With `coarse`, all
+    numbers are divided by four.
     """
     size, fewer = sample.score.size, _COARSE if coarse else 1
     if size <= _MOST_LEVELS // fewer:
@@ -68,9 +71,10 @@ def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outco
 
 
 def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> Array:
-    """Return the Brier score minus the PAV fit's Brier score for each sample of labels.
+    """Return the miscalibration for each sample of labels: Brier score minus Brier score of the PAV fit.
 
-    For fitted values f, Σ (p − y)² − Σ (f − y)² = Σ p² − 2·p·y − f² + 2·f·y: the squared labels cancel.
+    For probabilities p, labels y and fitted values f, Σ (p − y)² − Σ (f − y)² = Σ (p² − 2·p·y − f² + 2·f·y). The
+    squared labels cancel.
     """
     shift, score, total = shift or Shift(), sample.score, sample.total
     fitted = shift.of_chance(levels.pav_rows(pos, np.broadcast_to(total, pos.shape)))
@@ -82,7 +86,8 @@ def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> 
 def quantiles(distance: Array, rows: Array, shares: tuple[float, ...], *, is_count: bool = True) -> Array:
     """Return weighted quantiles of distances over rows, interpolated as in R and NumPy (type 7).
 
-    If weights are not numbers of rows, they are the distances at these shares of the total weight.
+    If `is_count` is False, the weights are not numbers of rows. A quantile is then the smallest distance at which the
+    cumulative weight reaches the share.
     """
     if is_count and distance.ndim == 2 and kernels.compiled_pays(distance.size):
         values = np.empty((len(distance), len(shares)))
@@ -120,17 +125,19 @@ _LEVEL_OF_TEST = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """Computes all distances for samples of labels at the probabilities of some outcomes.
+    """Computation of all distances from calibration, for many samples of labels with the same probabilities.
 
     Attributes
     ----------
     sample : Outcomes
+        Probabilities and observed labels.
     shift : Shift
+        Change of the prevalence.
     bins : int
-        Bins of the expected calibration errors.
+        Number of bins for the expected calibration error.
     common : bool
-        If True, omit less common distances: the index with parabolas, the error in bins of equal mass, and the largest
-        distance of bins and of rows.
+        If True, compute only the common distances. This omits the ICI with parabolas, the ECE with bins of equal mass,
+        the MCE and Emax.
     """
 
     sample: Outcomes
@@ -145,7 +152,7 @@ class Distances:
 
     @cached_property
     def _first_levels(self) -> Mapping[str, Array]:
-        """First levels of the non-empty bins of each calibration error."""
+        """Index of the first distinct score in each non-empty bin, for each calibration error."""
         strategies: dict[str, Strategy] = {"ece": "uniform"}
         if not self.common:
             strategies["ece_equal_mass"] = "quantile"
@@ -156,7 +163,10 @@ class Distances:
         return starts
 
     def from_bins(self, excess: Array, rows: Array) -> dict[str, Array]:
-        """Return expected calibration errors, given observed minus expected events at each level."""
+        """Return the calibration errors over bins.
+
+        `excess` is the number of observed minus expected events at each distinct score, and `rows` the number of rows.
+        """
         errors, n = {}, rows.sum(axis=-1)
         for name, first in self._first_levels.items():
             total = np.abs(np.add.reduceat(excess, first, axis=-1))
@@ -167,7 +177,7 @@ class Distances:
         return errors
 
     def from_curve(self, chance: Array, rows: Array, name: str = "ici") -> dict[str, Array]:
-        """Return the distances between probabilities and a curve: mean over rows, quantiles, largest."""
+        """Return the mean, the quantiles and the maximum of the distances between probabilities and a curve."""
         distance = np.abs(chance - self.sample.score)
         values = {name: np.vecdot(distance, rows) / rows.sum(axis=-1)}
         if name == "ici":
@@ -179,7 +189,7 @@ class Distances:
         return values
 
     def of_labels(self, pos: Array) -> dict[str, Array]:
-        """Return all distances except the miscalibration of the Brier score, for samples of labels."""
+        """Return all distances except the Brier miscalibration, for each sample of labels."""
         weighted, rows = self.shift.of_counts(pos, self.sample.total)
         values = self.from_bins(weighted - self.sample.score * rows, rows)
         for name, fit in self._loess.items():
@@ -188,11 +198,11 @@ class Distances:
         return values
 
     def of_labels_with_pav(self, pos: Array) -> dict[str, Array]:
-        """Return all distances for samples of labels."""
+        """Return all distances, including the Brier miscalibration, for each sample of labels."""
         return self.of_labels(pos) | {"miscalibration": miscalibration(self.sample, pos, self.shift)}
 
     def of_chances(self, chance: Array) -> dict[str, Array]:
-        """Return all distances for curves of true probabilities, without noise of labels."""
+        """Return all distances between the scores and the true probabilities, for each assumed curve of the latter."""
         sample = self.sample
         rows = self.shift.of_counts(self.shift.in_sample(chance) * sample.total, sample.total)[1]
         values = self.from_bins((chance - sample.score) * rows, rows)
@@ -202,7 +212,7 @@ class Distances:
         return values | {"miscalibration": squared}
 
     def inverted(self, *, level: float, draws: int, draws_along: int, random_state: Any) -> Inverted:
-        """Return confidence intervals and p-values of all distances, by test inversion."""
+        """Return confidence intervals and p-values of all distances from test inversion."""
         sample, shift = self.sample, self.shift
         pav = shift.of_chance(levels.pav_values(sample))
         # The first direction has all statistics: the others share its draws at calibration.
@@ -217,10 +227,11 @@ class Distances:
             return invert(sample, shift, directions, level=level, draws=draws, draws_along=draws_along, rng=rng)
 
     def _bumps(self, smooth: Array) -> Array | None:
-        """Return the probabilities with some bins moved to their shares, if these differ significantly from LOESS.
+        """Return a curve that differs from calibration only in some bins; None if the LOESS curve fits the bins.
 
-        LOESS spreads a narrow bump over calibrated rows, and PAV cuts it off. In both curves all bins differ a little,
-        although in truth a few differ much. Distances of samples are then larger than along both curves.
+        In these bins, the curve has the observed share of positives. LOESS and PAV smooth a narrow deviation from
+        calibration. Both then show small deviations in all bins instead of a large deviation in a few bins, and
+        distances in samples drawn from them are too small.
         """
         sample = self.sample
         cells = binned(sample, bins=_CELLS_OF_TEST, strategy="quantile")
@@ -274,10 +285,10 @@ def distance_estimates(
     coarse: bool = False,
     random_state: Any = 0,
 ) -> tuple[dict[str, Estimate], float]:
-    """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration.
+    """Return distances from calibration with intervals from test inversion, and the p-value of the miscalibration test.
 
-    With `common`, less common distances are omitted (see `Distances`). With `coarse`, a quarter of the number of groups
-    of neighbouring rows is used.
+    With `common`, only the common distances are computed; see `Distances`. With `coarse`, scores are grouped into fewer
+    groups; see `grouped`.
     """
     sample, level = forms.sample, forms.level
     index = calibration_index(sample)
@@ -331,10 +342,10 @@ _BINS_OF_HALF = 10  # bins of equal size, to see whether half of the rows are of
 
 
 def _lower_median_distance(sample: Outcomes, level: float) -> float:
-    """Return a lower confidence limit of the median distance, computed from bins of equal size.
+    """Return a lower confidence limit of the median distance (E50), computed from bins of equal size.
 
-    LOESS spreads a narrow bump over calibrated rows. The median of its distances is then too large, and tests along
-    smooth curves do not show this. Therefore at least half of the bins must each differ by the limit.
+    LOESS smooths a narrow deviation from calibration, so the median distance to the LOESS curve can be too large. This
+    limit does not use LOESS: in bins with at least half of the rows, the distance must exceed the limit.
     """
     bins = binned(sample, bins=_BINS_OF_HALF, strategy="quantile")
     rows, x, share = bins.filled()
@@ -346,10 +357,10 @@ def _lower_median_distance(sample: Outcomes, level: float) -> float:
 
 
 def _cases_expected(data: Evidence, sample: Outcomes, shares: list[float]) -> list[float]:
-    """Return the expected cases among shares of the rows, starting with the rows of the smallest variance p(1 − p).
+    """Return the number of expected cases in the given shares of rows, taking rows with the smallest p(1 − p) first.
 
-    A quantile of the distances depends on this share of the rows. If these are the rows with the smallest variance, it
-    depends on few outcomes.
+    A quantile of the distances depends on this share of the rows. If these rows have few expected cases, the quantile
+    depends on few outcomes and is unreliable.
     """
     variance = sample.score * (1 - sample.score)
     order = np.argsort(variance, kind="stable")  # fast, as variances of increasing probabilities rise and fall once
@@ -359,7 +370,10 @@ def _cases_expected(data: Evidence, sample: Outcomes, shares: list[float]) -> li
 
 
 def farthest(sample: Outcomes) -> float:
-    """Return the largest possible distance between a probability and the truth. LOESS distances may exceed it."""
+    """Return the largest possible distance between a probability and the true probability.
+
+    Distances to the LOESS curve can be larger, because the curve is not clipped.
+    """
     return float(np.maximum(sample.score, 1 - sample.score).max())
 
 
@@ -377,33 +391,34 @@ def calibration_error(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Compute the expected or maximum calibration error over bins.
+    """Compute the expected calibration error (ECE) or the maximum calibration error (MCE) over bins.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
     norm : {"l1", "l2", "max"}
-        "l1" is the mean distance over rows (ECE), "l2" the root of the mean squared distance, and "max" the largest
-        distance of any bin (MCE).
+        Summary of the distances |mean probability − share of positives| of the bins. "l1" is the mean over rows (ECE),
+        "l2" is the root mean square over rows, and "max" is the largest distance (MCE).
     bins, strategy : see `rocscope.calibration_curve`
-        "uniform" gives the usual ECE, "quantile" the ECE with bins of equal mass.
+        Number and kind of bins. "uniform" gives the usual ECE, and "quantile" gives the ECE with bins of equal mass.
     debiased : bool
-        If True, subtract the expected distance of a calibrated model with bins of this size. The result is at least 0.
+        If True, subtract the bias that a calibrated model has because of sampling error. The result is at least 0.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own by default.
+        Prevalence in the population where the model will be used. By default, the prevalence of the sample.
 
     Returns
     -------
     float
+        Calibration error, from 0 (calibrated) to 1.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
     InputError
-        If an option makes no sense.
+        If `norm`, `bins` or `strategy` is invalid, or ``norm="max"`` is combined with ``debiased=True``.
 
     See Also
     --------
@@ -411,10 +426,12 @@ def calibration_error(
 
     Notes
     -----
-    The error depends on the bins. Without debiasing it is above 0 even for a calibrated model; this bias grows with the
-    number of bins and decreases with the number of rows. Debiasing subtracts ȳ(1 − ȳ)/(n − 1) from the square of each
-    bin for "l2", and the bias of a normal ȳ for "l1", where ȳ is the share of positives in the bin. Bins of one row are
-    unchanged. For weighted rows, n is the effective number (Σw)²/Σw².
+    The error depends on the bins. Without debiasing, it is above 0 even for a calibrated model. This bias increases
+    with the number of bins and decreases with the number of rows.
+
+    Let ȳ be the share of positives in a bin of n rows. For "l2", debiasing subtracts ȳ(1 − ȳ)/(n − 1) from the squared
+    distance of the bin. For "l1", it subtracts the bias that follows from a normal distribution of ȳ. Bins of one row
+    are not corrected. With weights w, n is the effective number of rows (Σw)²/Σw².
 
     References
     ----------
@@ -423,7 +440,8 @@ def calibration_error(
 
     Examples
     --------
-    Two bins of two rows have mean probabilities 0.2 and 0.7, and shares of positives 1/2 and 1:
+    The two bins have mean probabilities 0.2 and 0.7. Their shares of positives are 1/2 and 1, so both distances are
+    0.3:
 
     >>> y, p = [0, 1, 1, 1], [0.1, 0.3, 0.6, 0.8]
     >>> round(calibration_error(y, p, bins=2), 3), round(calibration_error(y, p, bins=2, norm="max"), 3)
@@ -450,7 +468,7 @@ def calibration_error(
 
 
 def _absolute_normal(mean: Array, deviation: Array) -> Array:
-    """Return the expected absolute value of a normal variable."""
+    """Return the expected absolute value of a normal variable with this mean and standard deviation."""
     at = np.divide(mean, deviation, out=np.full_like(mean, np.inf), where=deviation > 0)
     return deviation * np.sqrt(2 / np.pi) * np.exp(-(at**2) / 2) + mean * (1 - 2 * special.ndtr(-at))
 
@@ -465,20 +483,20 @@ def smooth_calibration_error(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Compute the smooth ECE: the mean distance from the diagonal after smoothing with a bandwidth equal to the error.
+    """Compute the smooth expected calibration error (smooth ECE), which needs no bins.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own by default.
+        Prevalence in the population where the model will be used. By default, the prevalence of the sample.
 
     Returns
     -------
     float
-        The smooth ECE, accurate to 10⁻⁴.
+        Smooth ECE, accurate to 10⁻⁴.
 
     Raises
     ------
@@ -487,10 +505,10 @@ def smooth_calibration_error(
 
     Notes
     -----
-    smECE_σ is the integral over [0, 1] of the absolute residuals y − p, smoothed by a Gaussian of width σ that is
-    reflected at 0 and 1. It decreases with σ, and the smooth ECE is the value for which smECE_σ = σ. It needs no bins
-    and no other choices, and is continuous in the probabilities. Up to a constant factor, it equals the distance to the
-    nearest calibrated model.
+    The residuals y − p are smoothed along p by a Gaussian of width σ that is reflected at 0 and 1. smECE_σ is the
+    integral of the absolute smoothed residuals over [0, 1]. It decreases with σ. The smooth ECE is the σ for which
+    smECE_σ = σ. It has no tuning parameters and is continuous in the probabilities. It equals the distance to the
+    nearest calibrated model up to a constant factor.
 
     References
     ----------
@@ -498,7 +516,7 @@ def smooth_calibration_error(
 
     Examples
     --------
-    All rows have the same probability, which is wrong by 0.2:
+    All rows have the probability 0.8, but the share of positives is 0.6:
 
     >>> round(smooth_calibration_error([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8]), 4)
     0.2
@@ -521,9 +539,9 @@ def smooth_calibration_error(
 
 
 def _on_grid(sample: Outcomes, mass: Array) -> Array:
-    """Distribute the mass of each level to the two nearest cells, preserving its mean.
+    """Distribute the mass at each score to the two nearest cells of the grid, without changing the mean position.
 
-    A mass m at the position x between the cells c and c + 1 adds m·(x − c) to cell c + 1 and the remainder to cell c.
+    A mass m at the position x between the cells c and c + 1 adds m·(x − c) to cell c + 1, and m·(c + 1 − x) to cell c.
     """
     cell = np.arange(_CELLS)
     place = (sample.score * _CELLS - 0.5).clip(0, _CELLS - 1)
@@ -535,7 +553,19 @@ def _on_grid(sample: Outcomes, mass: Array) -> Array:
 
 @dataclass(frozen=True)
 class CalibrationIndex(Result):
-    """Distances between probabilities and the LOESS curve: mean over rows, median, 90th percentile, largest."""
+    """Distances between the probabilities and the LOESS calibration curve.
+
+    Attributes
+    ----------
+    ici : float
+        Mean distance over rows (integrated calibration index).
+    e50, e90 : float
+        Median and 90th percentile of the distances over rows.
+    emax : float
+        Largest distance.
+    convention : {"val.prob", "austin"}
+        Settings of the LOESS curve; see `calibration_index`.
+    """
 
     ici: float
     e50: float
@@ -568,19 +598,21 @@ def calibration_index(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
     convention : {"val.prob", "austin"}
-        "val.prob" fits lines in windows of ⅔ of the rows, as Harrell's val.prob (R's lowess without iterations; its
-        Eavg is the ICI). "austin" fits parabolas in windows of ¾ of the rows, as Austin & Steyerberg (R's loess).
+        Settings of the LOESS curve. "val.prob" fits lines in windows of ⅔ of the rows, as Harrell's val.prob does with
+        R's lowess without iterations; the ICI is then called Eavg. "austin" fits parabolas in windows of ¾ of the rows,
+        as Austin & Steyerberg do with R's loess.
     span : float, optional
-        Share of the rows in each window; by default that of the convention.
+        Share of the rows in each window. By default, ⅔ for "val.prob" and ¾ for "austin".
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own by default.
+        Prevalence in the population where the model will be used. By default, the prevalence of the sample.
 
     Returns
     -------
     CalibrationIndex
+        Mean, median, 90th percentile and maximum of the distances.
 
     Raises
     ------
@@ -593,8 +625,8 @@ def calibration_index(
 
     Notes
     -----
-    Means and percentiles are over rows. Percentiles are interpolated linearly between rows (type 7 of R and NumPy). As
-    in both conventions, the curve is not clipped to 0 and 1.
+    Percentiles are interpolated linearly between rows (type 7 of R and NumPy). The curve is not clipped to [0, 1], as
+    in both conventions.
 
     References
     ----------
@@ -624,17 +656,18 @@ ScoringRule = Literal["brier", "log_loss"]
 def brier(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Compute the Brier score, the mean squared difference between probability and outcome (0 is best).
+    """Compute the Brier score: the mean squared difference between probability and outcome (0 is best).
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
 
     Returns
     -------
     float
+        Brier score, from 0 to 1.
 
     Raises
     ------
@@ -647,7 +680,7 @@ def brier(
 
     References
     ----------
-    Brier 1950, Mon. Wea. Rev. 78:1–3 (half of his sum over both classes).
+    Brier 1950, Mon. Wea. Rev. 78:1–3. Brier's sum over both classes is twice this value.
 
     Examples
     --------
@@ -662,18 +695,18 @@ def brier(
 def log_loss(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Compute the log loss, the mean negative logarithm of the probability of the observed outcome (0 is best).
+    """Compute the log loss: the mean of −log(probability of the observed outcome) (0 is best).
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
 
     Returns
     -------
     float
-        The log loss; infinite if an observed outcome had the probability 0.
+        Log loss; infinite if an observed outcome had the probability 0.
 
     Raises
     ------
@@ -716,14 +749,17 @@ class Decomposition(Result):
     Attributes
     ----------
     score : float
-        Mean score of the probabilities; for "murphy", of the mean probabilities of bins.
+        Mean score of the probabilities. For "murphy", each probability is replaced by the mean of its bin.
     miscalibration : float
-        Gain from recalibration; 0 for a calibrated model (Murphy: reliability).
+        Decrease of the mean score by recalibration; 0 for a calibrated model. Murphy calls it reliability.
     discrimination : float
-        Gain of the recalibrated model over predicting the prevalence for all (Murphy: resolution).
+        Score of predicting the prevalence for every case, minus score after recalibration. Murphy calls it resolution.
     uncertainty : float
-        Score of predicting the prevalence for all.
-    rule, method : str
+        Mean score of predicting the prevalence for every case.
+    rule : str
+        Name of the score: "brier" or "log_loss".
+    method : str
+        Method of recalibration.
     """
 
     score: float
@@ -758,19 +794,20 @@ def decompose(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
     rule : {"brier", "log_loss"}
         Score to decompose.
     method : {"corp", "murphy"}
-        Recalibration used: "corp" is isotonic regression (PAV), "murphy" the share of positives in each bin.
+        Method of recalibration. "corp" is isotonic regression (PAV). "murphy" replaces each probability by the share of
+        positives in its bin.
     bins, strategy : see `rocscope.calibration_curve`
-        Bins for "murphy". Murphy's original decomposition has ``strategy="distinct"``.
+        Bins for "murphy". Use ``strategy="distinct"`` for Murphy's original decomposition.
 
     Returns
     -------
     Decomposition
-        The three components. The mean score is miscalibration − discrimination + uncertainty.
+        Mean score, miscalibration, discrimination and uncertainty.
 
     Raises
     ------
@@ -783,10 +820,10 @@ def decompose(
 
     Notes
     -----
-    Let S be the mean score, r the recalibrated probabilities and ō the prevalence. Miscalibration is S(p) − S(r), and
-    discrimination is S(ō) − S(r). With "corp", neither is negative, and no bins have to be chosen. With "murphy", p is
-    the mean probability of the bin. The components and the score then depend on the bins. The score equals that of the
-    probabilities only if each bin contains a single probability.
+    Let S be the mean score, p the probabilities, r the recalibrated probabilities and ō the prevalence. Miscalibration
+    is S(p) − S(r), and discrimination is S(ō) − S(r). With "corp", both are at least 0, and no bins have to be chosen.
+    With "murphy", p is the mean probability of the bin, so the components and the mean score depend on the bins. The
+    mean score equals the mean score of the original probabilities only if each bin contains a single probability.
 
     References
     ----------
@@ -824,16 +861,17 @@ def _decompose(sample: Outcomes, recalibrated: Array, rule: str, method: str) ->
 
 
 class MiscalibrationCostCurve(Curve):
-    """Extra cost of acting on the probabilities instead of their PAV values (y), by cost proportion (x).
+    """Extra cost of acting on the probabilities instead of recalibrated probabilities (y), by cost proportion (x).
 
-    Computed by `rocscope.calibration.miscalibration_cost`. At the cost proportion c, a false positive costs 2c and a
-    false negative 2(1 − c), as in `brier_curve`, and cases with a probability of at least c are acted on. The curve
-    jumps at the probabilities. Its area is the miscalibration component of the Brier score.
+    `rocscope.calibration.miscalibration_cost` computes this curve. The recalibrated probabilities are PAV values. At
+    the cost proportion c, a false positive costs 2c and a false negative costs 2(1 − c), as in `brier_curve`. Cases
+    with a probability of at least c are predicted positive. The curve jumps at the values of the probabilities. The
+    area under the curve is the miscalibration component of the Brier score.
 
     Attributes
     ----------
     counts : ThresholdCounts
-        Counts, reweighted to the target prevalence if there is one.
+        Numbers of positives and negatives at each probability, reweighted to the target prevalence.
 
     Examples
     --------
@@ -863,19 +901,22 @@ class MiscalibrationCostCurve(Curve):
         super().__init__(x=x[kept], y=y[kept], threshold=x[kept])
 
     def at(self, x: Any) -> Any:
-        """Return the cost at a cost proportion; at the value of a probability, rows with it are acted on."""
+        """Return the extra cost per case at a cost proportion from 0 to 1; NaN outside this range.
+
+        Rows whose probability equals the cost proportion are predicted positive.
+        """
         wanted = np.atleast_1d(np.asarray(x, dtype=np.float64))
         cost = _excess_cost(self._sample, self._fitted, wanted, "left")
         cost = np.where((wanted >= 0) & (wanted <= 1), cost, np.nan)
         return cost if np.ndim(x) else float(cost[0])
 
     def cost(self, context: Context | Campaign | None = None) -> float:
-        """Return the cost per case of acting on the probabilities instead of their PAV values, in units of the context.
+        """Return the extra cost per case for the costs of a context, in units of these costs.
 
         Examples
         --------
-        Four of ten cases with the probability 0.6 have the event. Acting on them is right 4 times and wrong 6 times.
-        This is two errors more than necessary in twenty cases:
+        Four of the ten cases with probability 0.6 are positive. Predicting them positive makes 6 errors, and predicting
+        them negative makes 4 errors. The difference is 2 errors in 20 cases:
 
         >>> from rocscope import Context, ThresholdCounts
         >>> curve = miscalibration_cost(ThresholdCounts([0.6, 0.2], [4, 2], [6, 8]))
@@ -893,14 +934,14 @@ class MiscalibrationCostCurve(Curve):
         draws: int = DRAWS,
         random_state: Any = 0,
     ) -> Estimate:
-        """Return `cost` with an interval from test inversion (see `confidence_band`)."""
+        """Return the extra cost per case in a context, with an interval from test inversion; see `cost`."""
         options = {"level": level, "draws": draws, "random_state": random_state}
         return miscalibration_cost_at(self._data, self._shift.target, context, **options)
 
     def confidence_band(
         self, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0, points: int = 99
     ) -> Band:
-        """Return a confidence band for the true cost as a function of the cost proportion.
+        """Return a pointwise confidence band for the curve of the true cost.
 
         Parameters
         ----------
@@ -915,9 +956,8 @@ class MiscalibrationCostCurve(Curve):
 
         Notes
         -----
-        The cost in a sample is above 0 even for a calibrated model, by chance. So the band inverts tests.
-        It allows for at least one wrong row, also where all rows or no rows are
-        acted on.
+        The cost in a sample is above 0 even for a calibrated model, because of sampling error. The band is therefore
+        computed by test inversion. The upper limit always allows for at least one error more than observed.
         """
         at = np.arange(1, points + 1) / (points + 1)
         cost = self.at(at)
@@ -939,7 +979,10 @@ def miscalibration_cost_at(
     random_state: Any,
     coarse: bool = False,
 ) -> Estimate:
-    """Return the cost in a context with its interval, without computing the whole curve; `coarse` as in `grouped`."""
+    """Return the miscalibration cost in a context with its interval, without computing the curve.
+
+    For `coarse`, see `grouped`.
+    """
     proportion, scale = _proportion(context)
     at, plain = np.array([proportion]), data.plain.at(target_prevalence)
     cost = _costs_of_labels(plain, Shift(), at)(plain.pos[None])["cost"][0]
@@ -951,13 +994,11 @@ def miscalibration_cost_at(
 
 
 def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
-    """Return the cost proportion of a context (equal costs by default), and the scale of its costs relative to the
-    curve.
-    """
+    """Return the cost proportion of a context, and the factor that converts costs of the curve to its costs."""
     context = Context.given(context)
     harm, miss = float(context.false_alarm_cost), float(context.miss_cost)
     if not (harm >= 0 and miss >= 0 and harm + miss > 0):
-        raise InputError("context", expected="errors that cost more than correct decisions", got=repr(context))
+        raise InputError("context", expected="costs of errors above costs of correct decisions", got=repr(context))
     return harm / (harm + miss), (harm + miss) / 2
 
 
@@ -972,7 +1013,7 @@ def _cost_limits(
     *,
     coarse: bool = False,
 ) -> tuple[Array, Array]:
-    """Return confidence limits of the costs at some proportions."""
+    """Return confidence limits of the miscalibration cost at the cost proportions `at`."""
     level = check.check_level(level)
     check.check_whole(draws, "draws")
     data.outcomes.require_both_classes(f"an interval of the {MiscalibrationCostCurve.title}")
@@ -989,10 +1030,10 @@ def _cost_limits(
 
 
 def _excess_cost(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array:
-    """Return the extra cost of acting on scores instead of fitted probabilities, on one side of proportions.
+    """Return the extra cost of acting on scores instead of fitted probabilities, at the cost proportions `at`.
 
-    At the cost proportion c, acting on all rows from a level on costs
-    2·(c·(negatives at or above it) + (1 − c)·(positives below it))/n.
+    With `side` "left", rows whose score equals the cost proportion are predicted positive; with "right", negative. At
+    the cost proportion c, the threshold t costs 2·(c·(negatives at or above t) + (1 − c)·(positives below t))/n.
     """
     missed = np.append(0.0, np.cumsum(sample.pos))
     spared = np.append(0.0, np.cumsum(sample.neg))
@@ -1008,7 +1049,10 @@ def _excess_cost(sample: Outcomes, fitted: Array, at: Array, side: Any) -> Array
 
 
 def _costs_of_labels(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Array], dict[str, Array]]:
-    """Return a function that computes costs of samples of labels; PAV values act from the level of least cost on."""
+    """Return a function that computes the miscalibration costs for samples of labels.
+
+    Acting on PAV values has the same cost as the cheapest threshold of the scores.
+    """
 
     def statistics(pos: Array) -> dict[str, Array]:
         weighted, rows = shift.of_counts(pos, sample.total)
@@ -1028,7 +1072,7 @@ def _costs_of_labels(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Arr
 
 
 def _costs_of_chances(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Array], dict[str, Array]]:
-    """Return a function that computes the costs of curves of true probabilities, without noise of labels."""
+    """Return a function that computes the miscalibration costs for assumed curves of the true probability."""
 
     def statistics(chance: Array) -> dict[str, Array]:
         rows = shift.of_counts(shift.in_sample(chance) * sample.total, sample.total)[1]
@@ -1052,21 +1096,22 @@ def miscalibration_cost(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> MiscalibrationCostCurve:
-    """Compute the cost of acting on uncalibrated probabilities for every cost ratio.
+    """Compute the extra cost of acting on miscalibrated probabilities, for every cost ratio.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
     target_prevalence : float, optional
-        Share of positives where the model will be used; the sample's own by default.
+        Prevalence in the population where the model will be used. By default, the prevalence of the sample.
     groups : array of n labels, optional
-        Group of each row, such as its patient: rows of a group are not treated as independent.
+        Group of each row, such as the patient. Rows of the same group are treated as dependent.
 
     Returns
     -------
     MiscalibrationCostCurve
+        Extra cost per case by cost proportion.
 
     Raises
     ------
@@ -1079,9 +1124,10 @@ def miscalibration_cost(
 
     Notes
     -----
-    At the cost proportion c, a decision by the probability p acts if p ≥ c. A decision by PAV values is the best that
-    any threshold on these scores can achieve. The area under the loss of acting on p, as a function of c (the Brier
-    curve), is the Brier score. So the area under this curve is exactly its miscalibration component.
+    At the cost proportion c, a case is predicted positive if its probability p is at least c. With PAV values in place
+    of p, this is the best decision that any threshold on these scores can achieve. The extra cost is the difference
+    between the two. The Brier curve is the cost of acting on p as a function of c, and the area under it is the Brier
+    score. The area under this curve is the miscalibration component of the Brier score.
 
     References
     ----------
@@ -1105,12 +1151,16 @@ def miscalibration_cost(
 
 @dataclass(frozen=True)
 class CalibrationTest(Result):
-    """Result of a calibration test: statistic, p-value, method and caveats.
+    """Result of a test of calibration.
 
     Attributes
     ----------
     statistic, p_value : float
-    method, note : str
+        Test statistic and p-value. A small p-value is evidence that the model is not calibrated.
+    method : str
+        Name of the test.
+    note : str
+        Limitations of the test for these data; empty if there are no limitations.
     """
 
     statistic: float
@@ -1126,19 +1176,19 @@ class CalibrationTest(Result):
 def spiegelhalter_test(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
 ) -> CalibrationTest:
-    """Test calibration by the Brier score, two-sided (Spiegelhalter's z test).
+    """Test calibration with Spiegelhalter's two-sided z test, which is based on the Brier score.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
-        Weights are sampling weights; ThresholdCounts count rows.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
 
     Returns
     -------
     CalibrationTest
-        Statistic and p-value; NaN if every probability is 0, 1/2 or 1.
+        Statistic z and p-value. Both are NaN if every probability is 0, 1/2 or 1.
 
     Raises
     ------
@@ -1151,9 +1201,10 @@ def spiegelhalter_test(
 
     Notes
     -----
-    z = Σ w(y − p)(1 − 2p) / √(Σ w²(1 − 2p)² p(1 − p)) is standard normal for a calibrated model. With weights or
-    groups, the variance is computed from sums over independent units, and Student's t is used. Errors of opposite sign
-    can cancel.
+    For labels y, probabilities p and weights w, z = Σ w(y − p)(1 − 2p) / √(Σ w²(1 − 2p)² p(1 − p)). For a calibrated
+    model, z has a standard normal distribution. With weights or groups, the variance is computed from sums over
+    independent units, and the p-value from Student's t distribution. The test can miss errors of opposite sign, because
+    they cancel in the sum.
 
     References
     ----------
@@ -1169,7 +1220,7 @@ def spiegelhalter_test(
 
 
 def spiegelhalter(data: Evidence, target_prevalence: float | None = None) -> CalibrationTest:
-    """Return the test on evidence, reweighted to a prevalence if one is given."""
+    """Return Spiegelhalter's test for evidence; with `target_prevalence`, classes are reweighted to it."""
     sample = data.outcomes_at(target_prevalence)
     score, tilt = sample.score, 1 - 2 * sample.score
     excess = float((sample.pos - score * sample.total) @ tilt)
@@ -1198,30 +1249,31 @@ def hosmer_lemeshow_test(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
-    """Test calibration by the observed and expected events in bins of similar size (Hosmer–Lemeshow).
+    """Test calibration with the Hosmer–Lemeshow test, which compares observed and expected events in bins.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
-        Weights are sampling weights; ThresholdCounts count rows.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
     bins : int
-        Number of bins. Ties are not split, so there may be fewer bins.
+        Number of bins with about equal numbers of rows. Tied probabilities are in the same bin, so there may be fewer
+        bins.
     fitted_on_same_rows : bool
-        True if the model was fitted to these rows, which reduces the degrees of freedom by two.
+        Pass True if the model was fitted to these rows. The degrees of freedom are then reduced by two.
 
     Returns
     -------
     CalibrationTest
-        Statistic, degrees of freedom and p-value.
+        Statistic χ² and p-value.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
     InputError
-        If weights are estimated, as for censoring, because their variance depends on the label.
+        If the weights are estimated, for example for censoring. The variance of such weights depends on the label.
 
     See Also
     --------
@@ -1229,10 +1281,12 @@ def hosmer_lemeshow_test(
 
     Notes
     -----
-    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), with one degree of freedom per bin. Weighted rows of a
-    bin count as their effective number, (Σw)²/Σw². The result depends on the bins. The test has little power in small
-    samples, is significant for negligible errors in large samples, and does not show what is wrong. Use it to compare
-    with published results; otherwise use `miscalibration_test`.
+    χ² = Σ (events − expected)² / (expected (1 − expected/rows)), summed over bins, with one degree of freedom per bin.
+    With weights w, the number of rows in a bin is the effective number (Σw)²/Σw².
+
+    The result depends on the bins. The test has little power in small samples and rejects negligible errors in large
+    samples. It does not show the kind of miscalibration. Use this test only for comparison with published results, and
+    `miscalibration_test` for all other purposes.
 
     References
     ----------
@@ -1272,34 +1326,35 @@ def miscalibration_test(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CalibrationTest:
-    """Test calibration by the miscalibration component of the Brier score (CORP).
+    """Test calibration by simulation, with the miscalibration component of the Brier score (CORP) as the statistic.
 
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        `y_true` is labels, with scores as `y_score`; or it is Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch, without `y_score`. See `rocscope.sample`, also for the other parameters.
-        Weights are sampling weights; ThresholdCounts count rows.
+        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
+        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
     draws : int
-        Number of samples of labels drawn from the probabilities.
+        Number of simulated samples of labels.
     random_state : int, Generator, RandomState or None
-        Seed of the draws.
+        Seed of the simulation.
     target_prevalence : float, optional
-        Share of positives where the model will be used; by default the share in the sample.
+        Prevalence in the population where the model will be used. By default, the prevalence of the sample.
     groups : array of n labels, optional
-        Group of each row, such as its patient.
+        Group of each row, such as the patient. Rows of the same group are treated as dependent.
 
     Returns
     -------
     CalibrationTest
-        Statistic and p-value.
+        Miscalibration component and p-value.
 
     Raises
     ------
     ScoreError
         If a score is not a probability.
     InputError
-        If weights are estimated, as for censoring, because drawn labels do not include their uncertainty.
+        If the weights are estimated, for example for censoring. Simulated labels do not include the uncertainty of such
+        weights.
 
     See Also
     --------
@@ -1307,11 +1362,13 @@ def miscalibration_test(
 
     Notes
     -----
-    The p-value is the rank of the miscalibration among its values for labels drawn from the probabilities. So its level
-    is exact for any sample size. The test detects every departure from calibration that keeps the order of the scores.
-    If there are more than 640 distinct probabilities, neighbouring rows are grouped, both in the sample and in the
-    draws. The interval of miscalibration in `calibration_report` uses the same draws: it excludes 0 exactly if this
-    test rejects. With weights, groups or a target prevalence, the test is valid only in large samples.
+    Labels are simulated from the probabilities. The p-value is the share of simulated samples whose miscalibration is
+    at least the observed one. The level of the test is therefore exact for any sample size. With weights, groups or a
+    target prevalence, the test is only valid in large samples.
+
+    The test detects every kind of miscalibration that keeps the order of the scores. If there are more than 640
+    distinct probabilities, neighbouring probabilities are grouped in the data and in the simulation. The interval of
+    the miscalibration in `calibration_report` uses the same simulation. It excludes 0 if and only if this test rejects.
 
     References
     ----------
@@ -1330,7 +1387,7 @@ def miscalibration_test(
 def drawn_test(
     outcomes: Outcomes, target_prevalence: float | None = None, draws: int = DRAWS, random_state: Any = 0
 ) -> CalibrationTest:
-    """Test calibration by drawing labels for outcomes; see `miscalibration_test`."""
+    """Return the test of calibration with simulated labels; see `miscalibration_test`."""
     sample = grouped(outcomes)
     rng = check.check_random_state(random_state)
     shift = Shift.of(outcomes, target_prevalence)

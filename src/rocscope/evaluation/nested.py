@@ -195,7 +195,7 @@ class FoldFigure:
         return variance.stratum_of_moves(moves, group).covariance
 
     def _strata(self, rows: Indices) -> list[tuple[Booleans, float]]:
-        """Return one mask of rows for each mean in the metric (all rows, or each class), with the weights of the means."""
+        """Return a mask of rows and a weight for each mean in the metric (over all rows, or over each class)."""
         if self.shares is None:
             return [(np.ones(rows.size, bool), 1.0)]
         positive = self._positive(rows)

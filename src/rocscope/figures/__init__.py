@@ -1,1 +1,1 @@
-"""Figures: named performance measures, and conditions on them."""
+"""Named performance measures, their influence functions, and conditions on them."""

@@ -1,9 +1,9 @@
-"""Conditions on figures: one grammar for constraints, gates and monitoring limits.
+"""Conditions on performance measures, with one grammar for constraints, gates and monitoring limits.
 
 quantity[(model)] <|<=|>|>= bound[%] [at level [confidence]]
-quantity(b) - quantity(a) < bound          the difference of two models
-lower <= quantity <= upper                 both ends
-condition and condition                    all of them; a comma may stand for "and"
+quantity(b) - quantity(a) < bound          difference between two models
+lower <= quantity <= upper                 lower and upper bound
+condition and condition                    both conditions; a comma also means "and"
 """
 
 import operator
@@ -26,7 +26,7 @@ RELATIONS: dict[str, Callable[..., Any]] = {">=": operator.ge, "<=": operator.le
 _WRITTEN = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
 _TURNED = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}
 _SLACK = 1e-12
-"""Relative tolerance for rounding at the bound: a thousand times 2⁻⁵³, less than one case in 10¹¹."""
+"""Relative tolerance for rounding errors at the bound. It is far smaller than the effect of one case in 10¹¹ cases."""
 
 _NUMBER = r"[-+−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+−]?\d+)?\s*%?"
 _NAME = r"[A-Za-z][^<>=≤≥()]*?"
@@ -45,7 +45,7 @@ _RATE_OF_COUNT = {"cases": "depth", "tp": "tpr", "fp": "fpr", "fn": "fnr", "tn":
 
 # What people write that has no meaning here, and what to write.
 _FIXES = {
-    r"==": "an exact value is two bounds: 'tpr >= .8 and tpr <= .8'",
+    r"==": "for an exact value, write two bounds: 'tpr >= .8 and tpr <= .8'",
     r"[<>=]\s*\d{1,3}(,\d{3})+": "write a number without commas, such as 1000 or 1_000",
     r"\bper\s+(hour|day|week|month|year)\b": "omit the period, and pass the number of cases in it as population=",
 }
@@ -54,17 +54,22 @@ _FIXES = {
 @held_to_contract
 @dataclass(frozen=True)
 class Condition:
-    """A bound on a figure, or on its difference between two models.
+    """Lower or upper bound on a performance measure, or on its difference between two models.
 
     Attributes
     ----------
     quantity : str
+        Name of the measure.
     relation : {">=", "<=", ">", "<"}
+        Relation between the measure and the bound.
     bound : float
+        Smallest or largest accepted value.
     level : float, optional
-        Confidence level at which the bound must be satisfied.
-    model, minus : str, optional
-        Name of the model; for a difference, also the name of the model whose figure is subtracted.
+        Confidence level. If set, a limit of the confidence interval must satisfy the bound.
+    model : str, optional
+        Name of the model.
+    minus : str, optional
+        For a difference, the name of the model whose measure is subtracted.
 
     Examples
     --------
@@ -83,15 +88,15 @@ class Condition:
 
     @classmethod
     def read(cls, text: Any, subject: str = "condition", example: str = "tpr >= 0.9") -> tuple[Self, ...]:
-        """Parse a text into conditions, all of which must be satisfied.
+        """Parse a text with one or more conditions.
 
         Raises
         ------
         InputError
-            If the text is not valid; the error names `subject` and shows an example.
+            If the text is not valid. The message starts with `subject` and contains `example`.
         """
         if isinstance(text, str) and len(text) > _LONGEST:
-            raise InputError(subject, expected=f"at most {_LONGEST:,} characters", got=f"{len(text):,}")
+            raise InputError(subject, expected=f"at most {_LONGEST:,} characters", got=f"{len(text):,} characters")
         parts = _AND.split(text) if isinstance(text, str) else [""]
         conditions: list[Self] = []
         for part in parts:
@@ -110,7 +115,7 @@ class Condition:
             return ()
         below, turned, quantity, model, other, minus, alone, sign, bound, level = match.groups()
         if other is not None and other.casefold() != quantity.casefold():
-            expected = "a difference of one figure of two models, such as 'auc(b) - auc(a) < 0'"
+            expected = "a difference between two models in the same metric, such as 'auc(b) - auc(a) < 0'"
             raise InputError(subject, expected=expected, got=repr(text.strip()))
         model = model and model.strip()
         minus = minus and minus.strip()
@@ -126,29 +131,29 @@ class Condition:
                 relation = cast(Sign, _WRITTEN.get(sign, sign))
                 rate = _RATE_OF_COUNT.get((quantity or alone).strip().casefold())
                 if rate and bound.endswith("%"):
-                    expected, hint = "a number of cases", f"for a share write '{rate} {relation} {bound}'"
+                    expected, hint = "a number of cases as the bound", f"for a share, write '{rate} {relation} {bound}'"
                     raise InputError(subject, expected=expected, got=repr(text.strip()), hint=hint)
                 conditions.append(cls(quantity or alone, relation, _number(bound), asked, model, minus))
         return conditions
 
     @property
     def upwards(self) -> bool:
-        """True if large values satisfy the condition."""
+        """True if the bound is a lower bound."""
         return ">" in self.relation
 
     def holds(self, value: Any) -> Any:
-        """Return True if a value satisfies the bound, for numbers or arrays; False for undefined values."""
+        """Return True if a number, or each number of an array, satisfies the bound; False for NaN."""
         slack = _SLACK * max(1.0, abs(self.bound))
         inwards = self.upwards == (self.relation in (">=", "<="))
         return RELATIONS[self.relation](value, self.bound - slack if inwards else self.bound + slack)
 
     def beyond_doubt(self, estimate: Any) -> bool:
-        """Return True if an estimate satisfies the bound; with a level, if its whole interval does."""
+        """Return True if an estimate satisfies the bound; if `level` is set, the whole interval must satisfy it."""
         end = estimate.low if self.upwards else estimate.high
         return bool(RELATIONS[self.relation](estimate.value if self.level is None else end, self.bound))
 
     def closest(self, values: Array) -> int | None:
-        """Return the index of the value closest to satisfying the bound, or None if no value is defined."""
+        """Return the index of the value that is closest to satisfying the bound; None if all values are NaN."""
         if np.isnan(values).all():
             return None
         return int(np.nanargmax(values) if self.upwards else np.nanargmin(values))
@@ -159,7 +164,7 @@ class Condition:
 
     @property
     def surely(self) -> str:
-        """The confidence level as text."""
+        """Confidence level as text, such as " at 95%"; empty if there is no level."""
         return "" if self.level is None else f" at {100 * self.level:.10g}%"
 
     def __str__(self) -> str:
@@ -173,7 +178,7 @@ class Condition:
 
 
 def _number(text: str) -> float:
-    """Parse a number, possibly in percent.
+    """Convert the text of a number or of a percentage to a number.
 
     Examples
     --------

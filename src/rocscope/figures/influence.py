@@ -1,12 +1,13 @@
-"""Figures and their influence functions.
+"""Performance measures and their influence functions.
 
-The influence function is the change of a figure by a row at each level of the score. The variance of the figure is the
-mean square of the influences divided by the number of rows (Hampel 1974, JASA 69). A `Figure` is a named measure with
-its direction and its required input. A `Smooth` is a statistic with an influence function: its `linearise` returns a
-`Linear`, a value with the influence of each row. `inference.influence_estimates` computes intervals from these.
+The influence of a row is the change of a measure, times the number of rows, that this row causes to first order. The
+variance of a measure is the mean squared influence divided by the number of rows (Hampel 1974, JASA 69). A `Figure` is
+a named measure with its direction and its required input. A `Smooth` is a measure with an influence function. Its
+`linearise` returns a `Linear`, which has the value and the influence of each row. `inference.influence_estimates`
+computes intervals from these.
 
-In order: scales for intervals; intervals of small tables; `Linear` and `Smooth`; `Figure`; statistics of ranks (areas,
-average precision and others); statistics of probabilities (Brier score, log loss, calibration and others).
+The file contains, in this order: scales for intervals; intervals of small tables; `Linear` and `Smooth`; `Figure`;
+measures of the ranking, such as the AUC; and measures of probabilities, such as the Brier score.
 """
 
 from collections.abc import Callable
@@ -27,21 +28,23 @@ from rocscope.figures.logistic import recalibration
 
 _LARGEST = 700.0  # whose exponential is a float
 SPARE = 0.5
-"""Number added to each of the four counts if the value may be at an end of its range (Haldane 1956; Anscombe 1956)."""
+"""Number that is added to each of the four counts of a confusion matrix (Haldane 1956; Anscombe 1956)."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Range of possible values, and an unbounded scale on which an interval is symmetric.
+    """Range of the values of a measure, and an unbounded scale on which its interval is symmetric.
 
     Parameters
     ----------
     low, high : float
-        The ends of the range.
+        Smallest and largest possible value.
     name : str
-        Text added to the method of an interval; empty for the plain and the logit scale.
+        Name of the scale for the description of an interval; empty for the plain and the logit scale.
     to, back : functions
-        Transformation to the scale and its inverse; `slope` is the derivative of `to`.
+        Transformation to the unbounded scale, and its inverse.
+    slope : function
+        Derivative of `to`.
 
     Examples
     --------
@@ -57,13 +60,13 @@ class Scale:
     slope: Callable[[float], float] = field(repr=False)
 
     def around(self, value: float, reach: float) -> tuple[float, float]:
-        """Return the interval around a value that extends, to first order, by `reach` on each side."""
+        """Return the interval that is symmetric on the unbounded scale and extends by about `reach` to each side."""
         centre, reach = self.to(value), reach * self.slope(value)
         return self.back(centre - reach), self.back(centre + reach)
 
 
 def between(low: float, high: float) -> Scale:
-    """Return the logit scale of a range; from −1 to 1 it is Fisher's z times a constant."""
+    """Return the logit scale for values from `low` to `high`."""
     width = high - low
 
     def to(x: float) -> float:
@@ -90,9 +93,9 @@ UP_TO_ONE = Scale(
 
 @dataclass(frozen=True)
 class TwoRates:
-    """A metric of the four counts that compares tpr with fpr, or 1 − tpr with 1 − fpr.
+    """Metric that compares the tpr with the fpr, such as Youden's J or a likelihood ratio.
 
-    The metric is back(to(tpr) − to(fpr)) or, if `missed`, back(to(1 − tpr) − to(1 − fpr)).
+    The metric is back(to(tpr) − to(fpr)). If `missed` is True, it is back(to(1 − tpr) − to(1 − fpr)).
 
     Examples
     --------
@@ -107,9 +110,9 @@ class TwoRates:
     missed: bool = False
 
     def interval(self, cells: Array, quantile: float) -> tuple[float, float]:
-        """Return the MOVER interval, computed from Jeffreys intervals of tpr and fpr.
+        """Return the MOVER interval of the metric, computed from Jeffreys intervals of tpr and fpr.
 
-        For the estimates of tpr and fpr, 0.5 is added to each of the four counts.
+        `cells` has the counts tp, fp, fn and tn. The estimates of tpr and fpr add 0.5 to each count.
 
         References
         ----------
@@ -129,14 +132,16 @@ class TwoRates:
 
 @dataclass(frozen=True)
 class Smoothed:
-    """A metric of the four counts, with 0.5 added to each count.
+    """Metric of a confusion matrix with 0.5 added to each of the four counts.
 
     Parameters
     ----------
-    cells : array of the four counts as shares of all rows
-    value_and_error : function from a number of rows to the value and its standard error
+    cells : array of 4
+        Counts tp, fp, fn and tn as shares of all rows.
+    value_and_error : function
+        Function of the number of rows that returns the value and its standard error.
     rates : TwoRates, optional
-        Set if the metric compares tpr with fpr and rows are independent; gives a better interval.
+        The same metric as a comparison of tpr and fpr, for independent rows. Its interval is more accurate.
     """
 
     cells: Array
@@ -145,11 +150,14 @@ class Smoothed:
 
     @property
     def method(self) -> str:
-        """Method of the interval."""
+        """Name of the method of the interval."""
         return "MOVER of Jeffreys intervals" if self.rates else "half a row added to each count"
 
     def interval(self, rows: float, quantile: float, scale: Scale) -> tuple[float, float]:
-        """Return the interval for a number of rows; it extends by `quantile` standard errors on each side."""
+        """Return the interval for a number of rows.
+
+        `quantile` is the normal quantile of the confidence level, such as 1.96.
+        """
         if self.rates is not None:
             return self.rates.interval(self.cells * rows, quantile)
         value, error = self.value_and_error(rows)
@@ -158,13 +166,14 @@ class Smoothed:
 
 @dataclass(frozen=True)
 class Place:
-    """Position on a curve at which a statistic is read: an fpr, a tpr or a depth. It depends on the rows.
+    """Position on a curve at which a statistic is read off: an fpr, a tpr or a depth.
 
     Parameters
     ----------
     of_pos, of_neg : array of k
-        Influence on the position of a positive and of a negative at each level of the score.
-    shifted : function from a distance to the statistic read at this distance from the position
+        Influence of a positive and of a negative on the position, at each of the k distinct scores.
+    shifted : function
+        Function of a distance that returns the statistic at this distance from the position.
     """
 
     of_pos: Array
@@ -172,40 +181,40 @@ class Place:
     shifted: Callable[[float], float] = field(repr=False)
 
     def swapped(self) -> "Place":
-        """Return the position on the curve with classes and order reversed."""
+        """Return the position for the curve with exchanged classes and reversed scores."""
         return replace(self, of_pos=self.of_neg[::-1], of_neg=self.of_pos[::-1])
 
     def read(self, function: Callable[[float], float]) -> "Place":
-        """Return the position for a function of the statistic."""
+        """Return the same position for a transformed statistic."""
         return replace(self, shifted=lambda by: function(self.shifted(by)))
 
 
 @dataclass(frozen=True)
 class Linear:
-    """A statistic of counts to first order: the value plus the mean of the influences of all rows.
+    """Value of a statistic with the influence of each row.
 
     Parameters
     ----------
     value : float
+        Value of the statistic.
     of_pos, of_neg : array of k
-        Influence of a positive and of a negative at each level of the score; their mean over all rows is 0.
+        Influence of a positive and of a negative at each of the k distinct scores. The mean over all rows is 0.
     trials : pair of arrays of k, optional
-        Positives and negatives in the denominator of a share of cases.
+        For a share of cases, 1 for each positive and for each negative that is in the denominator, otherwise 0.
     smoothed : Smoothed, optional
-        Set for a metric of the four counts.
+        The same statistic with 0.5 added to each count, if it is a metric of a confusion matrix.
     exact : bool
-        True if a share of `trials` is binomial for equal rows; False if its threshold depends on the rows.
+        True if the share has a binomial distribution for unweighted rows. False if its threshold depends on the rows.
     place : Place, optional
-        Set if the value is read off a curve.
+        Position on the curve, if the value is read off a curve.
     fixed : bool
-        True if the value is a share of a fixed number of rows with the highest scores. Its variance is then smaller
-        than with independent draws.
+        True if the value is a share of a fixed number of rows with the highest scores. The variance is then smaller.
     per : float
-        Divisor of a share of `trials`, such as the depth for a lift.
+        Divisor of the share, such as the depth for a lift.
     bias : float
-        Bias of the value times the number of rows.
+        Bias of the value, times the number of rows.
     reason : str
-        Reason why the value is undefined or infinite.
+        Reason why the value is undefined or infinite; empty otherwise.
     """
 
     value: float
@@ -223,24 +232,27 @@ class Linear:
 
 @dataclass(frozen=True)
 class Smooth:
-    """A smooth statistic of the counts of one model, with a variance in closed form.
+    """Statistic of one model with a variance in closed form.
 
-    It can be called with counts and then returns its value. Use it where a function of counts is accepted, such as in
+    Call it with ThresholdCounts to get its value. Pass it to functions that accept a function of counts, such as
     `bootstrap`.
 
     Parameters
     ----------
     name : str
+        Name of the statistic.
     linearise : function of ThresholdCounts that returns a Linear
+        Function that computes the value and the influence of each row.
     scale : Scale
-        Range of possible values, and the scale of its interval.
+        Range of possible values, and the scale on which the interval is symmetric.
     tail : pair of float
-        Shares of positives and of negatives on the rarer side of the position where the statistic is read, such as 0.1
-        for a tpr of 0.9. Small samples may have no such rows.
+        Share of the positives and share of the negatives that determine the position at which the statistic is read
+        off. For example, a position at a tpr of 0.9 is determined by 0.1 of the positives. Small samples may have too
+        few of these rows for an interval.
     of_ranks : bool
-        True if the statistic is a mean of ranks. A few rows with the lowest ranks can reduce it much.
+        True if the statistic is a mean of ranks. A few rows with very low ranks can then reduce the value strongly.
     of_pairs : bool
-        True if the statistic compares pairs of rows. Pairs within groups of rows then cause a bias.
+        True if the statistic compares pairs of rows. Pairs of rows from the same group then cause a bias.
 
     Examples
     --------
@@ -266,7 +278,11 @@ class Smooth:
 
 @dataclass(frozen=True)
 class CountShares:
-    """Counts by level and class as shares of all rows, cumulated from the highest score."""
+    """Counts as shares of all rows, and cumulative rates from the highest score down.
+
+    `pos` and `neg` are the shares of positives and negatives with each score among all rows. `tpr`, `fpr` and `depth`
+    are the rates if the threshold equals the score.
+    """
 
     counts: ThresholdCounts
     pos: Array
@@ -278,7 +294,7 @@ class CountShares:
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> "CountShares":
-        """Return the counts as shares."""
+        """Compute the shares and rates of ThresholdCounts."""
         counts.require_both_classes("a statistic of both classes")
         n = float(counts.n)
         tpr, fpr = counts.tp / float(counts.n_pos), counts.fp / float(counts.n_neg)
@@ -287,21 +303,21 @@ class CountShares:
 
     @property
     def tpr_before(self) -> Array:
-        """The tpr excluding the level itself."""
+        """True-positive rate of the rows with higher scores."""
         return self.tpr - self.pos / self.prevalence
 
     @property
     def fpr_before(self) -> Array:
-        """The fpr excluding the level itself."""
+        """False-positive rate of the rows with higher scores."""
         return self.fpr - self.neg / (1 - self.prevalence)
 
     @property
     def depth_before(self) -> Array:
-        """The depth excluding the level itself."""
+        """Share of rows with higher scores."""
         return self.depth - self.pos - self.neg
 
     def linear(self, value: Any, of_pos: Any, of_neg: Any) -> Linear:
-        """Return a Linear with influences centred, which removes rounding errors."""
+        """Return a Linear. The influences are shifted to have the mean 0, which removes rounding errors."""
         k = self.pos.size
         of_pos, of_neg = (np.broadcast_to(np.asarray(side, float), (k,)) for side in (of_pos, of_neg))
         mean = float(self.pos @ of_pos + self.neg @ of_neg)
@@ -309,7 +325,7 @@ class CountShares:
 
 
 def swapped(statistic: Callable[[ThresholdCounts], Linear]) -> Callable[[ThresholdCounts], Linear]:
-    """Return a statistic of counts with classes and order reversed."""
+    """Return the function that computes a statistic after exchanging the classes and reversing the scores."""
 
     def linearise(counts: ThresholdCounts) -> Linear:
         threshold = -np.arange(len(counts), dtype=np.float64)
@@ -323,7 +339,7 @@ def swapped(statistic: Callable[[ThresholdCounts], Linear]) -> Callable[[Thresho
 
 
 def combined(parts: list[Linear], function: Callable[..., float], gradient: list[float]) -> Linear:
-    """Return a smooth function of several statistics of the same counts, by the chain rule."""
+    """Return a smooth function of several statistics of the same counts. The influences follow from the chain rule."""
     return Linear(
         float(function(*(part.value for part in parts))),
         np.sum([g * part.of_pos for g, part in zip(gradient, parts, strict=True)], axis=0),
@@ -340,44 +356,44 @@ LinearForm = tuple[Any, Any, Any]
 """A linear function of tpr and fpr: the coefficients of tpr and of fpr, and the constant term."""
 
 _WORDS = {
-    "cells": "a figure of one threshold",
-    "ranks": "a figure of the whole ranking, the same at every threshold",
-    "probabilities": "a figure of probabilities, the same at every threshold",
-    "costs": "a figure of the costs in a Context",
+    "cells": "a metric at a threshold",
+    "ranks": "a metric of the whole ranking",
+    "probabilities": "a metric of probabilities",
+    "costs": "a metric that needs the costs in a Context",
 }
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A named measure of a classifier.
+    """Named performance measure of a classifier.
 
     Attributes
     ----------
     name, title : str
-        Names in code and in tables.
+        Name in code, and name in tables.
     needs : {"cells", "ranks", "probabilities", "costs"}
-        Input of the computation: the four counts at a threshold, the order of the scores, probabilities, or the four
-        counts and their costs.
+        Required input. "cells" are the counts tp, fp, fn and tn at a threshold. "ranks" is the order of the scores.
+        "probabilities" are calibrated scores. "costs" are the four counts and their costs.
     sign : {1, -1, 0}
-        1 if larger values are better, −1 if smaller values are better, 0 if neither.
+        1 if large values are good, −1 if small values are good, 0 if neither is good.
     unit : {"share", "ratio", "cases", "money", "number"}
         Unit of the value.
     ideal : float, optional
         Value of a perfect model, if it is the same for all data.
     aliases : tuple of str
-        Other names, such as those in scikit-learn, pROC and textbooks. Case, underscores and hyphens are ignored.
+        Other names, such as the names in scikit-learn, pROC and textbooks. Case, underscores and hyphens are ignored.
     cells : function of tp, fp, fn and tn, optional
-        Computes the value at a threshold, for numbers and arrays.
+        Function that computes the value at a threshold, for numbers and arrays.
     counts : function of ThresholdCounts, optional
-        Computes the value for a whole ranking.
+        Function that computes the value for a whole ranking.
     smooth : function without arguments that returns a Smooth, optional
-        Returns the figure with its influence function, which gives an interval in closed form.
+        Function that returns the measure with its influence function, from which intervals are computed.
     parts : two tuples of four numbers, optional
-        Set if the value is a ratio of two weighted sums of the four counts: the weights in the numerator and in the
-        denominator. For precision, tp/(tp + fp), they are (1, 0, 0, 0) and (1, 1, 0, 0).
+        Weights of tp, fp, fn and tn in the numerator and in the denominator, if the value is a ratio of two weighted
+        sums. For precision, tp/(tp + fp), they are (1, 0, 0, 0) and (1, 1, 0, 0).
     lines : function from a prevalence to two tuples of three numbers, optional
-        Set if the value is a ratio of two linear functions of tpr and fpr. Returns the coefficients of the numerator
-        and of the denominator: of tpr, of fpr, and the constant term.
+        Function that is set if the value is a ratio of two linear functions of tpr and fpr. It returns three numbers
+        for the numerator and three for the denominator: coefficient of tpr, coefficient of fpr, and constant term.
     """
 
     name: str
@@ -395,17 +411,17 @@ class Figure:
 
     @property
     def words(self) -> str:
-        """Description of the kind of figure, for errors.
+        """Name and kind of the measure, for error messages.
 
         Examples
         --------
         >>> Figure("auc", "AUC", "ranks").words
-        "'auc', a figure of the whole ranking, the same at every threshold"
+        "'auc', a metric of the whole ranking"
         """
         return f"{self.name!r}, {_WORDS[self.needs]}"
 
     def value(self, counts: ThresholdCounts) -> float:
-        """Return the value of the figure for a whole ranking."""
+        """Return the value of the measure for counts of all distinct scores."""
         if self.counts is None and self.smooth is not None:
             counts.require_both_classes(self.title)
             return self.smooth()(counts)
@@ -413,16 +429,20 @@ class Figure:
         return float(self.counts(counts))
 
     def at_mix(self, share: Fraction) -> tuple[LinearForm, LinearForm] | None:
-        """Return numerator and denominator of the figure at a prevalence, as linear functions of tpr and fpr.
+        """Return the numerator and the denominator of the measure at a prevalence, as linear functions of tpr and fpr.
+
+        Each linear function is a tuple: coefficient of tpr, coefficient of fpr, and constant term. Return None if the
+        measure is not a ratio of linear functions.
 
         Notes
         -----
-        With tp = π·tpr, fn = π·(1 − tpr), fp = (1 − π)·fpr and tn = (1 − π)·(1 − fpr), a sum of weights w of the four
-        counts is π·(w_tp − w_fn)·tpr + (1 − π)·(w_fp − w_tn)·fpr + π·w_fn + (1 − π)·w_tn.
+        At the prevalence π, the counts per case are tp = π·tpr, fn = π·(1 − tpr), fp = (1 − π)·fpr and
+        tn = (1 − π)·(1 − fpr). With weights w, the weighted sum of the four counts is therefore
+        π·(w_tp − w_fn)·tpr + (1 − π)·(w_fp − w_tn)·fpr + π·w_fn + (1 − π)·w_tn.
 
         Examples
         --------
-        For precision they are tp = π·tpr, and tp + fp = π·tpr + (1 − π)·fpr:
+        Precision has the numerator tp = π·tpr and the denominator tp + fp = π·tpr + (1 − π)·fpr:
 
         >>> precision = Figure("precision", "precision", "cells", parts=((1, 0, 0, 0), (1, 1, 0, 0)))
         >>> precision.at_mix(Fraction(1, 4))
@@ -434,7 +454,7 @@ class Figure:
 
 
 def line(weights: FourNumbers, share: Any) -> LinearForm:
-    """Express a weighted sum of the four counts per case as a linear function of tpr and fpr, at a prevalence.
+    """Express a weighted sum of tp, fp, fn and tn per case as a linear function of tpr and fpr, at a prevalence.
 
     Examples
     --------
@@ -450,12 +470,12 @@ def line(weights: FourNumbers, share: Any) -> LinearForm:
 
 
 def area() -> Smooth:
-    """Return the statistic: area under the ROC curve, with ties counting one half.
+    """Return the AUC as a statistic: the area under the ROC curve, in which ties count one half.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -467,24 +487,24 @@ def area() -> Smooth:
 
 @contract
 def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, standardized: bool = False) -> Smooth:
-    """Return the statistic: area under the ROC curve up to an fpr, or from a tpr.
+    """Return the partial AUC as a statistic: the area under a part of the ROC curve.
 
     Parameters
     ----------
     max_fpr, min_tpr : float
-        Largest fpr, or smallest tpr, of the area; pass one of them.
+        Largest fpr or smallest tpr of the part. Pass exactly one of the two.
     standardized : bool
-        If True, rescale the area (McClish): 1/2 for the diagonal, 1 for a perfect curve.
+        If True, rescale the area as McClish: it is then 1/2 for the diagonal and 1 for a perfect curve.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
     InputError
-        Unless exactly one of `max_fpr` and `min_tpr` is given, between 0 and 1.
+        If both or none of `max_fpr` and `min_tpr` are passed, or the value is not between 0 and 1.
 
     Examples
     --------
@@ -492,7 +512,8 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
     0.25
     """
     if (max_fpr is None) == (min_tpr is None):
-        raise InputError("partial_area", expected="one of max_fpr and min_tpr", got="none or both")
+        got = "none" if max_fpr is None else "both"
+        raise InputError("partial_area", expected="either max_fpr or min_tpr", got=got)
     part = check.check_share(max_fpr, "max_fpr") if max_fpr is not None else 1 - check.check_share(min_tpr, "min_tpr")
     chance = part**2 / 2
 
@@ -515,11 +536,11 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
 
 
 def _partial(counts: ThresholdCounts, part: float) -> Linear:
-    """Return the area up to fpr `part`, with influences of positives in closed form and of negatives by the jackknife.
+    """Return the area under the ROC curve from fpr 0 to fpr `part`, with the influence of each row.
 
-    First-order influences of negatives treat the tpr at the end of the part as fixed, and are too small if few
-    negatives are above it. Intervals then cover 78 to 88%; with influences and bias of the jackknife they cover 93 to
-    97%.
+    Influences of positives have a closed form. Influences of negatives are computed by the jackknife. Their first-order
+    approximation treats the tpr at the end of the part as fixed and is too small if few negatives are in the part. With
+    the approximation, intervals cover 78 to 88%. With the jackknife, they cover 93 to 97%.
     """
     s = CountShares.of(counts)
     low, high, rise = s.fpr_before, s.fpr, s.tpr - s.tpr_before
@@ -533,7 +554,7 @@ def _partial(counts: ThresholdCounts, part: float) -> Linear:
     area = np.cumsum(width * middle) - width * middle  # above each level
 
     def upto(end: Array, level: Any, width: Array) -> Array:
-        """Return the area up to an fpr that lies in a level of some width."""
+        """Return the area up to the fpr `end`, which lies within the step of a distinct score with this width."""
         reach = np.clip(end - low[level], 0, width)
         inside = np.divide(reach, width, out=np.zeros_like(reach), where=width > 0)
         return area[level] + reach * (s.tpr_before[level] + inside * rise[level] / 2)
@@ -556,18 +577,18 @@ def _partial(counts: ThresholdCounts, part: float) -> Linear:
 
 
 def _at(x: float, along: Array, of: Array) -> float:
-    """Return the height of a curve that starts at the origin."""
+    """Return the height at x of a piecewise linear curve that starts at the origin."""
     return float(np.interp(x, np.concatenate(([0.0], along)), np.concatenate(([0.0], of))))
 
 
 @contract
 def tpr_at(fpr: float) -> Smooth:
-    """Return the statistic: true-positive rate at an fpr, interpolated as on the ROC curve.
+    """Return the true-positive rate at a given fpr as a statistic, interpolated on the ROC curve.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
@@ -576,8 +597,8 @@ def tpr_at(fpr: float) -> Smooth:
 
     Notes
     -----
-    The variance depends on the slope of the curve at the fpr, which is estimated from the curve nearby. At a kink it is
-    the mean of two slopes. The interval of `estimate_of` then includes the curve between the limits of the fpr.
+    The variance depends on the slope of the ROC curve at the fpr. The slope is estimated from the curve near this fpr.
+    At a kink, the interval of `estimate_of` also contains the curve between the confidence limits of the fpr.
 
     Examples
     --------
@@ -603,12 +624,12 @@ def tpr_at(fpr: float) -> Smooth:
 
 @contract
 def fpr_at(tpr: float) -> Smooth:
-    """Return the statistic: false-positive rate at a true-positive rate.
+    """Return the false-positive rate at a given tpr as a statistic, interpolated on the ROC curve.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
@@ -631,17 +652,17 @@ def fpr_at(tpr: float) -> Smooth:
 
 
 def _inside(before: Array, after: Array, part: float) -> Array:
-    """Return the share of each level that lies before a position on an axis: 1, 0, or a fraction for one level."""
+    """Return, for each distinct score, the share of its step that lies below `part` on an axis (from 0 to 1)."""
     width = after - before
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(width > 0, np.clip((part - before) / width, 0, 1), (after <= part).astype(float))
 
 
 def _height_and_slope(x: float, along: Array, of: Array, n: float) -> tuple[float, float]:
-    """Return the height of a curve, and its slope averaged over the sampling error of x with n rows.
+    """Return the height of a curve at x, and its slope averaged over the sampling error of x with n rows.
 
-    The slope is that of the line that fits the curve best, weighted by the normal distribution of the quantile around
-    x.
+    The slope is the slope of a line fitted to the curve near x. Points are weighted by the normal density of the
+    sampling error.
     """
     z = np.linspace(-3, 3, 61)
     weight = np.exp(-(z**2) / 2)
@@ -655,12 +676,14 @@ def _height_and_slope(x: float, along: Array, of: Array, n: float) -> tuple[floa
 
 @contract
 def gain_at(depth: float) -> Smooth:
-    """Return the statistic: true-positive rate at a depth, the share of positives in the top rows.
+    """Return the gain as a statistic: the true-positive rate at a depth.
+
+    The depth is the share of rows that are predicted positive, starting with the highest scores.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
@@ -694,12 +717,12 @@ def gain_at(depth: float) -> Smooth:
 
 @contract
 def lift_at(depth: float) -> Smooth:
-    """Return the statistic: lift at a depth, gain/depth.
+    """Return the lift as a statistic: the gain at a depth, divided by the depth.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -719,12 +742,12 @@ def lift_at(depth: float) -> Smooth:
 
 @contract
 def precision_at(depth: float) -> Smooth:
-    """Return the statistic: precision among the top rows, prevalence·gain/depth.
+    """Return the precision at a depth as a statistic: the share of positives among the rows with the highest scores.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -745,12 +768,12 @@ def precision_at(depth: float) -> Smooth:
 
 
 def average_precision() -> Smooth:
-    """Return the statistic: mean of the precision at each positive, level by level.
+    """Return the average precision as a statistic: the mean over positives of the precision at their score.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -773,12 +796,12 @@ def average_precision() -> Smooth:
 
 
 def brier() -> Smooth:
-    """Return the statistic: mean squared difference between probability and outcome.
+    """Return the Brier score as a statistic: the mean squared difference between probability and outcome.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -789,12 +812,12 @@ def brier() -> Smooth:
 
 
 def log_loss() -> Smooth:
-    """Return the statistic: mean negative log-likelihood of the probabilities.
+    """Return the log loss as a statistic: the mean negative logarithm of the probability of the observed outcome.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -805,12 +828,12 @@ def log_loss() -> Smooth:
 
 
 def excess_events() -> Smooth:
-    """Return the statistic: observed − expected events per case (calibration in the large).
+    """Return observed minus expected positives per case as a statistic (calibration in the large).
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -829,7 +852,7 @@ def _mean_of_rows(
             pos, neg = np.where(counts.pos > 0, of_pos(p), 0.0), np.where(counts.neg > 0, of_neg(p), 0.0)
         value = float(counts.pos @ pos + counts.neg @ neg) / n
         if value == inf:
-            nothing, reason = np.zeros(len(counts)), "infinite: an event occurred that had the probability 0"
+            nothing, reason = np.zeros(len(counts)), "infinite, because an observed outcome had the probability 0"
             return Linear(value, nothing, nothing, reason=reason)
         return Linear(value, pos - value, neg - value)
 
@@ -837,12 +860,12 @@ def _mean_of_rows(
 
 
 def observed_to_expected() -> Smooth:
-    """Return the statistic: observed events divided by expected events.
+    """Return observed over expected as a statistic: the number of positives, divided by the expected number.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -860,12 +883,12 @@ def observed_to_expected() -> Smooth:
 
 
 def scaled_brier() -> Smooth:
-    """Return the statistic: Brier skill score, 1 − Brier score/(prevalence·(1 − prevalence)).
+    """Return the scaled Brier score as a statistic: 1 − Brier score/(prevalence·(1 − prevalence)).
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -886,12 +909,14 @@ def scaled_brier() -> Smooth:
 
 
 def discrimination_slope() -> Smooth:
-    """Return the statistic: mean probability of positives minus mean probability of negatives (Yates).
+    """Return the discrimination slope (Yates) as a statistic.
+
+    It is the mean probability of positives minus the mean probability of negatives.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -908,12 +933,14 @@ def discrimination_slope() -> Smooth:
 
 
 def calibration_slope() -> Smooth:
-    """Return the statistic: slope of the logistic regression of the outcome on the log-odds (Cox).
+    """Return the calibration slope (Cox) as a statistic.
+
+    It is the slope of a logistic regression of the outcome on the log-odds of the probability.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -924,12 +951,12 @@ def calibration_slope() -> Smooth:
 
 
 def calibration_intercept() -> Smooth:
-    """Return the statistic: intercept of the regression of `calibration_slope`.
+    """Return the calibration intercept as a statistic: the intercept of the regression in `calibration_slope`.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -940,7 +967,7 @@ def calibration_intercept() -> Smooth:
 
 
 def _cox(counts: ThresholdCounts, name: Literal["intercept", "slope"]) -> Linear:
-    """Return a coefficient of logistic recalibration, with the influence H⁻¹x(y − μ)."""
+    """Return a coefficient of logistic recalibration, with the influence H⁻¹x(y − μ) of each row."""
     p = counts.probabilities("logistic recalibration")
     s = CountShares.of(counts)
     pos, neg = counts.pos.astype(np.float64), counts.neg.astype(np.float64)

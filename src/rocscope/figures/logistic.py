@@ -1,7 +1,7 @@
 """Logistic regression of counts, and logistic recalibration: calibration in the large, intercept and slope.
 
-`fit_logistic` computes the maximum likelihood fit by Newton's method, for positives and rows at k levels.
-`recalibration` computes intercept and slope for summaries, comparisons, gates and plots.
+`fit_logistic` computes the maximum likelihood fit by Newton's method, from the numbers of positives and of rows at k
+distinct values. `recalibration` computes the calibration intercept and slope.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,10 @@ _SURE_GAIN = 1e-6  # below, a full step always gains: log-odds change by about a
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """Coefficients and their covariance; `converged` is False if Newton's method did not converge."""
+    """Coefficients of a logistic regression and their covariance.
+
+    `converged` is False if Newton's method did not converge.
+    """
 
     coefficients: Array
     covariance: Array
@@ -38,18 +41,20 @@ def fit_logistic(
     start: Array | None = None,
     ridge: float = 0.0,
 ) -> LogisticFit:
-    """Fit the log-odds of the positives among `total` rows as a linear function of columns.
+    """Fit a logistic regression in which the log-odds are a linear function of p columns.
 
     Parameters
     ----------
     columns : p arrays of k
-    pos, total : arrays of k counts, whole or not
+        Predictor variables.
+    pos, total : arrays of k
+        Number of positives and number of rows at each of the k values. Fractional numbers are accepted.
     offset : array of k, optional
-        Added to the log-odds.
+        Constant that is added to the log-odds.
     start : array of p, optional
-        Initial coefficients. Near the solution, a single step over all levels is sufficient.
+        Initial coefficients. Newton's method needs fewer steps if they are near the solution.
     ridge : float
-        Penalty on the squares of the coefficients.
+        Penalty on the squared coefficients.
     """
     beta = np.zeros(len(columns)) if start is None else start
     penalty = ridge * np.eye(beta.size)
@@ -80,7 +85,7 @@ def fit_logistic(
 def log_likelihood(
     beta: Array, columns: Sequence[Array], pos: Array, total: Array, offset: Array | float = 0.0, ridge: float = 0.0
 ) -> float:
-    """Return the log-likelihood of coefficients minus the penalty."""
+    """Return the log-likelihood of the coefficients `beta`, minus the ridge penalty."""
     linear = _linear(beta, columns, offset)
     return float(pos @ linear - total @ np.logaddexp(0, linear) - ridge * (beta @ beta) / 2)
 
@@ -93,7 +98,7 @@ def _linear(beta: Array, columns: Sequence[Array], offset: Array | float) -> Arr
 
 
 def _derivatives(columns: Sequence[Array], residual: Array, weight: Array) -> tuple[Array, Array]:
-    """Return gradient and (negative) Hessian, without stacking copies of all columns."""
+    """Return the gradient and the negative Hessian of the log-likelihood, without copies of all columns."""
     gradient = np.array([column @ residual for column in columns])
     hessian = np.empty((len(columns), len(columns)))
     for i, column in enumerate(columns):
@@ -110,25 +115,25 @@ _LARGEST_RESIDUAL = 1e-6  # of the score equations per row of the rarer class: a
 
 SEPARATED = "the probabilities separate the classes"
 ONE_CLASS = "one class only"
-_CONTRADICTED = "an event with probability 0 occurred, or an event with probability 1 did not occur"
+_CONTRADICTED = "a positive has probability 0, or a negative has probability 1"
 
 
 @dataclass(frozen=True)
 class CoxCalibration(Result):
-    """Calibration in the large, intercept and slope.
+    """Result of logistic recalibration: calibration in the large, calibration intercept and calibration slope.
 
     Attributes
     ----------
     in_the_large : float
-        Intercept if the slope is fixed at 1. It is 0 if the number of events equals the predicted number, and positive
-        if there are more events.
+        Intercept of a fit with the slope fixed at 1. It is 0 if the number of positives equals the expected number, and
+        positive if there are more positives than expected.
     intercept, slope : float
-        Intercept and slope of the joint fit; 0 and 1 for a calibrated model. A slope below 1 means that probabilities
-        are too extreme.
+        Intercept and slope of a joint fit. A calibrated model has the intercept 0 and the slope 1. A slope below 1
+        means that the probabilities are too close to 0 and 1.
     in_the_large_error, intercept_error, slope_error : float
-        Their standard errors.
+        Standard error of each value.
     reason : str
-        Reason why some values are undefined or infinite, or standard errors are too small; otherwise empty.
+        Reason why values are undefined or infinite, or why standard errors are too small; otherwise empty.
     """
 
     in_the_large: float
@@ -140,29 +145,32 @@ class CoxCalibration(Result):
     reason: str = ""
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
-        """Return the Wald interval of "in_the_large", "intercept" or "slope"."""
+        """Return the limits of Wald's interval; `name` is "in_the_large", "intercept" or "slope"."""
         value = getattr(self, name)
         reach = float(special.ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
         return value - reach, value + reach
 
 
 def recalibration(score: Array, pos: Array, neg: Array) -> CoxCalibration:
-    """Fit logit P(y = 1) = a + b·logit(p), and a with b fixed at 1, with model-based standard errors.
+    """Fit logit P(y = 1) = a + b·logit(p) for probabilities p, once with free b and once with b = 1.
+
+    Standard errors are model-based.
 
     Parameters
     ----------
     score, pos, neg : arrays of k
-        Distinct probabilities in increasing order, with the numbers of positives and negatives at each.
+        Distinct probabilities in increasing order, and the numbers of positives and of negatives at each probability.
 
     Notes
     -----
-    Probabilities of 0 and 1 have infinite log-odds. Correct ones have the likelihood 1 for any a and b > 0 and are
-    omitted, as in val.prob of R's rms. If one is wrong, its likelihood is 0, and no fit exists. If the remaining
-    probabilities separate the classes, the likelihood increases with the slope without limit.
+    Probabilities of 0 and 1 have infinite log-odds. If such a probability is correct, its likelihood is 1 for any a and
+    any b > 0. It is therefore omitted, as in val.prob of R's rms. If such a probability is wrong, its likelihood is 0,
+    and the fit has no solution. If the remaining probabilities separate the classes, the likelihood increases without
+    limit as the slope increases.
 
     Examples
     --------
-    At both probabilities the observed odds are twice the predicted odds:
+    At both probabilities, the observed odds are twice the predicted odds, so the intercept is log 2:
 
     >>> fit = recalibration(np.array([0.2, 0.5]), np.array([10.0, 20.0]), np.array([20.0, 10.0]))
     >>> round(fit.slope, 6), round(fit.intercept, 4)
@@ -199,10 +207,10 @@ def recalibration(score: Array, pos: Array, neg: Array) -> CoxCalibration:
 def _fit_recalibration(
     log_odds: Array, pos: Array, total: Array, *, with_slope: bool
 ) -> tuple[list[float], list[float]] | None:
-    """Return coefficients and standard errors; None if the fit is not a maximum of the likelihood.
+    """Return the coefficients and their standard errors; None if the fit did not converge.
 
-    The log-odds are centred and scaled. So the Hessian is well conditioned for log-odds from 20 to 20.001 and also for
-    log-odds from −700 to 700.
+    The log-odds are centred and scaled. The Hessian is therefore well conditioned for narrow ranges of log-odds, such
+    as 20 to 20.001, and for wide ranges, such as −700 to 700.
     """
     centre, spread = 0.0, 1.0
     if with_slope:

@@ -1,8 +1,8 @@
-"""Registry of figures: each performance measure by its name, and by its names in other libraries.
+"""Registry of performance measures by name, including their names in other libraries.
 
-Each figure has one line in `_TABLE`. Figures with a number in their name, such as f2 and lift@0.1, are created on
-request. The second part computes figures of the four counts at a fixed threshold, and cost and net benefit, as
-statistics with an influence function.
+Each measure has one entry in `_TABLE`. Measures with a number in their name, such as f2 and lift@0.1, are created on
+request. The second part of the file makes statistics with an influence function: metrics at a fixed threshold, cost and
+net benefit.
 """
 
 import re
@@ -37,14 +37,14 @@ def _sums(parts: str) -> tuple[FourNumbers, FourNumbers]:
 
 
 def _share(name: str, title: str, parts: str, *aliases: str, sign: int = 1) -> Figure:
-    """Return a figure that is a share of cases."""
+    """Return a Figure for a share of cases."""
     ideal = None if sign == 0 or name == "depth" else int(sign > 0)
     sums = _sums(parts)
     return Figure(name, title, "cells", sign, "share", ideal, aliases, metrics.METRICS[name], parts=sums)
 
 
 def _cases(name: str, title: str, parts: str, *aliases: str, sign: int) -> Figure:
-    """Return a figure that is a number of cases."""
+    """Return a Figure for a number of cases."""
     top, bottom = _sums(f"{parts} / {_ALL}")
 
     def count(*cells: Any) -> Any:
@@ -63,7 +63,7 @@ def _closest_topleft(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
 
 
 def _ks(counts: ThresholdCounts) -> float:
-    """Return the largest tpr − fpr over all thresholds."""
+    """Return the Kolmogorov–Smirnov statistic: the largest tpr − fpr over all thresholds."""
     return max(float(np.max(metrics.youden(counts.tp, counts.fp, counts.fn, counts.tn))), 0.0)
 
 
@@ -73,7 +73,7 @@ def _auc(counts: ThresholdCounts) -> float:
 
 
 def _calibrated(name: str, title: str, function: str, attribute: str = "", *aliases: str, **options: Any) -> Figure:
-    """Return a figure computed by a function of `rocscope.calibration`; smaller is better by default."""
+    """Return a Figure that is computed by a function of `rocscope.calibration`. By default, small values are good."""
 
     def value(counts: ThresholdCounts) -> float:
         summary = getattr(reach("calibration"), function)(counts)
@@ -84,7 +84,10 @@ def _calibrated(name: str, title: str, function: str, attribute: str = "", *alia
 
 
 def _beyond_chance(share: Fraction) -> tuple[LinearForm, LinearForm]:
-    """Return Cohen's kappa as two lines: 2π(1 − π)(tpr − fpr) over (1 − 2π)·depth + π, depth = π·tpr + (1 − π)·fpr."""
+    """Return the numerator and the denominator of Cohen's kappa as linear functions of tpr and fpr.
+
+    At the prevalence π, the numerator is 2π(1 − π)(tpr − fpr). The denominator is (1 − 2π)·(π·tpr + (1 − π)·fpr) + π.
+    """
     height, skew = 2 * share * (1 - share), 1 - 2 * share
     return (height, -height, 0), (skew * share, skew * (1 - share), share)
 
@@ -197,7 +200,7 @@ _TABLE = (
 )  # fmt: skip
 
 FIGURES: dict[str, Figure] = {figure.name: figure for figure in _TABLE}
-"""All figures by name. Figures with a number, such as f2 and lift@0.1, are created on request."""
+"""All measures by name, except measures with a number in their name, such as f2 and lift@0.1."""
 
 _BETA = re.compile(r"f(\d+(?:\.\d+)?)")
 _F1_ALIASES = ("f_score", "f measure", "dice", "f1_score")
@@ -205,7 +208,7 @@ _AT_DEPTH = re.compile(r"(lift|gain|precision)@(0?\.\d+|1(?:\.0*)?|\d+(?:\.\d+)?
 
 
 def _f_score(text: str) -> Figure:
-    """Return F_β: (1 + β²)·tp over (1 + β²)·tp + fp + β²·fn."""
+    """Return the Figure of F_β = (1 + β²)·tp / ((1 + β²)·tp + fp + β²·fn)."""
     beta, square = float(text), Fraction(text) ** 2
     if not beta > 0:
         raise InputError("beta", expected="a number above 0", got=text)
@@ -219,10 +222,11 @@ def _f_score(text: str) -> Figure:
 
 
 def _at_depth(kind: str, text: str) -> Figure:
-    """Return lift, gain or precision among a share of cases with the highest scores.
+    """Return the Figure of lift, gain or precision at a depth, which is a share of cases with the highest scores.
 
-    At a threshold, positives above the threshold are divided by all cases of the share. The result is NaN if the
-    threshold selects more cases than the share. So the best threshold selects the most positives within the share.
+    For a threshold, only the positives at or above the threshold count, but the number of cases is still the depth. The
+    result is NaN if the threshold selects more cases than the depth. The best threshold therefore selects the most
+    positives within the depth.
     """
     depth = float(text.rstrip("% ")) / 100 if "%" in text else float(text)
 
@@ -250,7 +254,7 @@ _SCORES_OF_CLUSTERINGS = {"fowlkes mallows score"}
 
 
 def known(name: str) -> Figure | None:
-    """Return the figure with a name, ignoring case, or None.
+    """Return the measure with a name, ignoring case; None if the name is unknown.
 
     Examples
     --------
@@ -270,12 +274,12 @@ def known(name: str) -> Figure | None:
 
 
 def scorer_name(metric: Any) -> Any:
-    """Return the name of the figure that a scikit-learn scorer computes; other arguments are returned unchanged.
+    """Return the name of the metric that a scikit-learn scorer computes; return other arguments unchanged.
 
     Raises
     ------
     InputError
-        If the scorer has options that change the figure.
+        If the scorer has options that change the metric.
 
     Examples
     --------
@@ -288,37 +292,39 @@ def scorer_name(metric: Any) -> Any:
     if function.__name__ == "fbeta_score":
         return f"f{options['beta']:g}"
     if options.pop("average", "binary") != "binary" or options.keys() - {"pos_label"}:
-        hint = "pass the name of a figure; learning_curve(metric=) takes any scorer"
-        raise InputError(f"scorer of {function.__name__}", expected="no options", got=check.shown(metric), hint=hint)
+        hint = "pass the name of a metric. learning_curve(metric=) accepts any scorer"
+        expected = "a scorer without options"
+        raise InputError(f"scorer of {function.__name__}", expected=expected, got=check.shown(metric), hint=hint)
     return function.__name__
 
 
 def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Figure], Any], hint: str = "") -> Figure:
-    """Return the figure with a name if the caller supports it.
+    """Return the measure with a name. Raise an error if the caller does not support this measure.
 
     Parameters
     ----------
     name : str
+        Name or alias of the measure.
     subject : str
-        Name of the argument, such as ``"criterion"``.
+        Name of the argument for error messages, such as ``"criterion"``.
     expected : str
-        Description of the supported figures, for the error.
-    suits : function that returns True if a figure is supported
+        Description of the supported measures for error messages.
+    suits : function
+        Function of a Figure that returns True if the caller supports it.
 
     Raises
     ------
     InputError
-        If the name is unknown, or the figure is not supported; the error states the reason.
+        If the name is unknown, or if the measure is not supported.
 
     Examples
     --------
-    >>> figure_named("sensitivity", "criterion", expected="a figure of one threshold", suits=lambda f: f.cells).name
+    >>> figure_named("sensitivity", "criterion", expected="a metric at a threshold", suits=lambda f: f.cells).name
     'tpr'
-    >>> figure_named("auc", "criterion", expected="a figure of one threshold", suits=lambda f: f.cells)
+    >>> figure_named("auc", "criterion", expected="a metric at a threshold", suits=lambda f: f.cells)
     Traceback (most recent call last):
     ...
-    rocscope.errors.InputError: criterion: expected a figure of one threshold, got 'auc', a figure of the whole
-    ranking, the same at every threshold
+    rocscope.errors.InputError: criterion: expected a metric at a threshold, got 'auc', a metric of the whole ranking
     """
     name = scorer_name(name)
     figure = known(name) if isinstance(name, str) else None
@@ -338,15 +344,15 @@ def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Fig
 
 
 def statistic_named(name: str, subject: str = "statistic") -> tuple[Figure, Callable[[ThresholdCounts], float]]:
-    """Return a figure of a whole ranking and the function that computes it, as a Smooth where possible.
+    """Return a measure of the whole ranking, and the function that computes it (a Smooth if possible).
 
     Examples
     --------
     >>> statistic_named("neg_brier_score")[1](ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])).__round__(3)
     0.025
     """
-    expected = "a figure of a whole ranking, such as 'auc' or 'brier', or of one threshold with the threshold"
-    hint = "rocscope.inference.statistics.at(0.5, 'precision') is one of them"
+    expected = "a metric of the whole ranking, such as 'auc', or of probabilities, such as 'brier'"
+    hint = "for a metric at a threshold, pass rocscope.inference.statistics.at(0.5, 'precision')"
     suits = ("ranks", "probabilities")
     figure = figure_named(name, subject, expected=expected, suits=lambda figure: figure.needs in suits, hint=hint)
     if figure.smooth is not None:
@@ -360,11 +366,11 @@ def statistic_named(name: str, subject: str = "statistic") -> tuple[Figure, Call
 
 
 def in_context(figure: Figure, context: Context) -> Figure:
-    """Return a cost figure in a context as a figure of the four counts; other figures are returned unchanged.
+    """Insert the costs of a context into the cost per case or the net benefit; return other measures unchanged.
 
     Notes
     -----
-    The cost per case is Σ cost·count/n. The net benefit is (tp − odds·fp)/n, where the odds from which acting pays are
+    The cost per case is Σ cost·count/n over tp, fp, fn and tn. The net benefit is (tp − odds·fp)/n, with the odds
     (cost_fp − cost_tn)/(cost_fn − cost_tp).
 
     Examples
@@ -376,7 +382,7 @@ def in_context(figure: Figure, context: Context) -> Figure:
     if figure.needs != "costs" or figure.name == "miscalibration_cost":
         return figure
     if context.columns or (figure.name == "net_benefit" and context.miss_cost <= 0):
-        expected = "a gain from acting on positives, and the same costs in every row"
+        expected = "costs that are equal in all rows and lower for a true positive than for a false negative"
         raise InputError(figure.name, expected=expected, got=repr(context))
     if figure.name == "cost":
         top: FourNumbers = tuple(map(decimal, context.costs.values()))  # pyright: ignore[reportAssignmentType]
@@ -390,7 +396,7 @@ def in_context(figure: Figure, context: Context) -> Figure:
 
 
 _STEP = 1e-6  # near the cube root of float64's 10⁻¹⁶, where both errors of a central difference are small
-_EXPECTED = "a figure of one threshold that does not depend on the number of cases, such as 'precision'"
+_EXPECTED = "a rate or ratio at a threshold, such as 'precision'"
 
 
 def _is_share_of_counts(figure: Figure) -> bool:
@@ -399,23 +405,25 @@ def _is_share_of_counts(figure: Figure) -> bool:
 
 @contract
 def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smooth:
-    """Return the statistic of a metric of tp, fp, fn and tn at a threshold.
+    """Return a metric of tp, fp, fn and tn at a fixed threshold, as a statistic.
 
     Parameters
     ----------
     threshold : float
-    metric : name of a figure of one threshold, such as "precision", or a function of (tp, fp, fn, tn)
-        Its value must not change if all four counts are multiplied by a constant.
+        Threshold of the score. Cases with scores at or above it are predicted positive.
+    metric : str or function of (tp, fp, fn, tn)
+        Name of a metric, such as "precision", or a function. The value must not change if all four counts are
+        multiplied by the same number.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------
     InputError
-        If the metric is neither the name of a figure of one threshold nor a function.
+        If the metric is neither the name of a metric at a threshold nor a function.
 
     Examples
     --------
@@ -484,7 +492,7 @@ def _at(
 
 
 def _value_and_slopes(function: Callable[..., Any], cells: Array) -> tuple[float, Array]:
-    """Return a metric and its derivatives by the four cells; no derivatives if the value is not finite."""
+    """Return a metric and its derivatives with respect to tp, fp, fn and tn; zeros if they are not finite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         value = float(function(*cells))
         slope = np.array([_slope(function, cells, i) for i in range(4)])
@@ -492,7 +500,7 @@ def _value_and_slopes(function: Callable[..., Any], cells: Array) -> tuple[float
 
 
 def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
-    """Return the derivative with respect to one cell, two-sided if the cell is not empty."""
+    """Return the numerical derivative with respect to count i: central, or one-sided if the count is 0."""
     step = np.zeros(4)
     step[i] = _STEP
     back = step if cells[i] > _STEP else 0 * step
@@ -501,12 +509,14 @@ def _slope(function: Callable[..., Any], cells: Array, i: int) -> float:
 
 @contract
 def cost_at(threshold: float, context: Context | Campaign | None = None) -> Smooth:
-    """Return the statistic: expected cost per case at a threshold, at the target prevalence of the context if set.
+    """Return the expected cost per case at a fixed threshold, as a statistic.
+
+    If the context has a target prevalence, the cost is computed for this prevalence.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Examples
     --------
@@ -526,12 +536,12 @@ def cost_at(threshold: float, context: Context | Campaign | None = None) -> Smoo
 
 @contract
 def net_benefit_at(threshold: float) -> Smooth:
-    """Return the statistic: net benefit at a threshold probability t, (tp − fp·t/(1 − t))/n.
+    """Return the net benefit at a threshold probability t as a statistic: (tp − fp·t/(1 − t))/n.
 
     Returns
     -------
     Smooth
-        Pass it to `estimate_of` or ``compare(statistic=…)``.
+        Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Protocols: how rows are split into training and test rows.
+"""Protocols, which split rows into training and test rows.
 
 The argument `cv` of functions that cross-validate accepts a number of folds, a protocol or its name, any splitter of
 scikit-learn, or pairs of arrays of row numbers.

@@ -1,7 +1,8 @@
-"""Protocols of evaluation: how rows are split into training and test rows; splits are checked before models are fitted.
+"""Protocols, which split rows into training and test rows. Splits are checked before models are fitted.
 
-The protocols are cross-validation, hold-out, leave-one-out, bootstrap, time series and others. The argument `cv` of
-other functions accepts a protocol, a number of folds, a splitter of scikit-learn, or arrays of row numbers.
+The protocols are cross-validation, holdout, three parts, leave-one-out, time order and the out-of-bag bootstrap. The
+argument `cv` of other functions accepts a protocol, a number of folds, a splitter of scikit-learn, or arrays of row
+numbers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ from rocscope.errors import InputError, without_warnings
 
 @dataclass(frozen=True)
 class SplitRows:
-    """Data for protocols: attributes, class index of each row, class names, and groups (or None)."""
+    """Data from which protocols make splits: features, class number and group of each row, and class names."""
 
     X: Any
     y: Indices
@@ -34,7 +35,10 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class TrainTest:
-    """Training rows and test rows; `names` contains the name of each test row's part, if there are several parts."""
+    """Row numbers of the training rows and of the test rows.
+
+    If the test rows have several parts, `names` has the part of each test row, such as "validation".
+    """
 
     train: Indices
     test: Indices
@@ -43,9 +47,9 @@ class TrainTest:
 
 @dataclass(frozen=True)
 class Split(TrainTest):
-    """A numbered split; folds are numbered consecutively over repeats.
+    """Split with the number of its fold and of its repeat. Folds are numbered over all repeats.
 
-    `training_rows` is the number of training rows if only some of them are used, else None.
+    `training_rows` is the number of training rows if only a subset is used; otherwise None.
     """
 
     fold: int = 0
@@ -54,18 +58,18 @@ class Split(TrainTest):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """Key for the random seed of this fit, different for each fit."""
+        """Key from which the random seed of the fit is derived; it differs between splits."""
         return (1, self.fold) if self.training_rows is None else (1, self.fold, self.training_rows)
 
 
 def numbered(parts: Iterable[tuple[int, TrainTest]], sample: SplitRows) -> list[Split]:
-    """Return numbered and checked splits from pairs (repeat, split)."""
+    """Check and number splits that are given as pairs (number of the repeat, split)."""
     splits = [
         Split(_rows(part.train, sample.n), _rows(part.test, sample.n), part.names, fold, repeat)
         for fold, (repeat, part) in enumerate(parts)
     ]
     if not splits:
-        raise InputError("cv", expected="at least one split", got="none")
+        raise InputError("cv", expected="one or more splits", got="0 splits")
     for split in splits:
         _check(split, sample)
     return splits
@@ -86,19 +90,19 @@ def _check(split: Split, sample: SplitRows) -> None:
     where = f"fold {split.fold}"
     for name, rows in (("training", split.train), ("test", split.test)):
         if not rows.size:
-            raise InputError(f"cv: {where}", expected=f"{name} rows", got="none", hint="omit this fold")
+            raise InputError(f"cv: {where}", expected=f"one or more {name} rows", got="0 rows", hint="omit this fold")
     tested = np.bincount(split.test, minlength=sample.n)
     if (tested > 1).any():
-        raise InputError(f"cv: {where}", expected="each test row once", got="some more than once")
+        raise InputError(f"cv: {where}", expected="distinct test rows", got=f"row {tested.argmax()} more than once")
     both = np.unique(split.train[tested[split.train] > 0])
     if both.size:
-        got = f"{both.size} in both, such as row {both[0]}"
-        raise InputError(f"cv: {where}", expected="each row in training or in test", got=got)
+        got = f"an overlap of {both.size} rows, the first is row {both[0]}"
+        raise InputError(f"cv: {where}", expected="training and test rows without overlap", got=got)
     trained = sample.y[split.train]
     if (trained == trained[0]).all():
         only = sample.classes[trained[0]]
-        hint = "use more training rows, or stratified folds"
-        raise InputError(f"cv: {where}", expected="training rows of two classes", got=f"only {only!r}", hint=hint)
+        hint, got = "use more training rows or stratified folds", f"training rows of the class {only!r} only"
+        raise InputError(f"cv: {where}", expected="training rows of two or more classes", got=got, hint=hint)
     if sample.groups is not None:
         _check_groups(split, sample.groups, where)
 
@@ -110,13 +114,13 @@ def _check_groups(split: Split, groups: Indices, where: str) -> None:
     straddling = np.unique(tested[trained[tested]])
     if straddling.size:
         row = int(np.flatnonzero(groups == straddling[0])[0])
-        got = f"{straddling.size} groups in both, such as that of row {row}"
-        hint = "pass the number of folds, or a splitter for groups such as GroupKFold"
-        raise InputError(f"cv: {where}", expected="each group in training or in test", got=got, hint=hint)
+        got = f"an overlap of {straddling.size} groups, the first is the group of row {row}"
+        hint = "pass a number of folds, or a splitter for groups such as GroupKFold"
+        raise InputError(f"cv: {where}", expected="training and test groups without overlap", got=got, hint=hint)
 
 
 def repeats_of(parts: Iterable[TrainTest], n: int) -> Iterator[tuple[int, TrainTest]]:
-    """Yield splits with the number of their repeat; a new repeat starts when a row is tested again."""
+    """Yield pairs (number of the repeat, split). A new repeat starts if a row is tested again."""
     repeat, seen = 0, np.zeros(n, np.bool_)
     for part in parts:
         test = _rows(part.test, n)
@@ -128,7 +132,7 @@ def repeats_of(parts: Iterable[TrainTest], n: int) -> Iterator[tuple[int, TrainT
 
 
 def name_list(classes: Iterable[Any], counts: Iterable[int]) -> str:
-    """Return the classes with their numbers of rows, as text."""
+    """Return text with the number of rows of each class."""
     return check.listing([f"{name}: {count}" for name, count in zip(classes, counts, strict=True)])
 
 
@@ -149,7 +153,7 @@ class Protocol:
     """
 
     random: ClassVar[bool] = True
-    """True if splits depend on the seed, so that the protocol can be repeated."""
+    """True if the splits depend on the seed. Only then can the protocol be repeated."""
 
     @property
     def title(self) -> str:
@@ -162,7 +166,7 @@ class Protocol:
 
 
 def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
-    """Yield the splits of a scikit-learn splitter; its errors become InputError."""
+    """Yield the splits of a scikit-learn splitter, and convert its errors to InputError."""
     attributes = np.zeros((sample.n, 1)) if sample.X is None else sample.X
     try:
         with without_warnings(UserWarning, _ROUGHLY_EVEN, _GROUPS_IGNORED):
@@ -175,7 +179,7 @@ def of_splitter(splitter: Any, sample: SplitRows) -> Iterator[TrainTest]:
 
 
 def _stratified(y: Array, k: int, seed: int) -> Iterator[TrainTest]:
-    """Yield the splits of scikit-learn's shuffled StratifiedKFold, without importing it, which takes a second."""
+    """Yield the same splits as scikit-learn's shuffled StratifiedKFold, without the slow import of scikit-learn."""
     _, first, code = np.unique(y, return_index=True, return_inverse=True)
     code = first.argsort().argsort()[code]  # classes are numbered by first occurrence
     dealt, rng, fold = np.sort(code), np.random.RandomState(seed), np.empty(code.size, np.intp)
@@ -190,17 +194,17 @@ def _stratified(y: Array, k: int, seed: int) -> Iterator[TrainTest]:
 @held_to_contract
 @dataclass(frozen=True)
 class Folds(Protocol):
-    """Cross-validation: every row is tested once, by a model fitted to the other folds.
+    """Cross-validation with k folds: each fold is tested once, by a model fitted to the other folds.
 
     Parameters
     ----------
     k : int
         Number of folds.
     stratified : bool
-        Give each fold about the same share of every class.
+        If True, each fold has about the same share of every class.
     rare_classes : {"error", "spread"}
-        Treatment of a class with fewer rows than folds: raise an error, or put its rows into different folds. Some
-        folds then lack the class, so figures of single folds may be undefined; pooled figures are defined.
+        Treatment of a class with fewer rows than folds. "error" raises an error. "spread" puts the rows of the class
+        into different folds. Some folds then lack the class, and metrics of single folds may be undefined.
 
     Notes
     -----
@@ -242,22 +246,26 @@ class Folds(Protocol):
             few = int(sizes[rare].min())
             less = f"use cv={few}, " if few > 1 else ""
             spread = f"cv=rocscope.protocols.Folds({self.k}, rare_classes='spread')"
-            hint = f"{less}merge or omit rare classes, or {spread}"
-            got = "fewer of " + name_list([sample.classes[c] for c in rare], sizes[rare].tolist())
-            raise InputError("cv", expected=f"at least {self.k} rows of each class, one per fold", got=got, hint=hint)
+            hint = f"{less}merge or omit rare classes, or use {spread}"
+            got = name_list([sample.classes[c] for c in rare], sizes[rare].tolist())
+            expected = f"at least {self.k} rows of each class for {self.k} folds"
+            raise InputError("cv", expected=expected, got=f"fewer rows of the classes {got}", hint=hint)
 
 
 @held_to_contract
 @dataclass(frozen=True)
 class Holdout(Protocol):
-    """Holdout: a part of the rows is held out for testing; repeats hold out different parts.
+    """Holdout: a random part of the rows is used for testing, and the model is fitted to the other rows.
+
+    Each repeat draws different test rows.
 
     Parameters
     ----------
     test : float
-        Share of rows for testing, between 0 and 1.
+        Share of test rows, between 0 and 1.
     stratified : bool
-        Give both parts about the same share of every class. Ignored with groups, which are not split.
+        If True, training and test rows have about the same share of every class. Ignored if rows have groups, because
+        groups are not split.
 
     Examples
     --------
@@ -280,7 +288,7 @@ class Holdout(Protocol):
 
 
 def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> Any:
-    """Return a splitter that holds out a share of the groups, or of the rows."""
+    """Return a scikit-learn splitter for a holdout; with groups, a share of the groups is held out."""
     from sklearn import model_selection as splitters
 
     if sample.groups is not None:
@@ -291,27 +299,28 @@ def _one_split(test: float, stratified: bool, sample: SplitRows, seed: int) -> A
     sizes = np.bincount(sample.y)
     single = np.flatnonzero(sizes < 2)
     if single.size:
-        got = "one of " + check.listing([sample.classes[c] for c in single])
+        got = "one row of " + check.listing([sample.classes[c] for c in single])
         hint = "omit the class, or use cv=rocscope.protocols.Holdout(stratified=False)"
-        raise InputError("cv", expected="two rows of each class, one per part", got=got, hint=hint)
+        raise InputError("cv", expected="at least two rows of each class", got=got, hint=hint)
     return splitters.StratifiedShuffleSplit(**options)
 
 
 @held_to_contract
 @dataclass(frozen=True)
 class ThreeParts(Protocol):
-    """Three parts: fit on training rows, choose a threshold on validation rows, evaluate it on test rows.
+    """Split into three parts: training rows, validation rows to choose a threshold, and test rows to evaluate it.
 
     Parameters
     ----------
     validation, test : float
-        Shares of rows for validation and for testing.
+        Share of validation rows, and share of test rows.
     stratified : bool
-        Give all parts about the same share of every class. Ignored with groups, which are not split.
+        If True, all parts have about the same share of every class. Ignored if rows have groups, because groups are not
+        split.
 
     Notes
     -----
-    The predictions have "validation" or "test" as the segment of each row. Pass ``preds.by_segment()["validation"]`` to
+    In the predictions, the segment of each row is "validation" or "test". Pass ``preds.by_segment()["validation"]`` to
     `choose`, and evaluate the decision on ``preds.by_segment()["test"]``.
 
     Examples
@@ -348,12 +357,15 @@ class ThreeParts(Protocol):
 
 @dataclass(frozen=True)
 class LeaveOneOut(Protocol):
-    """Leave-one-out: each row (or group) is scored by a model fitted to all other rows.
+    """Leave-one-out cross-validation: each row is scored by a model fitted to all other rows.
+
+    If rows have groups, one group at a time is omitted.
 
     Notes
     -----
-    Do not use this protocol for the AUC. If scores depend on the prevalence of the training rows, omitting a positive
-    lowers the score of exactly this row, so the AUC may fall below 1/2 (Airola et al. 2011). Use folds instead.
+    Do not use this protocol for the AUC; use folds instead. The scores of many models depend on the prevalence of the
+    training rows. Omitting a positive row decreases this prevalence, and with it the score of the omitted row. The AUC
+    is then biased downwards and may be below 1/2 (Airola et al. 2011).
 
     References
     ----------
@@ -381,16 +393,19 @@ class LeaveOneOut(Protocol):
 @held_to_contract
 @dataclass(frozen=True)
 class TimeOrder(Protocol):
-    """Time order: the rows of each fold are scored by a model fitted to earlier rows.
+    """Cross-validation in order of time: the rows of each fold are scored by a model fitted to earlier rows.
+
+    The rows must be sorted by time.
 
     Parameters
     ----------
     k : int
-        Number of folds; the rows before the first fold are used only for training.
+        Number of folds. The first rows are not in a fold and are only used for training.
     gap : int
-        Number of rows to omit between training and test rows.
+        Number of rows to omit between the training rows and the test rows.
     most_training : int, optional
-        Largest number of training rows; the latest rows are used. By default all earlier rows.
+        Largest number of training rows. The latest rows before the fold are used. By default, all earlier rows are
+        used.
 
     Examples
     --------
@@ -411,7 +426,7 @@ class TimeOrder(Protocol):
         from sklearn.model_selection import TimeSeriesSplit
 
         if sample.groups is not None:
-            raise InputError("groups", expected="none in order of time", got="some")
+            raise InputError("groups", expected="None for splits in order of time", got="an array", hint="omit groups")
         try:
             splitter = TimeSeriesSplit(self.k, gap=self.gap, max_train_size=self.most_training)
         except (ValueError, TypeError) as error:
@@ -422,16 +437,19 @@ class TimeOrder(Protocol):
 @held_to_contract
 @dataclass(frozen=True)
 class OutOfBag(Protocol):
-    """Out-of-bag bootstrap: models are fitted to a bootstrap sample and tested on the rows that it lacks, about 37%.
+    """Out-of-bag bootstrap: a model is fitted to a bootstrap sample and tested on the rows that are not in the sample.
+
+    About 37% of the rows are not in a bootstrap sample.
 
     Parameters
     ----------
     stratified : bool
-        Draw the bootstrap sample within each class.
+        If True, draw the bootstrap sample within each class.
 
     Notes
     -----
-    A sample is drawn again if it lacks a class or contains all rows. If rows have groups, groups are drawn.
+    If a sample has rows of only one class, or contains all rows, another sample is drawn. If rows have groups, groups
+    are drawn instead of rows.
 
     Examples
     --------
@@ -454,7 +472,9 @@ class OutOfBag(Protocol):
                 yield TrainTest(train, test)
                 return
         sizes = name_list(sample.classes, np.bincount(sample.y, minlength=len(sample.classes)).tolist())
-        raise InputError("cv", expected="bootstrap samples of two classes", got=sizes, hint="OutOfBag(stratified=True)")
+        hint = "use cv=rocscope.protocols.OutOfBag(stratified=True)"
+        expected, got = "bootstrap samples with two or more classes", f"samples of one class from the classes {sizes}"
+        raise InputError("cv", expected=expected, got=got, hint=hint)
 
     def _draw(self, sample: SplitRows, rng: np.random.Generator) -> Any:
         if sample.groups is not None:
@@ -473,15 +493,15 @@ NAMED: dict[str, type[Protocol]] = {
     "time_order": TimeOrder,
     "out_of_bag": OutOfBag,
 }
-"""Protocols by the names that `cv` accepts."""
+"""Class of the protocol for each name that `cv` accepts."""
 
 
 def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = None) -> tuple[list[Split], str]:
-    """Return the splits for a value of `cv`, and a description of the protocol."""
+    """Return the splits for an argument `cv`, and a description of the protocol; see `rocscope.evaluate`."""
     check.check_whole(repeats, "repeats")
     protocol = _protocol(cv)
     if repeats > 1 and not protocol.random:
-        hint = "all repeats would be equal"
+        hint = "omit repeats. All repeats would be equal"
         raise InputError("repeats", expected=f"1 for {protocol.title}", got=str(repeats), hint=hint)
     if isinstance(protocol, Splitter) and repeats == 1:
         return numbered(protocol.numbered(sample, _seed(seed, 0)), sample), protocol.title
@@ -490,19 +510,19 @@ def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = N
 
 
 def splits_testing_once(cv: Any, sample: SplitRows, fold: Any, seed: int) -> list[Split]:
-    """Return splits that test every row once; the text "fold" means the folds stored with the rows."""
+    """Return splits in which every row is in exactly one test fold; with ``cv="fold"``, use the fold column `fold`."""
     if isinstance(cv, str) and cv == "fold":
         cv = [(np.flatnonzero(~test), np.flatnonzero(test)) for test in masks_of("fold", fold).values()]
     splits, title = splits_of(cv, sample, seed=seed)
     times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
     if (times != 1).any():
-        got = f"{(times == 0).sum()} rows in none and {(times > 1).sum()} in several, from {title}"
+        got = f"{(times == 0).sum()} rows in no test fold and {(times > 1).sum()} rows in several, with {title}"
         raise InputError("cv", expected="every row in one test fold", got=got)
     return splits
 
 
 def _seed(seed: int | None, repeat: int) -> int:
-    """Return the seed of a repeat, below 2^32 as scikit-learn requires."""
+    """Return the seed of a repeat. It is below 2³², because scikit-learn requires this."""
     return int(np.random.SeedSequence(seed, spawn_key=(0, repeat)).generate_state(1)[0])
 
 
@@ -511,7 +531,7 @@ def _protocol(cv: Any) -> Protocol:
     if isinstance(cv, Protocol):
         return cv
     if isinstance(cv, str) and cv == "prefit":
-        hint = "use rocscope.evaluation.from_estimator for predictions of fitted models, and choose for their threshold"
+        hint = "for fitted models, pass the result of rocscope.evaluation.from_estimator to rocscope.choose"
         raise InputError("cv", expected="folds in which models are fitted", got="'prefit'", hint=hint)
     if isinstance(cv, float) and 0 < cv < 1:
         return Holdout(cv)
@@ -531,7 +551,7 @@ def _protocol(cv: Any) -> Protocol:
 
 
 class _Pairs:
-    """Training and test rows given by the user."""
+    """Splitter with pairs of training and test rows from the user."""
 
     random_state = shuffle = None
 
@@ -546,7 +566,7 @@ class _Pairs:
 
 
 class Splitter(Protocol):
-    """Any scikit-learn splitter."""
+    """Protocol of a scikit-learn splitter."""
 
     def __init__(self, splitter: Any) -> None:
         self.splitter = splitter
@@ -562,7 +582,7 @@ class Splitter(Protocol):
         return of_splitter(seeded, sample)
 
     def numbered(self, sample: SplitRows, seed: int) -> Iterable[tuple[int, TrainTest]]:
-        """Yield the number of the repeat, and the split; some splitters, such as RepeatedKFold, have repeats."""
+        """Yield pairs (number of the repeat, split). Some splitters have repeats, such as RepeatedKFold."""
         from sklearn.model_selection import BaseShuffleSplit
 
         unseeded = self.random and self.splitter.random_state is None

@@ -37,8 +37,8 @@ def test_a_comma_stands_for_and_but_not_within_names():
         ("tpr == .8", "'tpr >= .8 and tpr <= .8'"),
         ("cases <= 200 per day", "pass the number of cases in it as population="),
         ("cases <= 1,000", "without commas, such as 1000"),
-        ("cases <= 10%", "for a share write 'depth <= 10%'"),
-        ("tp >= 50%", "for a share write 'tpr >= 50%'"),
+        ("cases <= 10%", "for a share, write 'depth <= 10%'"),
+        ("tp >= 50%", "for a share, write 'tpr >= 50%'"),
     ],
 )
 def test_what_has_no_meaning_is_refused_with_what_to_write(written, fix):
