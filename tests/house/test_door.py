@@ -279,7 +279,7 @@ def test_a_refusal_names_what_to_do_instead():
             rs.auc(data)
         with pytest.raises(InputError, match=hint):
             rs.hull(data)
-    with pytest.raises(InputError, match=r"^y_score: expected scores with labels, .*, got none$"):
+    with pytest.raises(InputError, match=r"^y_score: expected scores after labels, .*, got None$"):
         rs.hull(A)
     for taking in (rs.choose, rs.summary, rs.Report):
         with pytest.raises(

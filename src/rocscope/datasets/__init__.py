@@ -1,7 +1,7 @@
 """Real data sets that need no download.
 
-Most of them are generated from published rules or tables of counts; the breast cancer data come with scikit-learn. Rows
-and columns have the order of the published files.
+The breast cancer data are part of scikit-learn. All other data sets are generated from published rules or tables of
+counts. Rows and columns have the order of the published files.
 """
 
 import difflib
@@ -16,7 +16,7 @@ __getattr__ = refusing(__name__, __all__)
 
 
 def names() -> list[str]:
-    """List the names of the data sets.
+    """Return the names of the data sets.
 
     Returns
     -------
@@ -39,17 +39,17 @@ def load(name: str) -> Dataset:
     Parameters
     ----------
     name : str
-        One of :func:`names`.
+        Name of the data set; see :func:`names`.
 
     Returns
     -------
     Dataset
-        The data set. Its arrays are read-only; copy a column to change it.
+        Data set with read-only arrays. To change a column, copy it first.
 
     Raises
     ------
     InputError
-        If no data set has this name; the message lists all names.
+        If no data set has this name. The message lists all names.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The bundled data sets, generated from published rules, hierarchies and counts.
+"""Bundled data sets, which are generated from published rules, hierarchies and counts.
 
-The functions after `Dataset` each return the columns and the class of one data set, in the order of the published file.
+There is one function for each data set. It returns the attributes and the classes in the order of the published file.
 `TABLE` lists the data sets with their positive class, description and source.
 """
 
@@ -22,22 +22,22 @@ Columns = dict[str, Array]
 @held_to_contract
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Dataset:
-    """Attributes and class of the rows of one data set.
+    """Data set with attributes and a class for each row.
 
     Parameters
     ----------
     name : str
-        Name for :func:`rocscope.datasets.load`.
-    X : dict of str to ndarray of shape (n,)
-        The attributes, column by column: strings, small integers or floats.
+        Name of the data set, for :func:`rocscope.datasets.load`.
+    X : dict from str to ndarray of shape (n,)
+        Values of each attribute: strings, integers or floats.
     y : ndarray of shape (n,)
-        The class of each row, as in the published file.
+        Class of each row, as in the published file.
     target : str
         Name of the class column.
     positive : str, int or None
-        The class usually taken as positive; None if there are more than two classes.
+        Positive class; None if there are more than two classes.
     description : str
-        Meaning of a row and of its class.
+        Meaning of a row and of the classes.
     source : str
         Publication and authors of the data.
 
@@ -68,7 +68,7 @@ class Dataset:
         return len(self.y)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
-        """Return the attributes and the class as one data frame, with the class as the last column.
+        """Return a data frame with the attributes and, as the last column, the class.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Dataset:
         Raises
         ------
         InputError
-            If `backend` is another text.
+            If `backend` is not one of these three names.
         MissingDependencyError
             If the library is not installed.
 
@@ -110,17 +110,17 @@ LabelledColumns = tuple[Columns, Array]
 
 
 def _combinations(levels: Mapping[str, Sequence[Any]]) -> tuple[Columns, Columns]:
-    """Return every combination of levels; the last attribute varies fastest.
+    """Return all combinations of the values of several attributes; the last attribute varies fastest.
 
     Parameters
     ----------
-    levels : dict of str to sequence
-        The values that each attribute can take.
+    levels : dict from str to sequence
+        Possible values of each attribute.
 
     Returns
     -------
-    values, positions : dict of str to ndarray
-        The value of each attribute in each combination, and the index of this value among its levels.
+    values, positions : dict from str to ndarray
+        Value of each attribute in each combination, and the index of this value in `levels`.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _combinations(levels: Mapping[str, Sequence[Any]]) -> tuple[Columns, Columns
 
 
 def _table(*pages: str) -> NDArray[np.int64]:
-    """Parse a table of one-digit numbers; blanks separate rows, and several pages become the first axis.
+    """Parse a table of one-digit numbers, in which blanks separate rows; with several tables, stack them.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def _table(*pages: str) -> NDArray[np.int64]:
 
 
 def _car() -> LabelledColumns:
-    """Return all combinations of attributes of cars, with their class by a hierarchy of rules."""
+    """Return all combinations of six attributes of a car, and the class from a hierarchy of rules."""
     car, at = _combinations(
         {
             "buying": ["vhigh", "high", "med", "low"],
@@ -172,7 +172,7 @@ def _car() -> LabelledColumns:
 
 
 def _nursery() -> LabelledColumns:
-    """Return all combinations of attributes of applications, with their class by a hierarchy of rules."""
+    """Return all combinations of eight attributes of an application, and the class from a hierarchy of rules."""
     family, at = _combinations(
         {
             "parents": ["usual", "pretentious", "great_pret"],
@@ -229,7 +229,7 @@ _MISLABELLED = [5, 61, 203, 213, 214, 391]
 
 
 def _monks(problem: int) -> LabelledColumns:
-    """Return the training robots of problem 1, 2 or 3, then all robots, which are the published test set."""
+    """Return the training set of problem 1, 2 or 3, followed by the published test set, which contains all robots."""
     sizes = {"a": 3, "b": 3, "c": 2, "d": 3, "e": 4, "f": 2}
     robot, _ = _combinations({name: range(1, size + 1) for name, size in sizes.items()})
     truth = _MONKS_RULES[problem](robot)
@@ -248,7 +248,7 @@ _LANDING_RULES = """
 
 
 def _shuttle() -> LabelledColumns:
-    """Return every situation to which a rule applies; no rule applies to three of the 256 situations."""
+    """Return the 253 situations to which a rule applies, with the class from the rule."""
     sizes = {"stability": 2, "serr": 4, "sign": 2, "wind": 2, "magnitude": 4, "visibility": 2}
     situation, _ = _combinations({name: range(1, size + 1) for name, size in sizes.items()})
     attributes = np.column_stack(list(situation.values()))
@@ -267,7 +267,7 @@ _LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 
 
 
 def _tic_tac_toe() -> LabelledColumns:
-    """Return the boards won by x, then those won by o, then draws; each part is sorted, x before o before blank."""
+    """Return the final boards of tic-tac-toe: boards won by x, boards won by o, and draws, each part sorted."""
     x_won, o_won, draws = _final_boards()
     boards: list[str] = []
     for ended in (x_won, o_won, draws):
@@ -278,7 +278,7 @@ def _tic_tac_toe() -> LabelledColumns:
 
 
 def _final_boards() -> tuple[set[str], set[str], set[str]]:
-    """Return the boards on which a game can end: x won, o won, or a draw."""
+    """Return three sets of final boards: boards won by x, boards won by o, and draws."""
     won: dict[str, set[str]] = {"x": set(), "o": set()}
     open_boards = {"b" * len(_CELLS)}
     for move in range(len(_CELLS)):
@@ -302,7 +302,7 @@ _ABOARD = """
 
 
 def _titanic() -> LabelledColumns:
-    """Return one row per person; in each group survivors come first."""
+    """Return one row per person; persons with equal attributes are adjacent, survivors first."""
     counts = np.array(_ABOARD.split()).reshape(-1, 5)
     groups, persons = np.repeat(counts[:, :3], 2, axis=0), counts[:, 3:].astype(int).ravel()
     status, age, sex = np.repeat(groups, persons, axis=0).T.copy()
@@ -311,7 +311,7 @@ def _titanic() -> LabelledColumns:
 
 
 def _wdbc() -> LabelledColumns:
-    """Return scikit-learn's rows with the names and class labels of the published file."""
+    """Return the breast cancer data of scikit-learn, with the names and classes of the published file."""
     from sklearn.datasets import load_breast_cancer
 
     bunch: Any = load_breast_cancer()
@@ -326,7 +326,7 @@ def _wdbc() -> LabelledColumns:
 
 
 class Definition(NamedTuple):
-    """Function that makes the rows of a data set, its positive class (None for several), and its description."""
+    """Function that generates a data set, with the positive class, the description and the source."""
 
     make: Callable[[], LabelledColumns]
     positive: str | int | None
