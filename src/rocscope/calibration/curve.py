@@ -47,7 +47,7 @@ _SMALLEST_SPREAD = 1e-9  # so that nothing is divided by a spread of 0; what dif
 def consistency_band(
     fit: Fit, shift: Shift, x: Array, *, simultaneous: bool, level: float, draws: int, random_state: Any, what: str
 ) -> Band:
-    """Return the consistency band at `x`, for the hypothesis that the predicted probabilities are the true ones."""
+    """Return the consistency band at `x`, under the hypothesis that the predicted probabilities are correct."""
     level = check.check_level(level)
     rng = check.check_random_state(random_state)
     draws = check.check_whole(draws, "draws")

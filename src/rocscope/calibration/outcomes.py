@@ -125,14 +125,17 @@ class Outcomes:
         return self.n**2 / squares / self.design_effect
 
     def effective_of(self, total: Array, first: Array) -> Array:
-        """Return the effective number of rows in each bin, given the number of rows and the first level of each bin."""
+        """Return the effective number of rows in each bin.
+
+        `total` has the number of rows in each bin, and `first` the index of its first distinct probability.
+        """
         if self.squares is None:
             return total / self.design_effect
         squares = np.add.reduceat(self.squares, first)
         return total**2 / squares / self.design_effect
 
     def draw(self, chance: Array, draws: int, rng: np.random.Generator) -> Array:
-        """Simulate the number of positives at each level if the true probabilities are `chance`.
+        """Simulate the number of positives at each distinct probability, if the true probabilities are `chance`.
 
         The result has one row per simulated sample.
         """
@@ -148,20 +151,26 @@ class Outcomes:
         return expected + np.sqrt(self.design_effect) * (drawn - expected)
 
     def quantile(self, values: Array, share: Any) -> Array:
-        """Return a quantile over rows of the increasing `values`, which has one value for each level."""
+        """Return a quantile over rows of the increasing `values`, which has one value per distinct probability."""
         # A share that ends at a level exactly must not miss it by rounding.
         rows = np.asarray(share) * self.cumulative[-1] * (1 - 1e-12)
         return values[np.searchsorted(self.cumulative, rows).clip(max=values.size - 1)]
 
     def starts(self, groups: int) -> Array:
-        """Return the first level of each group, for at most `groups` groups with about equal numbers of rows."""
+        """Group neighbouring probabilities into at most `groups` groups with about equal numbers of rows.
+
+        Return the index of the first distinct probability in each group.
+        """
         # A group that ends at a level exactly must not miss it by rounding.
         before = np.arange(1, groups) * self.cumulative[-1] / groups * (1 - 1e-12)
         first = np.searchsorted(self.cumulative, before) + 1
         return np.unique(np.concatenate([[0], first[first < self.score.size]]))
 
     def merged(self, starts: Array) -> "Outcomes":
-        """Merge all levels from each start up to the next start into one level with their mean probability."""
+        """Merge neighbouring probabilities into groups with their mean probability.
+
+        `starts` contains the index of the first distinct probability in each group.
+        """
         pos = np.add.reduceat(self.pos, starts)
         neg = np.add.reduceat(self.neg, starts)
         score = np.add.reduceat(self.expected, starts) / np.add.reduceat(self.total, starts)
@@ -169,7 +178,7 @@ class Outcomes:
         return replace(self, score=score, pos=pos, neg=neg, dtype=np.float64, squares=squares)
 
     def where(self, kept: Array) -> "Outcomes":
-        """Return the outcomes of the levels that a boolean mask selects."""
+        """Return the outcomes for the distinct probabilities that a boolean mask selects."""
         squares = None if self.squares is None else self.squares[kept]
         return replace(self, score=self.score[kept], pos=self.pos[kept], neg=self.neg[kept], squares=squares)
 
@@ -190,7 +199,10 @@ class Outcomes:
         return of_positive, (1 - target_prevalence) * self.n / float(self.neg.sum())
 
     def pooled(self, most: int, ends: int = 0) -> "Outcomes":
-        """Merge neighbouring levels into about `most` groups of equal size, except `ends` levels at each end."""
+        """Merge neighbouring probabilities into about `most` groups of equal size.
+
+        The `ends` lowest and the `ends` highest probabilities are not merged.
+        """
         size = self.score.size
         if size <= most + 2 * ends:
             return self
@@ -206,7 +218,7 @@ class Outcomes:
 
 
 def draw_positives(total: Array, chance: Array, draws: int, rng: np.random.Generator) -> Array:
-    """Simulate the number of positives among `total` rows with the probability `chance`, for each level.
+    """Simulate the number of positives among `total` rows if each row is positive with the probability `chance`.
 
     The result has one row per simulated sample. A fraction of a row is either positive or negative.
     """
@@ -392,12 +404,15 @@ def pav_blocks(counts: ThresholdCounts) -> Blocks:
 
 
 def pav_values(sample: Outcomes) -> Array:
-    """Return the isotonic fit (share of positives) at each level; fast enough for resampling."""
+    """Return the fit of isotonic regression at each distinct probability."""
     return optimize.isotonic_regression(sample.pos / sample.total, weights=sample.total).x.clip(0, 1)
 
 
 def pav_rows(pos: Array, total: Array) -> Array:
-    """Return the isotonic fit at each level, one row per sample, given the numbers of positives and of rows."""
+    """Return the fit of isotonic regression at each distinct probability, one row per sample.
+
+    `pos` and `total` are the numbers of positives and of rows at each distinct probability.
+    """
     fitted = np.empty(pos.shape)
     if kernels.compiled_pays(pos.size):
         kernels.samples.isotonic(pos, total, fitted)
@@ -420,7 +435,7 @@ class PavFit:
         return self.outcomes.score[self.index]
 
     def values(self, pos: Array) -> Array:
-        """Return the isotonic curve at `x`, given the number of positives at each level.
+        """Return the isotonic curve at `x`, given the number of positives at each distinct probability.
 
         Each row of a matrix is one sample.
         """
@@ -432,7 +447,8 @@ class PavFit:
 def pav_fit(sample: Outcomes) -> PavFit:
     """Prepare isotonic regression for resampling.
 
-    If there are more than about 5,000 levels, neighbouring levels are merged, except at both ends.
+    If there are more than about 5,000 distinct probabilities, neighbouring probabilities are merged, except at both
+    ends.
     """
     groups = sample.pooled(_PAV_GROUPS, ends=_PAV_ENDS)
     size = groups.score.size
@@ -443,7 +459,7 @@ def pav_fit(sample: Outcomes) -> PavFit:
 
 
 class WeightedOutcomes(NamedTuple):
-    """Level, label, weight and group of each row; `group` is None for independent rows.
+    """Index of the distinct probability, label, weight and group of each row; `group` is None for independent rows.
 
     If the weights were estimated, `group` also covers the rows of weight 0, which were used in the estimation.
     """
@@ -534,9 +550,10 @@ class Evidence:
     def variance_of_sum(self, of_positive: Any, of_negative: Any) -> float:
         """Return the variance of the sum Σ w·t over rows with weights w and terms t.
 
-        `of_positive` and `of_negative` have the term of a positive and of a negative at each probability. The terms
-        must have the mean 0. For independent rows, the variance is Σ w²·t². For G groups, it is computed from the sums
-        within groups, with the small-sample factor G/(G − 1). It is NaN for a single group.
+        `of_positive` contains the term of a positive at each distinct probability, and `of_negative` the term of a
+        negative. The mean of the terms over rows must be 0. For independent rows, the variance is Σ w²·t². For G
+        groups, it is computed from the sums within groups, with the small-sample factor G/(G − 1). It is NaN for a
+        single group.
         """
         size = len(self.counts)
         of_positive = np.broadcast_to(np.asarray(of_positive, dtype=np.float64), size)
@@ -546,9 +563,10 @@ class Evidence:
     def covariance_of_sums(self, of_positive: Array, of_negative: Array) -> tuple[Array, float]:
         """Return the covariance matrix of m sums Σ w·t over rows, and degrees of freedom.
 
-        `of_positive` and `of_negative` are arrays of m × k. They have the terms t of each sum for a positive and for a
-        negative, at each of k probabilities. For each variance, the degrees of freedom are the size of a normal sample
-        that estimates a variance with the same precision. The smallest value is returned.
+        `of_positive` and `of_negative` are arrays of m × k. They contain the terms t of positives and of negatives for
+        each of the m sums at each of the k distinct probabilities. The degrees of freedom of a variance are the size of
+        a normal sample that estimates a variance with the same precision. The function returns the smallest degrees of
+        freedom of the m variances.
         """
         if self.rows is None:
             if self.squares is None:  # w = 1, so that counts are sums of w²
@@ -722,7 +740,7 @@ class Bins:
         return self.total[used], self.x[used], self.share[used]
 
     def values(self, pos: Array) -> Array:
-        """Return the share of positives in each bin, given the number of positives at each level.
+        """Return the share of positives in each bin, given the number of positives at each distinct probability.
 
         Each row of a matrix is one sample.
         """
@@ -735,7 +753,7 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
 
 
 def sums_by_bin(column: Array, first: Array) -> Array:
-    """Return the sum of `column` over the levels of each bin, along the last axis."""
+    """Return the sum of `column` over the distinct probabilities in each bin, along the last axis."""
     # reduceat gives an empty range its first element, so that empty bins are left at 0.
     filled = np.flatnonzero(np.diff(first, append=column.shape[-1]) > 0)
     sums = np.zeros((*column.shape[:-1], first.size))

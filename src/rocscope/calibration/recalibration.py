@@ -136,7 +136,7 @@ class Recalibrator(BaseEstimator):
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
     def restore(self, state: Fields) -> Self:
-        """Set the fitted attributes from the entry "state" of the result of `to_dict`."""
+        """Set the fitted attributes. `state` is the entry "state" in the dict that `to_dict` returns."""
         self.prevalence_ = state.number("prevalence_", _LEAST_PREVALENCE, _MOST_PREVALENCE)
         self.shift_ = state.number("shift_", -_LARGEST_SHIFT, _LARGEST_SHIFT)
         self._restore(state)

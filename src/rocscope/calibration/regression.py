@@ -72,7 +72,7 @@ class LoessFit:
     x: Array
 
     def values(self, pos: Array) -> Array:
-        """Return the curve at `x`, given the number of positives at each level.
+        """Return the curve at `x`, given the number of positives at each distinct probability.
 
         Each row of a matrix is one sample.
         """
@@ -87,12 +87,12 @@ class LoessFit:
 
     @cached_property
     def _level_matrix(self) -> Array | None:
-        """Matrix that converts numbers of positives to the curve at the levels; None if it would be too large."""
+        """Matrix that converts numbers of positives to the curve at the distinct probabilities; None if too large."""
         is_small = self.outcomes.score.size <= 2 * len(self.operator)
         return self.weights_at(self.outcomes.score).T if is_small else None
 
     def at(self, x: Array, pos: Array) -> Array:
-        """Return the curve at the probabilities `x`, given the number of positives at each level."""
+        """Return the curve at the probabilities `x`, given the number of positives at each distinct probability."""
         with np.errstate(invalid="ignore"):  # slopes may overflow
             fitted = pos @ self.operator.T
             if fitted.shape == self.knots.shape and self.knots[0] <= x.min() and x.max() <= self.knots[-1]:
@@ -108,7 +108,7 @@ class LoessFit:
             return curve
 
     def weights_at(self, x: Array) -> Array:
-        """Return the matrix that converts the numbers of positives at the levels to the curve at each x."""
+        """Return the matrix that converts the numbers of positives to the curve at each x."""
         matrix = np.zeros((x.size, self.operator.shape[1]))
         for row, share in zip(*self._interpolation(x), strict=True):
             matrix += share[:, None] * self.operator[row]
@@ -249,7 +249,7 @@ def _cube(values: Array) -> Array:
 
 
 def _local_lines(sample: Outcomes, x: Array, radius: Array) -> Array:
-    """Return the matrix that converts the numbers of positives at the levels to the value of a local line at each x.
+    """Return the matrix that converts the numbers of positives to the value of a local line at each x.
 
     The value of a weighted line at x is Σ kernel·(1 + (score − centre)·(x − centre)/variance)·y. The sum of the kernel
     weights over rows is 1.
@@ -268,7 +268,7 @@ def _local_lines(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 
 def _local_parabolas(sample: Outcomes, x: Array, radius: Array) -> Array:
-    """Return the matrix that converts the numbers of positives at the levels to local parabolas.
+    """Return the matrix that converts the numbers of positives to local parabolas.
 
     The first half of the rows gives the values of the parabolas at each x, and the second half gives their slopes.
     """
@@ -298,9 +298,9 @@ def _local_parabolas(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 
 def _by_pseudo_inverse(sample: Outcomes, kernel: Array, offset: Array) -> Array:
-    """Return the weights of the levels for the value and for the slope of one local parabola (2 × levels).
+    """Return the rows of the matrix for the value and the slope of one local parabola.
 
-    This function is for windows with too few distinct scores to determine a parabola.
+    This function is for windows with too few distinct probabilities to determine a parabola.
     """
     root = np.sqrt(kernel * sample.total)
     inside = np.flatnonzero(root)
@@ -322,7 +322,7 @@ def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:
     wanted *= 1 - 1e-12  # rows that suffice exactly must not fail by rounding
 
     def last(first: Array) -> Array:
-        """Return the last level of the smallest window that starts at `first` and contains enough rows."""
+        """Return the index of the last score in the smallest window that starts at `first` and has enough rows."""
         return np.searchsorted(cumulative, cumulative[first] - sample.total[first] + wanted)
 
     # A window moves right with its first level. By bisection: the first window whose middle is right of x. The
@@ -414,7 +414,7 @@ class SplineFit:
     columns_at_x: Array
 
     def values(self, pos: Array) -> Array:
-        """Return the curve at `x`, given the number of positives at each level.
+        """Return the curve at `x`, given the number of positives at each distinct probability.
 
         Each row of a matrix is one sample.
         """

@@ -58,8 +58,8 @@ INDEX: dict[str, Degree] = {"ici": 1, "ici_quadratic": 2}
 def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outcomes:
     """Group neighbouring scores into about 250 groups if there are more than 640 distinct scores.
 
-    The 16 lowest and 16 highest scores are not grouped, and no group crosses the edge of a bin. With `coarse`, all
-    numbers are divided by four.
+    The 16 lowest and 16 highest scores are not grouped, and no group crosses the edge of a bin. With `coarse`, these
+    three numbers are divided by four.
     """
     size, fewer = sample.score.size, _COARSE if coarse else 1
     if size <= _MOST_LEVELS // fewer:
@@ -863,10 +863,10 @@ def _decompose(sample: Outcomes, recalibrated: Array, rule: str, method: str) ->
 class MiscalibrationCostCurve(Curve):
     """Extra cost of acting on the probabilities instead of recalibrated probabilities (y), by cost proportion (x).
 
-    `rocscope.calibration.miscalibration_cost` computes this curve. The recalibrated probabilities are PAV values. At
-    the cost proportion c, a false positive costs 2c and a false negative costs 2(1 − c), as in `brier_curve`. Cases
-    with a probability of at least c are predicted positive. The curve jumps at the values of the probabilities. The
-    area under the curve is the miscalibration component of the Brier score.
+    `rocscope.calibration.miscalibration_cost` computes this curve. The probabilities are recalibrated by isotonic
+    regression (PAV). At the cost proportion c, a false positive costs 2c and a false negative costs 2(1 − c), as in
+    `brier_curve`. Cases with a probability of at least c are predicted positive. The curve jumps at the values of the
+    probabilities. The area under the curve is the miscalibration component of the Brier score.
 
     Attributes
     ----------

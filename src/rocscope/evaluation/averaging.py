@@ -292,8 +292,8 @@ _STEPS = 200  # between 0 and 1, of curves that are not straight between their p
 class AveragePoints(NamedTuple):
     """Points for an average over folds; arrays by fold have one row per fold and one column per point.
 
-    `x` has the points of the average, and `y` the values of the folds. `threshold` has the threshold of each point, if
-    it is the same for all folds. `x_of_folds` has x by fold, if x differs between folds.
+    `x` contains x of the average, and `y` contains y of each fold. `threshold` contains the threshold of each point, if
+    it is the same for all folds. `x_of_folds` contains x of each fold, if it differs between folds.
     """
 
     x: Array
@@ -466,8 +466,8 @@ class CountedRoc(CountCurve):
 class ByFalsePositives:
     """Number of true positives of each fold at 0, 1, 2, … false positives.
 
-    Tied scores are interpolated linearly. If x exceeds the number of negatives of a fold, the value of the fold is its
-    number of positives. At the last point, all rows of each fold are predicted positive.
+    Tied scores are interpolated linearly. If the number of false positives exceeds the number of negatives of a fold,
+    the value of the fold is its number of positives. At the last point, all rows of each fold are predicted positive.
     """
 
     curves: Sequence[CountedRoc]

@@ -349,7 +349,7 @@ def _edges(values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Optimism(Result):
-    """Performance of a chosen threshold on the same data and on new cases.
+    """Performance of a chosen threshold on the data from which it was chosen, and on new cases.
 
     `rocscope.evaluation.optimism` returns this result.
 

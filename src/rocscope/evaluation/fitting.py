@@ -635,7 +635,7 @@ def _add_columns(results: dict[str, Array], name: str, values: Array) -> Array:
 def scores_of(
     fits: Sequence["Scored | Failed"], scorers: Iterable[str], models: Sequence[str], *, training: bool = False
 ) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Return the values by scorer, model and fold; NaN if the scorer or the fit failed.
+    """Return a dict from scorer to a dict from model to the values in the folds; NaN if the scorer or the fit failed.
 
     Raises
     ------

@@ -319,8 +319,8 @@ def nested_cross_validation(
         expected cost. For two classes, also any metric with an influence function, such as "auc", "average precision",
         "f1" or "recall", and a statistic of `rocscope.inference.statistics`, such as ``net_benefit_at(.2)``.
     cv : int, protocol or splitter
-        Cross-validation with three or more folds. Each row must be in exactly one test fold, and each model must be
-        fitted to all other folds.
+        Cross-validation with three or more folds. Each row must be in exactly one test fold, and the training rows must
+        be all other rows.
     repeats : int
         Number of repeats of the cross-validation. More repeats make the width of the interval more stable. With fewer
         repeats than twice the number of folds, the result is marked as unreliable.

@@ -140,8 +140,8 @@ class SummaryRow(Result):
     notes : tuple of str
         Source of the threshold, and warnings about the estimates.
     threshold_source : {"given", "costs", "cheapest", "decisions"}
-        Source of the threshold. "given" and "costs" were fixed beforehand. "cheapest" has the lowest cost on all data
-        of the summary. "decisions" means that the model's own decisions were used.
+        Source of the threshold. "given" and "costs" mean that it was fixed beforehand. "cheapest" means that it has the
+        lowest cost on all data of the summary. "decisions" means that the model's own decisions were used.
     """
 
     model: str
