@@ -338,7 +338,7 @@ def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool 
         hint = "call rs.multiclass.multiclass_auc(data), or pass one class against the rest: data.binary(label)"
     elif isinstance(getattr(data, "counts", None), CumulativeCounts):
         hint = "pass its .counts"
-    return InputError(name, expected=expected, got=kind_of(data) + " alone" * alone, hint=hint)
+    return InputError(name, expected=expected, got="only " * alone + kind_of(data), hint=hint)
 
 
 def is_segmented(data: Any) -> bool:

@@ -75,7 +75,11 @@ refused = {
         InputError,
         "expected distinct test rows, got row 7 more than once",
     ),
-    "beyond": (lambda: evaluate(cv=[(range(6), [12])]), InputError, "row numbers from 0 to 11, got 12 to 12"),
+    "beyond": (
+        lambda: evaluate(cv=[(range(6), [12])]),
+        InputError,
+        "row numbers from 0 to 11, got numbers from 12 to 12",
+    ),
     "no pair": (lambda: evaluate(cv=[3]), InputError, "expected pairs of training and test rows, got int"),
     "fractions": (lambda: evaluate(cv=[(range(6), [7.5])]), InputError, "expected row numbers, got float64"),
     "no split": (lambda: evaluate(cv=[]), InputError, "expected one or more splits, got 0 splits"),

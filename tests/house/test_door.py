@@ -269,7 +269,7 @@ def test_repeats_are_no_new_data_behind_a_name_either(name):
 
 
 def test_models_have_different_names():
-    with pytest.raises(InputError, match=r"^models: expected a different name for each model"):
+    with pytest.raises(InputError, match=r"^models: expected names that differ as text, got the names \[1, .1.\]"):
         rs.hull({1: COUNTS["a"], "1": COUNTS["b"]})
 
 
@@ -299,7 +299,10 @@ def test_a_refusal_names_what_to_do_instead():
 def test_one_block_documents_the_data(name):
     documented = inspect.getdoc(public()[name])
     block = r"^y_true, y_score, model, pos_label, sample_weight : data of one model(, or of several)?\n"
-    words = r"    (`y_true` is labels|Labels and scores|Predictions|Counts)\b[^.]*[.;]\s[Ss]ee\s+`rocscope\.sample`"
+    first = (
+        r"Labels `y_true` and scores `y_score`\. Alternatively|`y_true` is labels|Labels and scores|Predictions|Counts"
+    )
+    words = rf"    ({first})\b[^.]*[.;]\s[Ss]ee\s+`rocscope\.sample`"
     assert re.search(block + words, documented, re.MULTILINE)
 
 

@@ -580,7 +580,10 @@ class VennAbersRecalibrator(Recalibrator):
             state.refuse("low_", "probabilities that are not above those of high_")
 
     def predict_interval(self, X: Any) -> tuple[Array, Array]:  # noqa: N803
-        """Return the probabilities p0 and p1 for each score, as two arrays."""
+        """Return two probabilities for each score, as two arrays.
+
+        The first is the probability if the score is added to the fit as a negative, and the second as a positive.
+        """
         low, high = self._pair(self._scores(X))
         return self._shifted(low), self._shifted(high)
 
@@ -668,7 +671,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     Raises
     ------
     InputError
-        If the method is unknown, or if it has no such parameter.
+        If the method is unknown. If a keyword argument is not a parameter of the method.
 
     See Also
     --------

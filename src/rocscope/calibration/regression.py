@@ -268,7 +268,7 @@ def _local_lines(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 
 def _local_parabolas(sample: Outcomes, x: Array, radius: Array) -> Array:
-    """Return the matrix that converts the numbers of positives to local parabolas.
+    """Return the matrix that converts the numbers of positives to values and slopes of local parabolas.
 
     The first half of the rows gives the values of the parabolas at each x, and the second half gives their slopes.
     """

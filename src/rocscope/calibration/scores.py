@@ -464,7 +464,8 @@ def calibration_error(
         return max(float(weight @ (distance**2 - noise if debiased else distance**2)), 0.0) ** 0.5
     if norm == "max" and not debiased:
         return float(distance.max())
-    raise InputError("norm", expected="'l1', 'l2' or 'max' (the last without debiasing)", got=repr(norm))
+    expected = "'l1' or 'l2' with debiased=True" if debiased else "'l1', 'l2' or 'max'"
+    raise InputError("norm", expected=expected, got=repr(norm))
 
 
 def _absolute_normal(mean: Array, deviation: Array) -> Array:

@@ -7,8 +7,8 @@ A cross-validation gives one curve per fold. `average_curve` averages these curv
 - by false positives: the mean number of true positives at each number of false positives;
 - pooled: one curve from the rows of all folds. The scores of all folds must have the same scale.
 
-Between two thresholds, a curve is interpolated by choosing one of the two thresholds at random. The interpolated curve
-is a straight line in ROC space, but a hyperbola for precision and lift. Every interpolation in this file therefore
+Between two thresholds, the numbers of true and false positives are interpolated linearly. The interpolated curve is a
+straight line in ROC space, but a hyperbola for precision and lift. Every interpolation in this file therefore
 interpolates the numbers of true and false positives first and computes x and y afterwards.
 
 Intervals use the variation between folds. A mean over K folds has the interval mean ± t·s/√K. Pooled values have a
@@ -418,7 +418,7 @@ class ByThreshold:
         return AveragePoints(mean(stacked).value, np.stack(y), after_infinity(self._thresholds), stacked)
 
     def at(self, x: Array) -> Array:
-        """Return y of each fold at the mean x.
+        """Return y of each fold for given values x of the average.
 
         The position between two neighbouring thresholds is the same for all folds.
         """
@@ -746,8 +746,9 @@ def average_curve(
 
     Notes
     -----
-    In an average, every fold has the same weight. In the pooled curve, every row has the same weight, or its sample
-    weight. A lift chart counts true positives: the average counts them per fold, and the pooled chart in all folds.
+    In an average, every fold has the same weight. In the pooled curve, rows have their sample weights, or equal
+    weights. The y axis of a lift chart is a number of true positives. In an average, it is the mean number per fold. In
+    the pooled chart, it is the number in all folds together.
 
     Confidence bands are pointwise. The band of an average over K folds is mean ± t·s/√K, where s is the standard
     deviation over folds. The pooled curve has a jackknife band that omits one fold at a time. For a repeated
@@ -755,10 +756,11 @@ def average_curve(
     the variance is s²·(1/K + ρ/(1 − ρ)), where ρ is the share of cases in a test set. The bands are too narrow for
     models trained on new data, because the folds share training rows.
 
-    ROC and gain curves are interpolated linearly between two points. For precision and lift, one of the two thresholds
-    is chosen at random, which gives a hyperbola (Davis & Goadrich 2006). The area under the vertical average is the
-    mean of the areas of the folds (ROC and gain curves). With "false_positives", if x exceeds the number of negatives
-    of a fold, the value of the fold is its number of positives. The running time is O(K · points) after ranking.
+    ROC and gain curves are interpolated linearly between two points. For precision and lift, the numbers of true and
+    false positives are interpolated, which gives a hyperbola (Davis & Goadrich 2006). The area under the vertical
+    average is the mean of the areas of the folds (ROC and gain curves). With "false_positives", if the number of false
+    positives exceeds the number of negatives of a fold, the value of the fold is its number of positives. The running
+    time is O(K · points) after ranking.
 
     References
     ----------

@@ -130,7 +130,8 @@ def _fold_scores_of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
     first = next(iter(arrays))
     shape = arrays[first].shape
     if len(shape) not in (1, 2):
-        raise ShapeError(f"scores[{first!r}]", expected="folds, or repeats × folds", got=f"{len(shape)} dimensions")
+        expected = "1 dimension (folds) or 2 dimensions (repeats × folds)"
+        raise ShapeError(f"scores[{first!r}]", expected=expected, got=f"{len(shape)} dimensions")
     for name, values in arrays.items():
         if values.shape != shape:
             got = f"shape {values.shape} for {name!r}"
@@ -545,7 +546,10 @@ def _results_of_arrays(results: Mapping[Any, Any]) -> ResultTable:
         if values.ndim != 1:
             got = f"{values.ndim} dimensions"
             raise ShapeError(
-                f"results[{name!r}]", expected="one value per data set", got=got, hint="average over folds"
+                f"results[{name!r}]",
+                expected="1 dimension (one value per data set)",
+                got=got,
+                hint="average over folds",
             )
         if values.size != columns[first].size:
             expected = f"length {columns[first].size} as for {first!r}"
@@ -571,7 +575,7 @@ def _results_of_predictions(results: Mapping[Any, Any], metric: Metric) -> Resul
         models = models or table.models
         quantity, sign = table.quantity, table.sign
         if table.models != models:
-            raise PairingError(f"results[{name!r}]", expected=f"the models {models}", got=f"{table.models}")
+            raise PairingError(f"results[{name!r}]", expected=f"the models {models}", got=f"the models {table.models}")
         rows.append(table.values.mean(axis=1))
     return ResultTable(models, np.array(rows), quantity, sign)
 

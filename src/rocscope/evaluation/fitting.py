@@ -187,7 +187,7 @@ def attributes(X: Any, n: int) -> Any:
         try:
             X = table = np.asarray(X)
         except ValueError as error:
-            raise ShapeError("X", expected="a table", got="rows of different lengths") from error
+            raise ShapeError("X", expected="rows of equal length", got="rows of different lengths") from error
         if X.ndim == 0:
             raise ShapeError("X", expected="a table of features", got=type(X.item()).__name__)
     rows = table.shape[0]

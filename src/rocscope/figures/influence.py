@@ -494,7 +494,7 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
     max_fpr, min_tpr : float
         Largest fpr or smallest tpr of the part. Pass exactly one of the two.
     standardized : bool
-        If True, rescale the area as McClish: it is then 1/2 for the diagonal and 1 for a perfect curve.
+        If True, rescale the area by McClish's formula. The diagonal then has the value 1/2, and a perfect curve 1.
 
     Returns
     -------

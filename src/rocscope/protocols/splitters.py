@@ -82,7 +82,9 @@ def _rows(rows: Any, n: int) -> Indices:
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError("cv", expected="row numbers", got=f"{array.dtype} of shape {array.shape}")
     if array.size and not (array.min() >= 0 and array.max() < n):
-        raise InputError("cv", expected=f"row numbers from 0 to {n - 1}", got=f"{array.min()} to {array.max()}")
+        raise InputError(
+            "cv", expected=f"row numbers from 0 to {n - 1}", got=f"numbers from {array.min()} to {array.max()}"
+        )
     return array.astype(np.intp)
 
 
