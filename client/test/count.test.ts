@@ -94,7 +94,7 @@ test("the delimiter is the one that makes most columns, and a wrong one is not t
 
 for (const [what, text, said] of [
   ["a row too short", "y,s\n1,2\n3\n4,5\n", /line 3: expected 2 columns, got 1/],
-  ["two kinds of line ends", "y,s\n1,2\r\n3,4\n", /two kinds of line ends/],
+  ["two kinds of line ends", "y,s\n1,2\r\n3,4\n", /two kinds of line endings/],
   ["a quote that does not end", 'y,s\n1,"2\n', /does not end/],
 ] as const) {
   test(`${what} is refused`, async () => {

@@ -180,6 +180,8 @@ def one_of(name: str, known: Sequence[str], also: Iterable[str] = ()) -> str:
     >>> one_of("acuracy", ["f1", "accuracy"])
     "one of 'f1', 'accuracy' (did you mean 'accuracy'?)"
     """
+    if len(known) == 1 and not also:
+        return repr(known[0])
     by_folded = {entry.casefold(): entry for entry in [*also, *reversed(known)]}
     close = [by_folded[match] for match in difflib.get_close_matches(name.casefold(), by_folded)]
     shown = known if len(known) <= _MOST_NAMED else list(dict.fromkeys([*close, *known]))

@@ -91,7 +91,12 @@ def test_many_empty_bins_are_shown():
 @pytest.mark.parametrize(
     ("score", "options", "kind", "message"),
     [
-        ([0.5, 1.5, -0.5], {}, ScoreError, "expected probabilities from 0 to 1, got 2 outside, such as "),
+        (
+            [0.5, 1.5, -0.5],
+            {},
+            ScoreError,
+            "got 2 values outside this range, such as ",
+        ),
         ([0.1, 0.2, 0.3], {"bins": 0}, InputError, "bins: expected a whole number of at least 1, got 0"),
         ([0.1, 0.2, 0.3], {"bins": 2.5}, InputError, "got 2.5"),
         (

@@ -203,7 +203,7 @@ def test_every_curve_is_safe_for_json_and_says_what_it_is(method):
 
 class TestBadInput:
     def test_a_probability_a_little_above_one_is_named_with_its_count(self):
-        with pytest.raises(ScoreError, match=r"2 outside, such as 1\.00001; .*recalibrate"):
+        with pytest.raises(ScoreError, match=r"2 values outside this range, such as 1\.00001; .*recalibrate"):
             rs.calibration_curve([0, 1, 1], [0.5, 1.00001, 1.00001])
 
     @pytest.mark.parametrize("method", ["bins", "pav", "loess", "spline"])

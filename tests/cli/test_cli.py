@@ -132,7 +132,7 @@ def _bad_files(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("one_class.csv", "--label", "y", "--score", "s"), "expected both classes, got no negatives"),
+        (("one_class.csv", "--label", "y", "--score", "s"), "expected positives and negatives, got no negatives"),
         (("three.csv", "--label", "y", "--score", "s"), "got 0, 1, 2"),
         (("text.csv", "--label", "y", "--score", "s"), "expected numbers"),
         (("nan.csv", "--label", "y", "--score", "s"), "1 missing or infinite, the first in row 0"),
@@ -161,7 +161,7 @@ def test_bad_input_is_one_line_and_exit_code_2(run, tmp_path, arguments, message
 def test_an_unwritable_output_is_refused_before_the_work(run, scores):
     code, _, err = run("report", "does-not-exist.csv", "--label", "y", "-o", "no/such/folder.html")
     assert code == 2
-    assert "expected a folder that exists" in err
+    assert "expected an existing folder" in err
 
 
 def test_an_internal_error_is_one_line_and_exit_code_101(run, scores, monkeypatch):
@@ -229,7 +229,7 @@ def test_a_report_has_the_segments_and_folds_that_were_named(run, tmp_path):
     assert '"north"' in out
     code, _, err = run(*arguments, "--memory", "1 GB", "-o", "other.html")
     assert code == 2
-    assert "none with --fold or --segment" in err
+    assert "and --fold: expected only one" in err
 
 
 @pytest.mark.every(4)
@@ -245,7 +245,7 @@ def test_the_example_of_each_command_runs(run, scores, command):
 
 
 def test_the_help_says_what_each_command_is_for(run):
-    assert re.search("campaign +Find how many customers", run("--help")[1])
+    assert re.search("campaign +Find the number of customers", run("--help")[1])
 
 
 def test_the_help_names_the_table_of_pyproject(run):
@@ -255,8 +255,8 @@ def test_the_help_names_the_table_of_pyproject(run):
 def test_a_column_that_is_not_named_is_asked_for_as_it_is_typed(run, scores, tmp_path):
     (tmp_path / "rules.toml").write_text('rules = ["auc > 0"]\n')
     gate = ("gate", scores, "--rules", "rules.toml")  # it guesses only where that is asked for
-    assert run(*gate)[2].endswith("got none; give --label\n")
-    assert run(*gate, "--label", "y")[2].endswith("got none; give --score\n")
+    assert run(*gate)[2].endswith("got no name; give --label\n")
+    assert run(*gate, "--label", "y")[2].endswith("got no name; give --score\n")
 
 
 def test_summary_at_a_threshold_fixed_beforehand(run, scores):
@@ -278,7 +278,10 @@ def test_summary_at_a_threshold_fixed_beforehand(run, scores):
         (["--threshold", "high"], "--threshold: expected a number, MODEL=NUMBER"),
         (["--threshold", "0.1", "--threshold", "0.2"], "--threshold: expected a number, MODEL=NUMBER"),
         (["--threshold", "a=0.1"], "none for ['b']"),
-        (["--threshold", "0.1", "--no-detail"], "--threshold and --no-detail: expected one of them"),
+        (
+            ["--threshold", "0.1", "--no-detail"],
+            "--threshold and --no-detail: expected only one",
+        ),
     ):
         code, _, err = run(*given, *typed)
         assert code == 2

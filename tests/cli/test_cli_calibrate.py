@@ -95,7 +95,7 @@ def test_figures_and_gates_are_those_of_the_written_recalibrator_at_the_target_p
     assert figures["recalibrated, out of sample"]["estimates"]["brier"]["value"] == pytest.approx(brier, abs=0.002)
     for condition, code in (("brier < .05", 1), ("brier > .05", 0), ("brier < .05 at 99%", 1), ("auc > .8", 1)):
         assert run(*options, "--fail-if", condition)[0] == code
-    for condition, message in (("average_precision < .5", "--fail-if"), ("brier(z) > .1", "models among ['m']")):
+    for condition, message in (("average_precision < .5", "--fail-if"), ("brier(z) > .1", "models from ['m']")):
         code, _, err = run(*options, "--fail-if", condition)
         assert code == 2
         assert message in err
@@ -112,8 +112,11 @@ def test_scores_that_are_no_probabilities_have_nothing_to_compare_with(run, tmp_
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["old.csv", "--apply", "c.json"], "--score: expected one column, got 0"),
-        (["old.csv", "--label", "y", "--score", "m", "--score", "y"], "got 2; give one, such as --score m"),
+        (["old.csv", "--apply", "c.json"], "--score: expected one column, got 0 columns"),
+        (
+            ["old.csv", "--label", "y", "--score", "m", "--score", "y"],
+            "got 2 columns; give only one, such as --score m",
+        ),
         (["old.csv", "--label", "y", "--score", "m", "--method", "magic"], "method: expected one of"),
         (["old.csv", "--label", "y", "--score", "m", "-o", "old.csv"], "old.csv exists already"),
         (["new.csv", "--score", "m", "--apply", "old.csv"], "old.csv: expected a recalibrator as JSON"),

@@ -113,10 +113,10 @@ def test_warnings_are_one_line_on_stderr(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--fail-if", "auc(a)<0.8 at 195%"), "between 0 and 100%"),
+        (("--fail-if", "auc(a)<0.8 at 195%"), "above 0% and below 100%"),
         (("--fail-if", "auc(a)-cost(b)<0"), "difference between two models in the same metric"),
         (("--fail-if", "cost(a)>1"), "--at-context"),
-        (("--fail-if", "auc(z)<1"), "a model, one of 'a', 'b', 'c x', got 'z'"),
+        (("--fail-if", "auc(z)<1"), "a model name, one of 'a', 'b', 'c x', got 'z'"),
         (("--fail-if", "auc(a)-auc(a)<1"), "two different"),
         (("--level", "95"), "0.95"),
         (("--alternative", "better"), "alternative"),

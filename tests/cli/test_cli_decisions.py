@@ -89,7 +89,10 @@ def test_a_figure_is_as_wide_as_a_column(run, scores, tmp_path):
 def test_a_figure_for_latex_needs_one(run, scores, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     code, _, err = run("choose", scores, *COLUMNS, "--plot", "roc.pgf")
-    assert (code, "expected one of xelatex, lualatex, pdflatex for .pgf, got none; write a .pdf" in err) == (2, True)
+    assert (code, "(xelatex, lualatex, pdflatex) for a .pgf file, got no such program; choose a .pdf" in err) == (
+        2,
+        True,
+    )
     assert not (tmp_path / "roc.pgf").exists()
 
 
@@ -127,9 +130,12 @@ def test_a_trivial_decision_says_so(run, scores):
         (("--target-prevalence", "5"), "--target-prevalence: expected a share above 0 and below 1, got 5.0; write 5%"),
         (("--criterion", "fun"), "criterion: expected one of 'fn', 'fnr', 'tpr', "),
         (("--plot", "roc.gif"), "--plot: expected a name that ends in one of .svg, .png, .pdf, .pgf, got roc.gif"),
-        (("--plot", "roc.svg", "--plot-width", "8"), "--plot-width: expected 40 to 1,000 millimetres, got 8"),
+        (
+            ("--plot", "roc.svg", "--plot-width", "8"),
+            "--plot-width: expected a width from 40 to 1000 millimetres, got 8",
+        ),
         (("--cost-fp", "-1", "--cost-fn", "-1"), "which rewards errors of both kinds"),
-        (("-o", "no/such/folder.json"), "expected a folder that exists"),
+        (("-o", "no/such/folder.json"), "expected an existing folder"),
     ],
 )
 def test_choose_refuses_in_one_line(run, scores, arguments, message):
@@ -203,7 +209,7 @@ def test_campaign_writes_the_list_of_the_customers_to_contact(run, clients, tmp_
     code, _, err = run(*arguments[:-4], "--select", "other.csv")
     assert (code, err) == (
         2,
-        "rocscope: --select: expected also --id, the column of customer identifiers, got none\n",
+        "rocscope: --select: expected --id with the column of customer identifiers, got no --id\n",
     )
 
 
@@ -229,7 +235,10 @@ def test_choose_with_a_third_action(run, clients, tmp_path):
     said = Decision.load(tmp_path / "decision.json").predict(np.repeat([5, 4, 3], [200, 400, 400]))
     assert (said == "review").sum() == 100
     code, _, err = run(*arguments[:-4], "--review-capacity", "9")
-    assert (code, err) == (2, "rocscope: --review-capacity: expected also --review-cost, got none\n")
+    assert (code, err) == (
+        2,
+        "rocscope: --review-capacity: expected --review-cost in the same command, got no --review-cost\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -339,7 +348,7 @@ def test_a_campaign_whose_responses_bring_a_column(run, payments, tmp_path):
     assert (tmp_path / "out.csv").read_text().split() == ['"s"', "0.9", "0.8", "0.7", "0.6", "0.5"]
     assert all(f" {profit} " in out for profit in (483, 587)), "of four and of all eight"
     code, _, err = run(*arguments, "--unit-benefit", "margin")
-    assert (code, "--unit-benefit, a number or a column of" in err) == (2, True)
+    assert (code, "--unit-benefit (a number or a column) of" in err) == (2, True)
 
 
 def test_campaign_is_spread_over_segments(run, clients, tmp_path):
@@ -369,10 +378,10 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
         (("--max-difference", "depth"), "--max-difference: expected a rate and a number"),
         (("--max-difference", "size=1"), "--max-difference: expected "),
         (("--budget", "5"), "--budget: expected a capacity or a budget, got both"),
-        (("--plot", "x.svg"), "--plot: expected none with --segment"),
+        (("--plot", "x.svg"), "--plot and --segment: expected only one of these options, got both"),
     ):
         code, _, err = run(*arguments, *wrong)
         assert (code, err.count("\n")) == (2, 1)
         assert message in err, err
     code, _, err = run("campaign", path, "--label", "y", "--score", "score", *MAILING, "--subject-to", "tpr >= 0.2")
-    assert (code, err) == (2, "rocscope: --max-difference, --subject-to: expected also --segment, got none\n")
+    assert (code, err) == (2, "rocscope: --subject-to: expected --segment in the same command, got no --segment\n")

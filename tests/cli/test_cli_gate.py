@@ -104,14 +104,14 @@ def test_rules_that_name_no_model_hold_for_each_and_in_each_segment(gate):
 def test_small_segments_are_named_and_left_out(gate):
     rules = 'min_rows = 300\nrules = ["auc > .5"]\n[segments]\nregion = ["auc > .99"]\n'
     code, _, err = gate(rules)
-    assert (code, err) == (0, "Not judged, with fewer than 300 rows: region = n, region = s\n")
+    assert (code, err) == (0, "Skipped segments with fewer than 300 rows: region = n, region = s\n")
 
 
 def test_a_gate_that_judges_nothing_fails(gate):
     rules = 'min_rows = 300\n[segments]\nregion = ["auc > .5"]\n'
     code, out, err = gate(rules)
-    assert code == 1 and out.startswith("No rule was judged\n")
-    assert err.endswith("region = n, region = s\nFailed: no rule was judged\n")
+    assert code == 1 and out.startswith("No rule was checked\n")
+    assert err.endswith("region = n, region = s\nFailed: no rule was checked, because all segments have too few rows\n")
     assert json.loads(gate(rules, "--json")[1])["passed"] is False
 
 
@@ -119,7 +119,7 @@ def test_markdown_and_junit(gate, tmp_path):
     rules = 'rules = ["auc(new) > .5", "auc(old) > .99"]'
     code, out, err = gate(rules, "--md", "--junit", "gate.xml")
     lines = out.splitlines()
-    assert code == 1 and lines[0] == "**1 of 2 rules are broken**"
+    assert code == 1 and lines[0] == "**1 of 2 rules failed**"
     assert lines[2] == "| rule | segment | estimate | result |" and lines[5].endswith("| **failed** |")
     assert "JUnit: gate.xml" in err
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
@@ -147,8 +147,8 @@ def test_the_threshold_and_costs_of_a_plan(run, gate, tmp_path):
         ('rule = ["auc >= .8"]', "rules.toml: rule: expected one of 'rules'"),
         ("", "rules.toml: expected rules"),
         ("rules = [", "a TOML file of rules"),
-        ('rules = ["tpr(new) >= .8"]', "a threshold for new, got none"),
-        ('rules = ["auc(other) >= .8"]', "models among ['old', 'new']"),
+        ('rules = ["tpr(new) >= .8"]', "a threshold for new, got no threshold"),
+        ('rules = ["auc(other) >= .8"]', "models from ['old', 'new']"),
         ('rules = ["auc(new) - brier(old) >= .8"]', "difference between two models in the same metric"),
         ('threshold = 0.5\nrules = ["cases(new) >= .8 at 95%"]', "a rate, such as depth"),
         ('threshold = "high"\nrules = ["tpr >= .8"]', "threshold: expected a number"),
@@ -244,10 +244,10 @@ def test_fitted_models_in_files_are_judged_by_their_scores(run, tmp_path, named,
     assert found == pytest.approx(expected)
     (tmp_path / "part.csv").write_text("y,a,region\n1,1,n\n0,2,s\n")
     for files, message in {
-        ("new.joblib", "part.csv"): "model 'new': expected a column 'b', got none",
-        ("rules.toml", "rows.csv"): "rules.toml: expected a fitted model (.pkl, .pickle, .joblib) before",
-        ("old.pkl",): "old.pkl: expected a data file after the models",
-        ("none.pkl", "rows.csv"): "none.pkl: expected a fitted model, saved with joblib or pickle",
+        ("new.joblib", "part.csv"): "model 'new': expected a column 'b' in the data, got no such column",
+        ("rules.toml", "rows.csv"): "rules.toml: expected a model file (.pkl, .pickle, .joblib), got another file",
+        ("old.pkl",): "old.pkl: expected a data file, got a model file",
+        ("none.pkl", "rows.csv"): "none.pkl: expected a fitted model that was saved with joblib or pickle",
     }.items():
         if named or "new" not in message:
             code, out, err = run("gate", *files, *asked)

@@ -74,10 +74,10 @@ def test_folds_of_a_follow_up(run, table):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (AT[:4], "expected all three, got no --horizon"),
+        (AT[:4], "expected all three options, got no --horizon"),
         ((*AT, "--label", "a"), "expected no --label"),
         ((*AT, "--event-codes", "1,2"), "only the event_codes 1, 2, got other values: 0"),
-        (("--label", "status", "--event-codes", "1,2"), "--event-codes: expected none without --event"),
+        (("--label", "status", "--event-codes", "1,2"), "--event-codes: expected --event"),
         (("--time", "yeers", *AT[2:]), "years"),
         ((*AT[:4], "--horizon", "99", *AT[6:]), "last usable horizon"),
     ],

@@ -94,18 +94,18 @@ def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("summary", *ROWS, "--score", "p_low"), "--score: expected none with --proba or --predicted"),
+        (("summary", *ROWS, "--score", "p_low"), "--score: expected no --proba in the same command, got --proba"),
         (("summary", *ROWS, "--cost-fn", "3"), "rocscope choose takes --cost-matrix"),
         (("report", *ROWS, "--target-prevalence", "0.1"), "each class has its own prevalence"),
         (("choose", *ROWS, "--population", "9"), "--population"),
         (("choose", *ROWS, "--subject-to", "tpr >= 0.9"), "recall(cat) >= 0.8"),
         (("choose", *ROWS, "--subject-to", "recall(cat) >= 0.9"), "got 'cat'"),
         (("choose", *ROWS, "--cost-matrix", "no.csv"), "a CSV file of costs"),
-        (("choose", *ROWS, "--cost-matrix", "no.csv", "--criterion", "accuracy"), "one of them"),
+        (("choose", *ROWS, "--cost-matrix", "no.csv", "--criterion", "accuracy"), "only one of these"),
         (("choose", "rows.csv", "--label", "y", "--score", "p_low", "--cost-matrix", "c.csv"), "also --proba"),
         (("choose", "rows.csv", "--label", "y", "--predicted", "tree"), "predicted labels only"),
         (("summary", "rows.csv", "--label", "y", "--proba", "a=p_*", "--proba", "a=p_*"), "a different name for each"),
-        (("summary", "rows.csv", "--label", "y", "--proba", "q_*"), "two or more columns like 'q_*'"),
+        (("summary", "rows.csv", "--label", "y", "--proba", "q_*"), "at least two columns that match 'q_*'"),
     ],
 )
 def test_faults_are_one_line_and_exit_code_2(run, table, arguments, message):
@@ -191,10 +191,10 @@ def test_gate_judges_figures_of_classes_by_name(run, two_models, tmp_path):
     assert [rule["segment"] for rule in judged[5:]] == ["h = n", "h = s"]
     right = (preds.probabilities("b").argmax(axis=1) == preds.y_true)[::2].mean()
     assert judged[5]["estimates"][0]["value"] == pytest.approx(right)
-    assert err.startswith("Not judged, with fewer than 40 rows: g = 0, g = 1")
+    assert err.startswith("Skipped segments with fewer than 40 rows: g = 0, g = 1")
     assert "Failed: brier(b) < .01" in err
     for rule, words in [
-        ("brier(b) - brier(a) < 1", "an AUC, the only figure of several classes"),
+        ("brier(b) - brier(a) < 1", "an AUC, because no other metric of several classes"),
         ("tpr > .5", "expected one of"),
         ("accuracy(c) > .5", "got 'c'"),
     ]:
@@ -202,7 +202,7 @@ def test_gate_judges_figures_of_classes_by_name(run, two_models, tmp_path):
         code, _, err = run("gate", *two_models, "--rules", "rules.toml")
         assert (code, words in err) == (2, True), err
     (tmp_path / "rules.toml").write_text("rules = ['accuracy > .5']\nthreshold = 0.5\n")
-    assert "neither threshold, plan nor costs" in run("gate", *two_models, "--rules", "rules.toml")[2]
+    assert "no threshold, plan or costs" in run("gate", *two_models, "--rules", "rules.toml")[2]
 
 
 def test_a_file_alone_is_a_summary_of_the_classes_that_its_columns_name(run, table, tmp_path):
@@ -216,7 +216,7 @@ def test_a_file_alone_is_a_summary_of_the_classes_that_its_columns_name(run, tab
     assert run("summary", "named.csv", "--label", "y", "--proba", "p_*")[1] == out
     assert run("named.csv", "--label", "seg")[2].startswith("Guessed: --score p_low --score p_medium")
     code, _, err = run("named.csv", "--threshold", ".5")
-    assert (code, "none with several classes" in err) == (2, True)
+    assert (code, "expected data of two classes, got data of several classes" in err) == (2, True)
 
 
 def test_validate_checks_the_columns_of_the_classes(run, table, tmp_path):
@@ -263,7 +263,7 @@ def test_calibrate_fits_a_recalibrator_of_classes_and_applies_it(run, table, tmp
     for option, words in [
         (("--column", "q"), "--column: expected a pattern with one *"),
         (("--column", "p_*"), "a column 'p_"),
-        (("--proba", "b=p_*"), "--proba: expected one model, got 2"),
+        (("--proba", "b=p_*"), "--proba: expected one model, got 2 models"),
         (("--target-prevalence", ".5"), "shift_prior"),
     ]:
         code, _, err = run("calibrate", "new.csv", "--proba", "p_*", "--apply", "c.json", *option)
@@ -352,9 +352,9 @@ def test_a_plan_gets_the_columns_that_it_needs(run, table, scores):
         code, _, err = run(command[0], "weights.json", "rows.csv", *label, *command[1:])
         assert (code, "--proba: expected the columns of class probabilities" in err) == (2, True)
         code, _, err = run(command[0], "decision.json", "rows.csv", *label, "--proba", "p_*", *command[1:])
-        assert (code, "--proba: expected none with a plan for two classes" in err) == (2, True)
+        assert (code, "--proba: expected a plan for several classes, got a plan for two classes" in err) == (2, True)
     code, _, err = run("monitor", "weights.json", *ROWS, "--state", "s.json", "--target-prevalence", ".5")
-    assert (code, "--target-prevalence: expected none with --proba" in err) == (2, True)
+    assert (code, "--target-prevalence: expected no --proba in the same command" in err) == (2, True)
     code, out, _ = run("verify", "weights.json", *ROWS, "--json")
     assert json.loads(out) | {"version": 1} == json.loads(out)
     assert (code, json.loads(out)["verified"], json.loads(out)["n"]) == (0, True, 90)

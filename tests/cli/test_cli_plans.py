@@ -70,7 +70,7 @@ def test_decisions_and_allocations_are_applied_too(run, files, tmp_path):
     code, _, err = run("apply", "branches.json", "next.csv", "--id", "client")
     assert (code, err) == (
         2,
-        "rocscope: --segment: expected the column of the segments of this plan, got none\n",
+        "rocscope: --segment: expected the column of the segments of this plan, got no --segment\n",
     )
 
 

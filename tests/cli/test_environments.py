@@ -34,4 +34,4 @@ def test_commands_hold_in_all_unusual_environments_at_once(tmp_path):
 def test_names_that_the_locale_cannot_hold_are_bad_input(tmp_path):
     done = run_in_all(tmp_path, "summary", PYTHONUTF8="0")
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
-    assert b"expected UTF-8 text; rename it, or set PYTHONUTF8=1" in done.stderr
+    assert b"expected UTF-8 text; rename the file or column, or set" in done.stderr

@@ -108,10 +108,10 @@ def test_hostile_command_lines_end_in_one_line(run, tmp_path, every):
 @pytest.mark.parametrize(
     ("file", "options", "words"),
     [
-        ("nan.csv", (), "drop such rows with --missing drop"),
+        ("nan.csv", (), "to drop such rows, pass --missing drop"),
         ("commas.csv", ("--decimal", "."), "pass the decimal mark: --decimal ,"),
         ("good.csv", ("--target-prevalence", "2"), "--target-prevalence: expected a share"),
-        ("good.csv", ("--pos-label", "7"), "--pos-label: expected a label of 'y', one of '0', '1', got '7'"),
+        ("good.csv", ("--pos-label", "7"), "--pos-label: expected a value of column 'y', one of '0', '1', got '7'"),
         ("good.csv", ("--delimiter", ";;"), "--delimiter: expected one character"),
         ("good.csv", ("--where", "s >"), "--where 's >': syntax error"),
     ],
@@ -126,7 +126,7 @@ def test_a_warning_of_the_reader_is_one_line_after_the_result(run, tmp_path):
     (tmp_path / "latin.csv").write_bytes(FILES["latin.csv"])
     code, out, err = run("summary", "latin.csv", *COLUMNS)
     assert code == 0 and "a" in out
-    assert err.splitlines()[-1].startswith("Warning: latin.csv: not UTF-8; read as Windows-1252")
+    assert err.splitlines()[-1].startswith("Warning: latin.csv: the text is not UTF-8 and is read as Windows-1252")
 
 
 def test_rows_without_a_segment_are_one(run, tmp_path):
@@ -147,13 +147,13 @@ def test_rows_that_are_left_out_are_counted(run, tmp_path, command):
     if command != "validate":  # which counts what is missing in each column
         code, _, err = run(command, "gaps.csv", *COMMANDS[command], "--missing", "drop")
         assert code == 0
-        assert "Dropped: 3 of 43 rows, because of a missing or infinite value\n" in err
+        assert "Dropped: 3 of 43 rows, because they have a missing or infinite value\n" in err
 
 
 def test_problems_are_a_failure_of_validate(run, tmp_path):
     (tmp_path / "f.csv").write_text("y,a\n1,.5\n2,\n3,.1\n")
     code, out, err = run("validate", "f.csv", *COLUMNS)
-    assert (code, "Problem: label 'y': expected two classes, got 3" in err, "a" in out) == (2, True, True)
+    assert (code, "Problem: label 'y': expected two classes, got 3 classes" in err, "a" in out) == (2, True, True)
     assert run("validate", "f.csv", *COLUMNS, "--json")[0] == 2
     assert run("validate", "f.csv")[0] == 0
 
@@ -201,7 +201,7 @@ def test_what_a_shell_pipes_and_pipes_of_a_name(run, scores, tmp_path):
     assert (piped.returncode, "give --format csv | tsv" in piped.stderr) == (2, True), piped.stderr
     os.mkfifo(tmp_path / "pipe.csv")
     code, _, err = run("summary", tmp_path / "pipe.csv", *COLUMNS)
-    assert (code, "neither a file nor a folder; read it as a stream" in err) == (2, True)
+    assert (code, "neither a file nor a folder; pass its content on standard input" in err) == (2, True)
     assert run("choose", scores, *COLUMNS, "-o", tmp_path / "pipe.csv")[0] == 2
 
 

@@ -83,7 +83,7 @@ def test_an_overwritten_file_keeps_its_mode_and_attributes(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("", "expected the name of a file, got a folder"), ("missing/a.txt", "expected a folder that exists")],
+    [("", "expected the name of a file, got a folder"), ("missing/a.txt", "expected an existing folder")],
 )
 def test_impossible_targets_are_named(tmp_path, name, message):
     with pytest.raises(InputError, match=message):
@@ -97,7 +97,7 @@ def test_a_failed_write_leaves_no_half_file(tmp_path, monkeypatch, number):
 
     (tmp_path / "a.txt").write_text("old")
     monkeypatch.setattr("pathlib.Path.replace", refuse)
-    with pytest.raises(InputError, match=f"could not be written: got {os.strerror(number)}"):
+    with pytest.raises(InputError, match=f"could not be written: {os.strerror(number)}"):
         write_file(tmp_path / "a.txt", "text", force=True)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "old")]
 

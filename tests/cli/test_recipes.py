@@ -67,7 +67,7 @@ def test_rules_for_a_comment_on_a_pull_request(folder):
     (folder / "rules.toml").write_text(recipe("Rules for a model", "toml"))
     done = run(folder, "bash", "-e", "-c", recipe("Rules for a model", "sh"))
     assert done.returncode == 0, (done.stderr, (folder / "comment.md").read_text())
-    assert (folder / "comment.md").read_text().startswith("**All 5 rules are kept**")
+    assert (folder / "comment.md").read_text().startswith("**All 5 rules passed**")
     assert "<testsuite " in (folder / "gate.xml").read_text()
 
 

@@ -56,7 +56,7 @@ def test_coordinates_of_xarray_are_an_index():
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
     labels, turned = (xarray.DataArray.from_series(column.rename_axis("id")) for column in (LABELS, TURNED))
     assert rs.auc(labels, turned.sel(id=labels.id)) == 1
-    with pytest.raises(PairingError, match="expected the index of y_true"):
+    with pytest.raises(PairingError, match="expected the same index as y_true"):
         rs.auc(labels, turned)
     assert rs.auc(xarray.DataArray(LABELS.to_numpy()), xarray.DataArray(SCORES.to_numpy())) == 1
 

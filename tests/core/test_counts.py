@@ -144,7 +144,7 @@ def test_sums_of_whole_and_broken_scores_widen_the_type():
 @pytest.mark.parametrize("pair", [("int64", "float64"), ("uint64", "int64"), ("int64", "float32")])
 def test_sums_never_round_a_score(pair):
     first, second = (ThresholdCounts(np.array([1], dtype), [1], [1]) for dtype in pair)
-    with pytest.raises(ScoreError, match="no type holds both exactly"):
+    with pytest.raises(ScoreError, match="no type represents both exactly"):
         first + second
 
 
@@ -206,7 +206,7 @@ too_many = {
 
 @pytest.mark.parametrize("case", too_many)
 def test_whole_counts_that_would_overflow_are_refused(case):
-    with pytest.raises(WeightError, match=r"sum to at most 2\^62"):
+    with pytest.raises(WeightError, match=r"a sum of at most 2\^62"):
         too_many[case]()
 
 
@@ -218,7 +218,7 @@ bad = {
     "negative": (lambda: ThresholdCounts([1], [-1], [1]), WeightError, "finite counts of at least 0"),
     "nan": (lambda: ThresholdCounts([1], [math.nan], [1]), WeightError, "finite counts of at least 0"),
     "text": (lambda: ThresholdCounts([1], ["a"], [1]), WeightError, "pos: expected numbers"),
-    "zeros": (lambda: ThresholdCounts([1], [0], [0]), ShapeError, "a count above 0"),
+    "zeros": (lambda: ThresholdCounts([1], [0], [0]), ShapeError, "at least one count above 0"),
     "infinite threshold": (lambda: ThresholdCounts([math.inf], [1], [1]), ScoreError, "finite scores"),
     "ties": (
         lambda: ThresholdCounts([1], [1], [1]).pairs().auc("middle"),
@@ -241,7 +241,7 @@ def test_one_class_is_counted_but_has_no_area(name):
     table = ONE_CLASS[name]
     counts = ThresholdCounts.from_scores(table.y, table.score, sample_weight=table.weight)
     assert counts.n == (len(table.y) if table.weight is None else sum(table.weight))
-    with pytest.raises(OneClassError, match=r"AUC: expected both classes, got no (positives|negatives) among [13] row"):
+    with pytest.raises(OneClassError, match=r"AUC: expected positives .*, got no (positives|negatives) among [13] row"):
         rs.auc(counts)
 
 

@@ -55,7 +55,7 @@ def test_selections_segments_and_counts_keep_what_weights_stand_for(weights):
 
 def test_frequencies_are_whole_and_said_in_the_repr():
     assert ", frequency weights)" in repr(rs.Predictions(Y, SCORE, sample_weight=WEIGHT, weights="frequency"))
-    with pytest.raises(WeightError, match="expected whole numbers of equal rows, got fractions"):
+    with pytest.raises(WeightError, match="expected whole numbers, got fractions"):
         rs.Predictions(Y, SCORE, sample_weight=WEIGHT / 2, weights="frequency")
 
 
@@ -88,7 +88,7 @@ def test_functions_of_cases_refuse_rows_in_money_and_counts_of_them(of):
     money = trial().in_money()
     for data in (money, money.counts()):
         with pytest.raises(
-            InputError, match=r"rows weighted by cases, got rows weighted by amounts of money.*trial\.p"
+            InputError, match=r"weights that are numbers of cases, got weights that are amounts of money.*trial\.p"
         ):
             of(data)
 
@@ -125,9 +125,9 @@ def test_commands_refuse_weights_without_a_column_and_counts_of_sampling_weights
     options = {"campaign": ["--population", "4", "--unit-cost", "1", "--unit-benefit", "3"], "gate": ["--rules", rules]}
     for command in ("summary", "choose", "compare", "calibrate", "explore", "campaign", "gate"):
         code, _, err = run(command, path, *columns, *options.get(command, []))
-        assert (code, "--weights: expected also --weight" in err) == (2, True), f"{command}: {err}"
+        assert (code, "--weights: expected --weight with" in err) == (2, True), f"{command}: {err}"
     code, _, err = run("summary", path, *columns, "--weight", "w", "--memory", "1 GB")
-    assert (code, "none with --weights sampling" in err) == (2, True), err
+    assert (code, "and --weights sampling: expected only one of these options" in err) == (2, True), err
 
 
 def test_what_weights_stand_for_is_shown_and_kept_by_the_workbench():

@@ -134,13 +134,17 @@ refused = {
     "which model": (lambda: Predictions(Y, COLUMNS).counts(), ColumnError, "expected one of ['a', 'b'], got no name"),
     "other model": (lambda: Predictions(Y, COLUMNS).counts("c"), ColumnError, "expected one of 'a', 'b', got 'c'"),
     "select model": (lambda: Predictions(Y, COLUMNS).select(models=["c"]), ColumnError, "got 'c'"),
-    "no rows": (lambda: Predictions(Y, COLUMNS).select([False] * 4), ShapeError, "at least one row selected, got none"),
+    "no rows": (
+        lambda: Predictions(Y, COLUMNS).select([False] * 4),
+        ShapeError,
+        "for at least one row, got only False",
+    ),
     "row numbers": (lambda: Predictions(Y, COLUMNS).select([0, 1, 2, 3]), ShapeError, "a mask of True and False"),
     "short mask": (lambda: Predictions(Y, COLUMNS).select([True]), ShapeError, "rows: expected one entry per label"),
     "weightless": (
         lambda: Predictions(Y, COLUMNS, sample_weight=[1, 0, 0, 0]).select([False, True, True, True]),
         WeightError,
-        "a weight above 0",
+        "at least one weight above 0",
     ),
     "no segments": (
         lambda: Predictions(Y, COLUMNS).by_segment(),

@@ -68,15 +68,15 @@ def test_a_sample_of_negatives_alone_may_name_a_label_it_does_not_hold():
 labels_refused = {
     "two words": (["a", "b"], None, "expected labels 0/1, -1/1 or False/True, got 'a', 'b'; name the positive class"),
     "two numbers": ([1, 2], None, "got 1, 2; name the positive class with pos_label"),
-    "three classes": ([0, 1, 2], None, "got 0, 1, 2 (2 first in row 2); keep the rows of two classes first"),
+    "three classes": ([0, 1, 2], None, "got 0, 1, 2 (2 first occurs in row 2); select the rows of two classes first"),
     "many classes": (list(range(9)), None, "got 0, 1, 2, 3, 4, 5 and 3 more"),
     "-1, 0 and 1": ([-1, 0, 1], None, "got -1, 0, 1"),
     "numbers as text": (["0", "1"], None, "got '0', '1'"),
     "mixed": (np.array([0, "1"], object), None, "got 0, '1'"),
     "unhashable": (np.array([{}, {"a": 1}], object), None, "got {}, {'a': 1}"),
-    "three with pos_label": (["a", "b", "c"], "a", "expected two classes, got 'b', 'c', 'a'"),
-    "absent pos_label": (["a", "b"], "c", "pos_label='c' is not among the labels: got 'a', 'b'"),
-    "pos_label of another type": (["a", "b"], 1, "pos_label=1 is not among the labels"),
+    "three with pos_label": (["a", "b", "c"], "a", "expected labels of two classes, got 'b', 'c', 'a'"),
+    "absent pos_label": (["a", "b"], "c", "pos_label: expected one of the labels 'a', 'b', got 'c'"),
+    "pos_label of another type": (["a", "b"], 1, "pos_label: expected one of the labels 'a', 'b', got 1"),
     "NaN": ([0, 1, np.nan], None, "expected a value in every row, got 1 missing, the first in row 2"),
     "None": (np.array([0, None, None], object), None, "got 2 missing, the first in row 1"),
     "NA": (pd.array([True, None], dtype="boolean"), None, "got 1 missing, the first in row 1"),
@@ -98,12 +98,15 @@ columns_refused = {
     "a number": (3, "got int"),
     "a set": ({1, 0}, "got set"),
     "an object": (object(), "got object"),
-    "empty": ([], "expected at least one row, got none"),
+    "empty": ([], "expected at least one row, got no rows"),
     "two columns": ([[1, 2], [3, 4]], "got shape (2, 2); pass the column of the positive class"),
     "three dimensions": (np.zeros((2, 2, 2)), "got shape (2, 2, 2)"),
     "ragged": ([[1], [1, 2]], "got rows of different lengths"),
-    "masked": (np.ma.array([1, 2], mask=[0, 1]), "expected no masked entries, got 1; drop those rows first"),
-    "too short": ([1], "expected one entry per label (2), got 1; labels and columns must come from the same rows"),
+    "masked": (
+        np.ma.array([1, 2], mask=[0, 1]),
+        "expected an array without masked entries, got 1 masked entries; drop these",
+    ),
+    "too short": ([1], "expected one entry per label (2), got 1; pass labels and columns of the same rows"),
     "too long": ([1, 2, 3], "expected one entry per label (2), got 3"),
 }
 
@@ -124,7 +127,7 @@ def test_columns_refused(case, role):
 
 scores_refused = {
     "NaN": ([0.1, np.nan, np.nan], "expected finite scores, got 2 missing or infinite, the first in row 1"),
-    "inf": ([0.1, 0.2, -np.inf], "got 1 missing or infinite, the first in row 2; drop those rows first"),
+    "inf": ([0.1, 0.2, -np.inf], "got 1 missing or infinite, the first in row 2; drop these rows first"),
     "None": ([0.1, None, 0.3], "got 1 missing or infinite, the first in row 1"),
     "all None": ([None, None, None], "got 3 missing or infinite, the first in row 0"),
     "text": (["0.1", "0.2", "0.3"], "expected numbers of at most 64 bits, got values of type <U3"),
@@ -136,7 +139,7 @@ scores_refused = {
     ),
     "too large": (
         [2**70 + 1, 1, 2],
-        "64 bits, or that float64 holds too, and decimals of at most 15 digits, got 118",
+        "64 bits or that float64 represents exactly, and decimals of at most 15 digits, got 118",
     ),
     "complex": ([1j, 2j, 3j], "got values of type complex128"),
     "dates": (np.array(["2020-01-01"] * 3, "M8[D]"), "got values of type datetime64[D]"),
@@ -168,7 +171,7 @@ weights_refused = {
     "negative": ([1, -1, 1], "expected finite weights of at least 0, got 1 negative, missing or infinite, the first"),
     "NaN": ([1, np.nan, 1], "the first in row 1"),
     "infinite": ([np.inf, 1, np.inf], "got 2 negative, missing or infinite, the first in row 0"),
-    "zeros": ([0, 0, 0], "expected a weight above 0, got only zeros"),
+    "zeros": ([0, 0, 0], "expected at least one weight above 0, got only zeros"),
     "text": (["1", "1", "1"], "expected numbers, got values of type <U1"),
     "text among numbers": (np.array([1, "1", 1], object), "expected numbers, got '1' of type str"),
     "None": ([1.0, None, 1.0], "got 1 negative, missing or infinite, the first in row 1"),
@@ -237,5 +240,5 @@ def test_a_third_label_far_behind_is_found(kind):
     labels = np.arange(100_000).astype(kind) & 1
     assert check.check_labels(labels).tolist() == (labels == 1).tolist()
     labels[-1] = 2
-    with pytest.raises(LabelError, match="2 first in row 99999"):
+    with pytest.raises(LabelError, match="2 first occurs in row 99999"):
         check.check_labels(labels)

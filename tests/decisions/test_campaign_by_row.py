@@ -130,12 +130,12 @@ CAMPAIGN = Campaign(100, 1, "margin")
         (
             lambda: rs.plan_campaign(PREDS, Campaign(1, 1, "x")),
             ColumnError,
-            "unit_benefit: .* column 'x', got 'margin'",
+            "unit_benefit: .* column 'x', got the columns 'margin'",
         ),
         (lambda: rs.plan_campaign(PREDS.counts(), CAMPAIGN), InputError, "rows"),
-        (lambda: rs.profit(PREDS, CAMPAIGN), InputError, "plan_campaign takes rows"),
-        (lambda: CAMPAIGN.profit(1, 1), InputError, "one unit_benefit"),
-        (lambda: CAMPAIGN.break_even_rate, InputError, "one unit_benefit"),
+        (lambda: rs.profit(PREDS, CAMPAIGN), InputError, "plan_campaign with rows"),
+        (lambda: CAMPAIGN.profit(1, 1), InputError, "a unit_benefit that is a number"),
+        (lambda: CAMPAIGN.break_even_rate, InputError, "a unit_benefit that is a number"),
         (lambda: Campaign(1, 1, ""), InputError, "unit_benefit: expected an amount"),
     ],
 )

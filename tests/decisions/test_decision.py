@@ -208,27 +208,33 @@ def test_no_field_can_be_left_out_or_added(tmp_path):
         with pytest.raises(StoredError):
             Decision.load(path)
     path.write_text(json.dumps(content | {"comment": "mine"}))
-    with pytest.raises(StoredError, match="comment: expected no unknown field, got one; make the decision again"):
+    with pytest.raises(StoredError, match="comment: expected a known field, got an unknown field; make"):
         Decision.load(path)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 4}, "expected a decision of version 3, got version 4, made by a newer rocscope; update rocscope"),
-        ({"version": 1}, "subject_to: expected only fields of this version, got a newer one; make the decision"),
-        ({"version": 2}, "lot: expected only fields of this version, got a newer one; make the decision again"),
+        ({"version": 4}, "expected a decision of version 3, got version 4, saved by a newer rocscope; update rocscope"),
+        (
+            {"version": 1},
+            "subject_to: expected a field of this version, got a field of a newer",
+        ),
+        (
+            {"version": 2},
+            "lot: expected a field of this version, got a field of a newer",
+        ),
         ({"version": "1"}, "expected a version number, got '1'"),
         ({"format": "other"}, 'expected JSON with "format": "rocscope.decision"'),
         ({"threshold": 0.55}, "point.threshold: expected 0.55, got 0.6; make the decision again"),
         ({"population": 0}, "population: expected a number above 0, got 0"),
-        ({"model": "other"}, "expected the content that was saved, got a file that was changed since"),
+        ({"model": "other"}, "expected the content that was saved, got content that was changed later"),
         ({"threshold": "0.5"}, "threshold: expected a number, got '0.5'"),
         ({"threshold": None}, "threshold: expected a number, got None"),
         ({"context": {"cost_fp": 1, "bonus": 2}}, "context: got .*bonus"),
         ({"point": {"tp": -1, "fp": 1, "fn": 1, "tn": 1}}, "point: got tp: expected a finite count of at least 0"),
         ({"slope_interval": [3, 1]}, "slope_interval: expected two slopes of at least 0"),
-        ({"tied": ["a", 1]}, "tied: expected a list of texts"),
+        ({"tied": ["a", 1]}, "tied: expected a list of strings"),
         ({"regret": 0.5}, "regret: expected .*, got 0.5"),
     ],
 )
@@ -263,9 +269,9 @@ def test_files_of_earlier_versions_are_read(tmp_path, version):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"model": "b"}, "expected the content that was saved, got a file that was changed since"),
-        ({"lot": None}, "expected the content that was saved, got a file that was changed since"),
-        ({"checksum": None}, "expected the content that was saved, got a file that was changed since"),
+        ({"model": "b"}, "expected the content that was saved, got content that was changed later"),
+        ({"lot": None}, "expected the content that was saved, got content that was changed later"),
+        ({"checksum": None}, "expected the content that was saved, got content that was changed later"),
     ],
 )
 def test_changed_files_of_earlier_versions_are_refused(tmp_path, version, change, message):
@@ -284,7 +290,7 @@ def test_what_is_no_decision_at_all(tmp_path, text):
     with pytest.raises(StoredError, match="expected a decision file, got No such file"):
         Decision.load(tmp_path / "absent.json")
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(StoredError, match="got not UTF-8 text"):
+    with pytest.raises(StoredError, match="got a file that is not UTF-8 text"):
         Decision.load(tmp_path / "binary.json")
 
 

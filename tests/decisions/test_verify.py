@@ -300,7 +300,7 @@ def test_what_costs_differ_in_from_row_to_row_is_verified(aim, tmp_path):
     for other in (LOT, LOOK):
         with pytest.raises(InputError, match="equal costs in all rows"):
             replace(other, context=decision.context).verify(AMOUNTS)
-    with pytest.raises(ColumnError, match="cost_fn: expected the rows to have a column 'amount'"):
+    with pytest.raises(ColumnError, match="cost_fn: expected rows with a column 'amount'"):
         decision.verify(PREDS)
     with pytest.raises(InputError, match="rows"):
         decision.verify({name: AMOUNTS.counts(name) for name in "ab"})
@@ -368,7 +368,7 @@ def test_a_campaign_is_a_context_too():
     ("data", "error", "message"),
     [
         ({"b": PREDS.counts("b")}, ColumnError, r"^model: expected one of \['b'\], got 'a'$"),
-        ({"a": ThresholdCounts([1], [3], [0])}, OneClassError, "both classes"),
+        ({"a": ThresholdCounts([1], [3], [0])}, OneClassError, "positives and negatives"),
         ("rows.csv", InputError, "^data: expected Predictions"),
     ],
 )

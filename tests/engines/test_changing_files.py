@@ -66,12 +66,10 @@ class Endless(io.RawIOBase):
         return (self.content * (size // len(self.content) + 1))[:size]
 
 
-@pytest.mark.parametrize(
-    ("format", "words"), [("csv", "text with line ends"), ("tsv", "text with line ends"), ("jsonl", "JSON")]
-)
+@pytest.mark.parametrize(("format", "words"), [("csv", "text in lines"), ("tsv", "text in lines"), ("jsonl", "JSON")])
 def test_an_endless_stream_of_one_line_is_refused_after_two_megabytes(format, words):
     stream = Endless(b"\0")
-    with pytest.raises(EngineError, match=rf"expected {words}.*, got 2,097,152 bytes without one"):
+    with pytest.raises(EngineError, match=rf"expected {words}.*, got 2,097,152 bytes without a"):
         rs.read(stream, label="y", scores="s", format=format)
     assert stream.taken < 2**22
 
@@ -79,7 +77,7 @@ def test_an_endless_stream_of_one_line_is_refused_after_two_megabytes(format, wo
 def test_an_endless_stream_leaves_room_on_the_disk(monkeypatch):
     free = iter(range(2**28 + 2**23, 0, -(2**20)))
     monkeypatch.setattr(opening.shutil, "disk_usage", lambda folder: opening.shutil._ntuple_diskusage(0, 0, next(free)))
-    with pytest.raises(EngineError, match=r"temporary file in .*: room left.*268,435,456 bytes.*; set TMPDIR"):
+    with pytest.raises(EngineError, match=r"temporary file in .*: no disk space left after .* bytes; set TMPDIR"):
         rs.read(Endless(b"1,.5\n"), label="y", scores="s", format="csv")
 
 

@@ -71,15 +71,19 @@ def test_named_columns_alone_are_described_with_their_problems():
     found = describe(source, label="y", scores=["a", "t", "c"])
     assert [column.name for column in found.columns] == ["y", "a", "t", "c"]
     assert found.problems == (
-        "label 'y': 1 missing or infinite",
-        "label 'y': expected two classes, got 3",
-        "score 'a': 2 missing or infinite",
+        "label 'y': 1 values are missing or infinite",
+        "label 'y': expected two classes, got 3 classes",
+        "score 'a': 2 values are missing or infinite",
         "score 'a': all values are equal",
         "score 't': expected numbers, got values of type string",
         "score 'c': all values are equal",
     )
     assert [column.name for column in describe(source, scores="a").columns] == ["a"]
-    assert describe(source, label="t", scores="a", where="a = 0.5 AND y = 1").problems[0].endswith("two classes, got 1")
+    assert (
+        describe(source, label="t", scores="a", where="a = 0.5 AND y = 1")
+        .problems[0]
+        .endswith("two classes, got 1 classes")
+    )
 
 
 def test_wide_sources_are_described_column_by_column():
@@ -92,7 +96,7 @@ def test_columns_that_cannot_be_told_apart_are_named_as_a_problem(tmp_path):
     (tmp_path / "a.csv").write_text("y,s,s\n1,0.5,0.25\n0,0.1,0.75\n")
     found = describe(tmp_path / "a.csv")
     assert ([column.name for column in found.columns], found.problems) == (["y"], ("several columns are named 's'",))
-    with pytest.raises(ColumnError, match="expected one column named 's', got 2"):
+    with pytest.raises(ColumnError, match="expected one column named 's', got 2 columns"):
         describe(tmp_path / "a.csv", scores="s")
 
 

@@ -181,7 +181,11 @@ BAD = {
     "text for scores": ({"label": "y", "scores": "region"}, ScoreError, "expected numbers, got values of type String"),
     "no such column": ({"label": "y", "scores": "singel"}, ColumnError, "'single'"),
     "a condition in SQL": ({"label": "y", "scores": "tied", "where": "w > 1"}, InputError, "filter the table itself"),
-    "bins of weights": ({"label": "y", "scores": "tied", "weight": "w", "tol": 0.1}, InputError, "tol: expected none"),
+    "bins of weights": (
+        {"label": "y", "scores": "tied", "weight": "w", "tol": 0.1},
+        InputError,
+        "tol and weight: expected only one",
+    ),
     "too many scores": ({"label": "y", "scores": "single", "memory": 640}, EngineError, "at most 10 distinct .*tol="),
     "negative weights": ({"label": "y", "scores": "single", "weight": "tied"}, WeightError, "weights of at least 0"),
 }
@@ -198,7 +202,7 @@ def test_bad_questions(case, lazily):
 
 @every_way
 def test_no_rows(way, lazily):
-    with pytest.raises(ShapeError, match="at least one row, got none"):
+    with pytest.raises(ShapeError, match="at least one row, got no rows"):
         rs.read_counts(lazily(way, _table().slice(0, 0)), label="y", scores="tied")
 
 

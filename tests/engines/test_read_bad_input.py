@@ -68,9 +68,9 @@ CONTENTS = {
     "long.csv": (b"y,s\n1,0.5\n0,0.25,7\n", "line 3: Expected Number of Columns: 2 Found: 3"),
     "short.csv": (b"y,s\n1,0.5\n0\n", "line 3: Expected Number of Columns: 2 Found: 1"),
     "bytes.csv": (bytes(range(256)) * 8, "expected UTF-8 text"),
-    "mixed ends.csv": (b"y,s\r\n1,0.5\n0,0.1\r\n", "two kinds of line ends"),
+    "mixed ends.csv": (b"y,s\r\n1,0.5\n0,0.1\r\n", "two kinds of line endings"),
     "late latin1.csv": (b"y,s,g\n" + b"1,0.5,x\n" * 200_000 + b"0,0.1,caf\xe9\n", "(?i)unicode|utf-?8"),
-    "not.csv.gz": (b"y,s\n1,0.5\n", "expected data compressed by gzip, got other bytes"),
+    "not.csv.gz": (b"y,s\n1,0.5\n", "expected a file compressed by gzip, got another kind of file"),
     "cut.csv.gz": (None, "(?i)truncated|unexpected end"),
     "not.parquet": (b"y,s\n1,0.5\n" * 10, "(?i)magic|parquet"),
     "cut.parquet": (parquet_bytes()[:-20], "(?i)magic|parquet"),
@@ -114,12 +114,16 @@ def test_places_where_there_is_nothing_to_read(tmp_path):
     (tmp_path / "README.md").write_text("x")
     (tmp_path / "_temporary").mkdir()
     (tmp_path / "_temporary" / "a.csv").write_text("y,s\n1,0.5\n")
-    failing(tmp_path, EngineError, "no data file in this folder; known suffixes: .csv")
+    failing(tmp_path, EngineError, "this folder contains no data file; names of data files end in .csv")
     failing(tmp_path / "a.csv", EngineError, "a.csv: no such file or folder")
     failing(str(tmp_path / "*.csv"), EngineError, "no file matches this pattern")
-    failing("s3://bucket/a.parquet", EngineError, "no such file or folder; only local files are read")
-    failing(tmp_path / "README.md", EngineError, r"name does not determine the format; give format= csv \| tsv")
-    failing([], EngineError, "files: expected at least one, got none")
+    failing("s3://bucket/a.parquet", EngineError, "no such file or folder; download the file first, because only local")
+    failing(
+        tmp_path / "README.md",
+        EngineError,
+        r"in a known extension; give format= csv \| tsv",
+    )
+    failing([], EngineError, "files: expected at least one file, got no file")
     failing(tmp_path / ("x" * 300), EngineError)
     failing("a\0b.csv", EngineError)
 
@@ -137,7 +141,7 @@ def test_a_file_that_may_not_be_read(tmp_path, name):
 def test_files_of_several_formats_are_refused(tmp_path):
     for name in ("scores.csv", "scores.parquet"):
         WRITERS[name](TABLE, tmp_path / name)
-    failing(tmp_path, EngineError, r"files: expected one format, got csv \(.*\) and parquet \(")
+    failing(tmp_path, EngineError, r"files: expected files of one format, got csv \(.*\) and parquet \(")
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "scores.feather", "scores.jsonl"])
@@ -162,7 +166,7 @@ def test_whole_and_other_numbers_in_parquet_files_are_not_cast_to_the_type_of_th
 def test_csv_files_of_different_columns_are_refused(tmp_path):
     (tmp_path / "a.csv").write_text("y,s\n1,0.5\n")
     (tmp_path / "b.csv").write_text("s,y\n0.5,1\n")
-    failing(tmp_path, EngineError, "b.csv: expected the columns of .*a.csv, .*got")
+    failing(tmp_path, EngineError, "b.csv: expected the same columns as in .*a.csv, .*got")
 
 
 @pytest.mark.every(4)
@@ -220,9 +224,9 @@ def test_the_database_reads_its_files_and_writes_none(tmp_path):
 
 def test_no_row_passes_the_filter(tmp_path):
     WRITERS["scores.csv"](TABLE, tmp_path / "a.csv")
-    failing(tmp_path / "a.csv", ShapeError, "a.csv: expected at least one row, got none where s > 5", where="s > 5")
+    failing(tmp_path / "a.csv", ShapeError, "a.csv: expected at least one row, got no rows where s > 5", where="s > 5")
     (tmp_path / "a.csv").write_text("y,s\n")
-    failing(tmp_path / "a.csv", ShapeError, "a.csv: expected at least one row, got none$")
+    failing(tmp_path / "a.csv", ShapeError, "a.csv: expected at least one row, got no rows$")
 
 
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "Polars", "dict of lists"])
@@ -233,15 +237,33 @@ def test_labels_and_scores_that_are_neither(tmp_path, name):
         WRITERS[name](table, source)
     shown = "'high' in row 1; correct" if name == "scores.csv" else "'0.5' in row 0; convert"
     failing(source, ScoreError, f"score 's' of .*: expected numbers, got text, such as {shown}")
-    failing(source, LabelError, r"label 'y' of .*got 0, 1, 2 \(2 first in row 2\); keep the rows of two", scores="w")
-    failing(source, LabelError, "label 't' of .*got 'a', 'b', 'c' .'c' first in row 2.; keep", label="t", scores="w")
-    failing(source, LabelError, "pos_label=7 is not among the labels", scores="w", where="y < 2", pos_label="7")
+    failing(
+        source,
+        LabelError,
+        r"label 'y' of .*got 0, 1, 2 \(2 first occurs in row 2\); select",
+        scores="w",
+    )
+    failing(
+        source,
+        LabelError,
+        "label 't' of .*'b', 'c' .'c' first occurs in row 2.",
+        label="t",
+        scores="w",
+    )
+    failing(
+        source,
+        LabelError,
+        "one of the labels 0, 1, got 7",
+        scores="w",
+        where="y < 2",
+        pos_label="7",
+    )
     failing(source, WeightError, "sample_weight: .*got 1 negative", scores="y", weight="w", where="y < 2")
 
 
 def test_a_file_without_a_header_shows_what_its_first_row_is(tmp_path):
     (tmp_path / "a.csv").write_text("1,0.5\n0,0.25\n")
-    failing(tmp_path / "a.csv", EngineError, r"expected column names in the first row, got '1', '0.5'.*\(--no-header\)")
+    failing(tmp_path / "a.csv", EngineError, r"first row, got the values '1', '0.5'.*\(--no-header\)")
 
 
 @pytest.mark.parametrize(
@@ -274,7 +296,11 @@ def test_columns_that_no_score_or_label_can_be(source):
 
 
 def test_streams_need_a_format_and_bytes(monkeypatch):
-    failing(io.BytesIO(b"y,s\n1,2\n"), InputError, r"BytesIO: expected the format of a stream, got none; give format=")
+    failing(
+        io.BytesIO(b"y,s\n1,2\n"),
+        InputError,
+        r"expected the format of the stream, got no format; give format=",
+    )
     failing("-", InputError, "<stdin>: expected the format")
     failing(io.StringIO("y,s\n1,2\n"), EngineError, "StringIO: expected a file opened in binary mode", format="csv")
     failing(io.BytesIO(b""), EngineError, "BytesIO: the file is empty", format="parquet")

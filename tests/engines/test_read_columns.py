@@ -129,7 +129,9 @@ def test_integers_beside_a_missing_value_stay_exact(tmp_path):
 
 
 def test_dropping_every_row_is_an_error():
-    with pytest.raises(ShapeError, match=r"dict of columns: expected a row without missing .*, got none of 2"):
+    with pytest.raises(
+        ShapeError, match=r"dict of columns: expected at least one row .*, got no such row among 2 rows"
+    ):
         rs.read({"y": [1, None], "s": [None, 1.0]}, label="y", scores="s", missing="drop")
 
 
@@ -167,8 +169,8 @@ def test_models_take_the_names_of_a_mapping_or_of_their_columns():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "label: expected the name of a column of dict of columns: 'y', 'score_a', 'score_b', got none"),
-        ({"label": "y"}, "scores: expected the name of a column of dict of columns: .*, got none"),
+        ({}, "label: expected the name of a column of dict of columns: 'y', 'score_a', 'score_b', got no name"),
+        ({"label": "y"}, "scores: expected the name of a column of dict of columns: .*, got no name"),
         ({"label": "y", "scores": "SCORE_A"}, "score of dict of columns: .*did you mean 'score_a'.*got 'SCORE_A'"),
         ({"label": "Y", "scores": "score_a"}, "label of dict of columns: .*did you mean 'y'"),
         ({"label": "y", "scores": "score_a", "weight": "w"}, "weight of .* one of 'y', 'score_a', 'score_b', got 'w'"),
@@ -184,7 +186,7 @@ def test_a_name_that_several_columns_have_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("y,s,s\n1,0.5,0.25\n0,0.1,0.75\n")
     pa.parquet.write_table(pa.table([[1, 0], [1, 2], [3, 4]], names=["y", "s", "s"]), tmp_path / "a.parquet")
     for source in (tmp_path / "a.csv", tmp_path / "a.parquet"):
-        with pytest.raises(ColumnError, match=r"score of .*: expected one column named 's', got 2; give each"):
+        with pytest.raises(ColumnError, match=r"score of .*: expected one column named 's', got 2 columns; give each"):
             rs.read(source, label="y", scores="s")
     assert len(rs.read(tmp_path / "a.csv", label="y", scores="y")) == 2
 
@@ -194,8 +196,8 @@ def test_a_name_that_several_columns_have_is_refused(tmp_path):
     [
         ({"missing": "ignore"}, "missing: expected one of 'error', 'drop', 'segment', got 'ignore'"),
         ({"format": "xlsx"}, "format: expected one of csv, tsv"),
-        ({"scores": []}, "scores: expected at least one column, got none"),
-        ({"scores": ["s", "s"]}, "scores: expected different columns"),
+        ({"scores": []}, "scores: expected at least one column, got no column"),
+        ({"scores": ["s", "s"]}, "scores: expected columns with different names"),
     ],
 )
 def test_options_are_checked(options, words):
@@ -257,7 +259,7 @@ def test_numbers_of_any_size_are_exact_or_refused_at_every_door(case, tmp_path):
         doors["CSV"] = lambda: rs.auc(rs.read(tmp_path / "t.csv", **columns))
     for door, area in doors.items():
         if case in ("one beyond float64", "wide decimals"):
-            with pytest.raises(InputError, match=r"float64 holds too,? .*decimals of at most 15 digits, got "):
+            with pytest.raises(InputError, match=r"float64 represents exactly,? .*decimals of at most 15 digits, got "):
                 area()
         else:
             assert area() == wins / 4, door
@@ -299,7 +301,7 @@ def test_a_class_whose_rows_are_all_dropped_does_not_count():
     columns = {"y": ["yes", "no", "unknown"], "s": [0.9, 0.1, None]}
     assert rs.read(columns, label="y", scores="s", missing="drop", pos_label="yes").y_true.tolist() == [True, False]
     with pytest.raises(
-        LabelError, match=r"label 'y' of dict of columns: expected two classes, got 'no', 'unknown', 'yes'"
+        LabelError, match=r"label 'y' of dict of columns: expected labels of two classes, got 'no', 'unknown', 'yes'"
     ):
         rs.read(columns | {"s": [1, 2, 3]}, label="y", scores="s", pos_label="yes")
 

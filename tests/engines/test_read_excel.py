@@ -113,11 +113,16 @@ def test_labels_weights_filters_and_several_files(tmp_path):
 @pytest.mark.parametrize(
     ("sheets", "options", "error", "message"),
     [
-        ({"a": [["y"], [1]], "b": [["y"], [0]]}, {}, EngineError, "expected one sheet that is not empty, got 'a', 'b'"),
-        ({"a": []}, {}, EngineError, "expected one sheet that is not empty, got none"),
+        (
+            {"a": [["y"], [1]], "b": [["y"], [0]]},
+            {},
+            EngineError,
+            "one sheet with data, got the sheets 'a', 'b'",
+        ),
+        ({"a": []}, {}, EngineError, "expected one sheet with data, got only empty sheets"),
         ({"a": [["y", "t"], [1, 2]]}, {}, ColumnError, "expected one of 'y', 't'"),
         ({"a": [["y", "s"], [1, "high"], [0, 0.5]]}, {}, ScoreError, "expected numbers"),
-        ({"a": [["y", "s"], [1, 0.5]]}, {"decimal": ","}, InputError, "decimal: expected none for excel files"),
+        ({"a": [["y", "s"], [1, 0.5]]}, {"decimal": ","}, InputError, "decimal: expected no decimal for excel files"),
     ],
 )
 def test_what_cannot_be_told_is_refused(tmp_path, sheets, options, error, message):
@@ -181,8 +186,8 @@ TABLE = (
 @pytest.mark.parametrize(
     ("stray", "words"),
     [
-        ({"XFD1048576": 1}, "1,003, the last ones in column XFD and in row 1,048,576; delete the stray cells"),
-        ({"ZZZ5000": 1}, "in column ZZZ and in row 5,000"),
+        ({"XFD1048576": 1}, "only 1,003 filled cells up to column XFD and row 1,048,576; delete cells"),
+        ({"ZZZ5000": 1}, "up to column ZZZ and row 5,000"),
     ],
 )
 def test_a_stray_cell_far_away_is_refused_before_memory_is_asked_for(tmp_path, stray, words):
@@ -201,7 +206,7 @@ def test_a_part_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch):
     path = write_at(tmp_path / "rows.xlsx", TABLE)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as book:
         book.writestr("xl/sharedStrings.xml", b" " * (1 << 22))
-    with pytest.raises(EngineError, match=r"sharedStrings.xml: expected a table, got 4,194,304 bytes packed into"):
+    with pytest.raises(EngineError, match=r"sharedStrings.xml: .*, got 4,194,304 bytes compressed to"):
         rs.read(path, label="y", scores="s")
 
 
@@ -209,17 +214,17 @@ def test_a_sheet_is_named_and_rows_around_its_table_are_skipped(tmp_path, capsys
     rows = [["Mai 2024", None], [None, None], ["y", "s"], [1, "90 %"], [0, "25 %"], ["Summe", None]]
     path = write(tmp_path / "rows.xlsx", Info=[["a"]], Kunden=rows)
     with heard() as notes:
-        with pytest.raises(EngineError, match=r"got 'Summe, '; leave it out with skip_footer=1"):
+        with pytest.raises(EngineError, match=r"got 'Summe, '; skip this row with skip_footer=1"):
             rs.read(path, label="y", scores="s", table="Kunden")
         read = rs.read(path, label="y", scores="s", table="Kunden", skip_footer=1)
-    assert notes == [f"{path}: 2 rows above the column names skipped"]
+    assert notes == [f"{path}: skipped 2 rows above the column names"]
     assert read.scores["s"].tolist() == [0.9, 0.25]
     assert rs.read(path, label="y", scores="s", table="Kunden", skip_rows=2, skip_footer=1).n == 2
-    with pytest.raises(EngineError, match=r"got 'Info', 'Kunden'; pass one of them: table= \(--sheet\)"):
+    with pytest.raises(EngineError, match=r"got the sheets 'Info', 'Kunden'; name a sheet with table= \(--sheet\)"):
         rs.read(path, label="y", scores="s")
     assert (
         cli.run(["summary", str(path), "--label", "y", "--score", "s", "--sheet", "Kunden", "--skip-footer", "1"]) == 0
     )
     write(path, a=[["y", "s"], [1, "2,687"], [0, "4,561"]])
-    with pytest.raises(InputError, match=r"2687 or 2\.687; convert its cells to numbers in the workbook"):
+    with pytest.raises(InputError, match=r"2687 or 2\.687; convert the cells of this column to numbers"):
         rs.read(path, label="y", scores="s")

@@ -88,16 +88,16 @@ def test_normalize_and_where_reach_the_rows():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"proba": "q_*"}, ColumnError, "two or more columns like 'q_\\*', got none"),
-        ({"proba": "p_cat*"}, ColumnError, "got none"),
+        ({"proba": "q_*"}, ColumnError, "at least two columns that match 'q_\\*', got no such"),
+        ({"proba": "p_cat*"}, ColumnError, "got no such column"),
         ({"proba": "p_c*"}, LabelError, "'dog'"),
         ({"proba": "p_cat"}, InputError, "a pattern with one"),
         ({"proba": "*_*"}, InputError, "a pattern with one"),
         ({"proba": {}}, InputError, "at least one model"),
         ({"proba": {"m": {"cat": "p_cat", "dog": "p_hen"}}}, ColumnError, "p_hen"),
         ({"proba": {"a": "p_*", "b": {"cat": "p_cat", "dog": "p_dog"}}}, LabelError, "'cow', got 'cat', 'dog'"),
-        ({"proba": "p_*", "scores": "p_cat"}, InputError, "scores: expected none"),
-        ({"predicted": "tree", "pos_label": "cat"}, InputError, "pos_label: expected none"),
+        ({"proba": "p_*", "scores": "p_cat"}, InputError, "scores: expected no scores="),
+        ({"predicted": "tree", "pos_label": "cat"}, InputError, "pos_label: expected no pos_label="),
         ({"proba": "p_*", "predicted": "trees"}, ColumnError, "tree"),
     ],
 )

@@ -42,7 +42,7 @@ def test_many_segments_in_many_batches(tmp_path, kind, memory, weight):
 
 def test_a_segment_without_weight_is_refused():
     rows = {"y": [0, 1, 1], "s": [1, 2, 3], "w": [0, 1, 1], "g": ["a", "b", "b"]}
-    with pytest.raises(InputError, match="expected a weight above 0, got only zeros"):
+    with pytest.raises(InputError, match="expected at least one weight above 0, got only zeros"):
         rs.read_counts(rows, label="y", scores="s", weight="w", segment="g")
 
 

@@ -184,14 +184,18 @@ def test_many_levels_come_back_as_few_bins_through_one_shuffle(frame, table, col
 @pytest.mark.parametrize(
     ("asked", "error", "words"),
     [
-        ({"scores": "wide"}, ScoreError, r"got values of type decimal\(38,9\); cast it to double or bigint first"),
+        (
+            {"scores": "wide"},
+            ScoreError,
+            r"got values of type decimal\(38,9\); cast the column",
+        ),
         ({"scores": "array(double)"}, ScoreError, r"array<double>; extract one element first: column\[1\]"),
-        ({"scores": "name"}, ScoreError, "got values of type string; cast it to double first"),
+        ({"scores": "name"}, ScoreError, "got values of type string; cast the column to double first"),
         ({"scores": "nothing"}, ColumnError, "one of .*got 'nothing'"),
         ({"label": "wide"}, LabelError, "expected numbers, text or truth values"),
-        ({"weight": "double"}, WeightError, "scale them to whole numbers and cast to bigint"),
-        ({"segment": "float"}, InputError, "got values of type float; cast it to string first"),
-        ({"format": "csv"}, InputError, "format: expected none for a Spark DataFrame"),
+        ({"weight": "double"}, WeightError, "scale the weights to whole numbers, and cast the column to bigint"),
+        ({"segment": "float"}, InputError, "got values of type float; cast the column to string first"),
+        ({"format": "csv"}, InputError, "format: expected no format for a Spark DataFrame"),
         ({"memory": 10**9}, InputError, "Spark's settings"),
         ({"where": "nope > 1"}, EngineError, "`nope` cannot be resolved"),
         ({"where": "s > > 1"}, EngineError, "Syntax error at or near '>'"),
@@ -221,8 +225,8 @@ def test_vectors_are_refused_with_the_way_to_take_one_element(frame, table):
     ("expression", "asked", "error", "words"),
     [
         ("if(double > 3, 7, y) as y2", {"label": "y2"}, LabelError, "label 'y2' of Spark DataFrame.*0, 1, 7"),
-        ("holes as a", {"scores": "a"}, ScoreError, "missing or infinite; drop such rows with missing='drop'"),
-        ("double as a", {"scores": "a", "where": "y > 5"}, ShapeError, "at least one row, got none"),
+        ("holes as a", {"scores": "a"}, ScoreError, "missing or infinite; to drop such rows, pass missing='drop'"),
+        ("double as a", {"scores": "a", "where": "y > 5"}, ShapeError, "at least one row, got no rows"),
         ("raise_error('no luck') * 1.0D as a", {"scores": "a"}, EngineError, "no luck"),
     ],
 )
@@ -236,7 +240,7 @@ def test_what_rows_turn_out_to_hold_is_told_in_one_line(session, frame, expressi
 @pytest.mark.slow(reason="what starts other programs")
 def test_workers_that_lack_rocscope_are_named(frame):
     lacking = mock.patch.object(spark_tasks, "rank_rows", lambda batches, layout: exec("import nothing_like_it"))
-    words = "^Spark DataFrame: its Python workers have no nothing_like_it; see docs/guide/engines/spark.md"
+    words = "^Spark DataFrame: its Python workers cannot import nothing_like_it; docs/guide/engines/spark.md"
     with lacking, pytest.raises(EngineError, match=words):
         rs.read_counts(frame, label="y", scores="double")
 

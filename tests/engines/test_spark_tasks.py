@@ -136,7 +136,7 @@ def test_labels_are_named_as_elsewhere(labels, pos_label, positive):
     [
         ({"label": [0, 1, 0, 7]}, LabelError, "label 'label' of Spark DataFrame.*0, 1, 7"),
         ({"label": ["a", "b", "a", "a"]}, LabelError, "pos_label"),
-        ({"label": [0, None, 0, 1]}, LabelError, "1 of 4 missing or infinite; drop such rows with missing='drop'"),
+        ({"label": [0, None, 0, 1]}, LabelError, "1 of 4 missing or infinite; to drop such rows, pass missing='drop'"),
         ({"score0": [0.1, np.nan, np.inf, 0.2]}, ScoreError, "score 'score0' of Spark DataFrame.*2 of 4"),
         ({"weight": [1, -1, -2, 1]}, WeightError, "2 negative"),
         ({"weight": [0, 0, 0, 0]}, WeightError, "at least 1"),

@@ -138,7 +138,7 @@ def test_folds_give_scikit_learns_display(name, curve_kwargs):
     folds = cross_validate(LogisticRegression(), X, Y, return_estimator=True, return_indices=True)
     mine, reference = both(name, "from_cv_results", folds, X, Y, pos_label="yes", curve_kwargs=curve_kwargs)
     assert_same(mine, reference)
-    with pytest.raises(InputError, match="curve: expected a display of one model's rows, got one without rows"):
+    with pytest.raises(InputError, match="curve: expected a display of labels and scores, got a display of rates"):
         _ = mine.curve
 
 

@@ -273,7 +273,7 @@ def test_what_gives_no_labels_is_cut():
     found = rs.evaluation.compare_folds(preds, metric="accuracy").estimates
     assert found["vague"].value == found["plain"].value
     with pytest.raises(
-        ColumnError, match="decisions of 'vague': expected its own labels, got scores only; pass thresh"
+        ColumnError, match="decisions of 'vague': expected predicted labels, got only scores; pass thresh"
     ):
         preds.point("vague")
     assert preds.point("vague", threshold=0.5).accuracy == preds.point("plain").accuracy
@@ -312,12 +312,12 @@ def test_decisions_are_columns_of_predictions():
     assert not preds.select(models=["a"]).decisions
     assert "decide themselves" in preds._repr_html_()
     for decisions, message in (
-        (["y", "n", "y", "n"], "decisions: expected a mapping from model to labels"),
+        (["y", "n", "y", "n"], "decisions: expected a mapping from model names to labels"),
         ({"c": ["y"] * 4}, "got 'c'"),
         ({"a": ["y"] * 3}, r"decisions\['a'\]: expected one entry per label \(4\), got 3"),
         (
             {"a": ["y", "n", "maybe", "n"]},
-            r"decisions\['a'\]: expected two classes, got 'maybe', 'n', 'y' \('maybe' first in row 2\)",
+            r"decisions\['a'\]: .* labels of two classes, got 'maybe', 'n', 'y' \('maybe' first occurs in row 2\)",
         ),
     ):
         with pytest.raises(RocscopeError, match=message):

@@ -205,7 +205,7 @@ def test_a_lock_refuses_others_and_ends_with_its_process(counted, run, tmp_path,
     with subprocess.Popen([sys.executable, "-c", HOLDER], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout.readline() == "held\n"
         code, _, err = run(*update)
-        assert (code, "s.json: another process is updating it; try again" in err) == (2, True)
+        assert (code, "s.json: another process is updating this file; try again" in err) == (2, True)
         holder.kill()
     assert list(tmp_path.glob(".s.json.lock")), "whoever is killed leaves the file, and no lock"
     assert run(*update)[0] == 0

@@ -264,7 +264,7 @@ def test_nonsense_beside_scores_is_refused(name):
 def test_repeats_are_no_new_data_behind_a_name_either(name):
     twice = rs.Predictions(np.tile(Y, 2), np.tile(A, 2), row=np.tile(np.arange(N), 2))
     for data in (twice, {"a": twice}):
-        with pytest.raises(InputError, match="expected each case once, got several entries of a case"):
+        with pytest.raises(InputError, match="expected one row per case, got several rows per case"):
             OF_ONE_MODEL[name](data)
 
 

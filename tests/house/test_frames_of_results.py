@@ -136,7 +136,7 @@ def test_rows_are_read_back_from_their_frame():
 
 def test_two_columns_of_one_name_are_refused():
     rows = rs.Predictions(Y, {"fold": X[:, 0]}, fold=Y)
-    with pytest.raises(rs.errors.InputError, match="columns of different names, got two named 'fold'"):
+    with pytest.raises(rs.errors.InputError, match="columns with different names, got two columns named 'fold'"):
         rows.to_frame()
 
 

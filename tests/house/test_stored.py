@@ -75,7 +75,7 @@ def test_no_field_can_be_left_out_and_none_put_in(saved):
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 500
     rewrite(path, content | {"more": 1}, content)
-    with pytest.raises(StoredError, match="more: expected no unknown field, got one"):
+    with pytest.raises(StoredError, match="more: expected a known field, got an unknown field"):
         load(path)
 
 
@@ -83,10 +83,10 @@ def test_a_file_without_a_checksum_or_with_another_is_refused(saved):
     path, load, _ = saved
     content = json.loads(path.read_text())
     path.write_text(json.dumps({key: value for key, value in content.items() if key != "checksum"}))
-    with pytest.raises(StoredError, match=r"expected a checksum, got none; (make|begin|plan|allocate) "):
+    with pytest.raises(StoredError, match=r"expected a checksum, got no checksum; (make|begin|plan|allocate) "):
         load(path)
     path.write_text(json.dumps(content | {"checksum": "0" * 64}))
-    with pytest.raises(StoredError, match="expected the content that was saved, got a file that was changed since"):
+    with pytest.raises(StoredError, match="expected the content that was saved, got content that was changed later"):
         load(path)
     assert content["checksum"] == checksum({key: value for key, value in content.items() if key not in HEADER})
 
@@ -130,7 +130,7 @@ def test_no_file_is_read_beyond_the_largest_that_is_written(tmp_path):
     path = tmp_path / "sparse.json"
     with path.open("wb") as file:
         file.truncate(MOST_BYTES + 1)
-    with pytest.raises(StoredError, match=r"a decision of at most 268,435,456 bytes, got more"):
+    with pytest.raises(StoredError, match=r"a file of at most 268,435,456 bytes, got a larger file"):
         FILES["decision"].load(path)
 
 

@@ -222,7 +222,7 @@ def test_repeats_are_no_new_data_whatever_the_groups():
     assert independent_units(repeated).max() + 1 == K
     assert independent_units(repeated, groups=False).max() + 1 == N
     assert f"{K} groups" in rs.auc_interval(repeated, model="a").method
-    with pytest.raises(InputError, match=r"groups: expected all entries of a case in one group, got \d+ entries"):
+    with pytest.raises(InputError, match=r"groups: expected the same group in all rows of a case, got \d+ rows"):
         rs.auc_interval(repeated, model="a", groups=np.arange(2 * N))
 
 

@@ -132,7 +132,7 @@ def test_several_entries_of_a_case_count_once(of):
     ids=[*REFUSED, *REFUSED_OF_CLASSES],
 )
 def test_tests_of_independent_rows_refuse_several_entries_of_a_case(what, of, preds):
-    with pytest.raises(InputError, match=rf"^{what}: expected each case once.*by_repeat\(\)\[0\]"):
+    with pytest.raises(InputError, match=rf"^{what}: expected one row per case.*by_repeat\(\)\[0\]"):
         of(preds(TIMES))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rs.errors.RocscopeWarning)
@@ -142,7 +142,7 @@ def test_tests_of_independent_rows_refuse_several_entries_of_a_case(what, of, pr
 @pytest.mark.parametrize("name", [name for name in REFUSED if name.endswith(("_test", "cox_calibration", "whitney"))])
 def test_a_mapping_hides_no_repeats(name):
     topic, function = name.split(".")
-    with pytest.raises(InputError, match="expected each case once"):
+    with pytest.raises(InputError, match="expected one row per case"):
         getattr(getattr(rs, topic), function)({"a": one(predictions(TIMES))})
 
 
@@ -164,7 +164,7 @@ def test_a_case_is_repeated_where_its_row_is():
     assert (once.repeated, many.repeated) == (False, True)
     assert not rs.Predictions([1, 0], [2, 1]).repeated
     require_kinds("McNemar's test", once, [1, 0])
-    with pytest.raises(InputError, match="McNemar's test: expected each case once, got several entries of a case"):
+    with pytest.raises(InputError, match="McNemar's test: expected one row per case, got several rows per case"):
         require_kinds("McNemar's test", many)
 
 

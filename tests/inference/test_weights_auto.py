@@ -44,7 +44,7 @@ def test_beside_estimated_weights_the_users_own_count_rows_where_they_are_freque
     assert counted.select(np.arange(10) > 7).frequency.tolist() == [9, 1]
     assert rows(sample_weight=weight, weights="sampling").frequency is None
     assert rows(weights="frequency").frequency is None
-    with pytest.raises(WeightError, match="expected whole numbers of equal rows, got fractions"):
+    with pytest.raises(WeightError, match="expected whole numbers, got fractions"):
         rows(sample_weight=weight / 2, weights="frequency")
 
 

@@ -372,7 +372,7 @@ def test_a_file_that_was_changed_or_is_none_is_refused(tmp_path):
     y, proba, _ = rows_of(n=80)
     path = rs.multiclass.class_weights(y, proba, classes=range(3)).save(tmp_path / "weights.json")
     for before, after, said in (
-        ("[0, 1, 2]", "[0, 1, 3]", "changed since"),
+        ("[0, 1, 2]", "[0, 1, 3]", "changed later"),
         ("temperature", "temperatur", "got nothing"),
     ):
         changed = tmp_path / "changed.json"
@@ -382,7 +382,7 @@ def test_a_file_that_was_changed_or_is_none_is_refused(tmp_path):
     with pytest.raises(StoredError, match="a decision file"):
         rs.multiclass.ClassWeights.load(tmp_path / "nothing.json")
     (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(StoredError, match="something else"):
+    with pytest.raises(StoredError, match="without this entry"):
         rs.multiclass.ClassWeights.load(tmp_path / "other.json")
 
 

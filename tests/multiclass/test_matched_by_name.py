@@ -311,7 +311,7 @@ def test_one_dimensional_scores_labels_of_two_dimensions_and_logits_are_answered
     with pytest.raises(ShapeError, match=r"got one score per row.*rocscope\.Predictions"):
         MC.MulticlassPredictions([0, 1, 1, 0], [0.2, 0.8, 0.9, 0.3])
     assert MC.MulticlassPredictions([0.0, 1.0, 2.0], [0.0, 2.0, 2.0]).confusion().accuracy == pytest.approx(2 / 3)
-    with pytest.raises(ShapeError, match=r"one label a row, got shape \(2, 3\).*argmax.*for each column"):
+    with pytest.raises(ShapeError, match=r"one label per row, got shape \(2, 3\).*argmax.*each column"):
         MC.MulticlassPredictions(np.array([[1, 0, 1], [0, 1, 0]]), np.full((2, 3), 1 / 3))
     costs = MC.CostMatrix.errors("abc")
     with pytest.raises(ScoreError, match=r"softmax\(logits, axis=1\)"):
@@ -340,7 +340,7 @@ def test_priors_by_class_need_the_names_of_the_columns():
 
 
 def test_text_and_numbers_are_told_apart():
-    with pytest.raises(LabelError, match="text and numbers differ"):
+    with pytest.raises(LabelError, match="because text and numbers differ"):
         MC.MulticlassPredictions(["0", "1", "0"], np.full((3, 2), 0.5), classes=[0, 1])
     with pytest.raises(InputError, match="'quadratic'"):
         MC.ConfusionMatrix.from_labels([0, 1], [0, 1]).kappa("cubic")

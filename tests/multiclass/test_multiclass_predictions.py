@@ -144,7 +144,7 @@ def test_columns_of_a_frame_are_matched_by_name():
 
 @pytest.mark.parametrize("classes", [["a", "b", "b"], [1, "1", 2]])
 def test_duplicated_class_names_are_refused(classes):
-    with pytest.raises(LabelError, match="a different name for each class"):
+    with pytest.raises(LabelError, match="different class names"):
         rs.multiclass.MulticlassPredictions(Y, PROBA, classes=classes)
 
 

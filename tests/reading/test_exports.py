@@ -33,8 +33,8 @@ ABOVE = ["", "", "", "Campaign May 2024\n", "Campaign\nAs of 31 May\n\n", "\n", 
 BELOW = ["", "", "", "", "Total{}{}{}\n", "Summe:{}{}{}\n"]
 REASONS = (
     "numbers that can be read in only one way",
-    "a row of the table at the end",
-    "one sheet that is not empty",
+    "data in the last row",
+    "one sheet with data",
 )
 
 
@@ -251,5 +251,5 @@ def test_a_stray_cell_and_a_part_that_unpacks_to_very_much_are_refused_by_both(t
     by_page = read_by_page([(str(path), {}, "day") for path in (stray, packed)])
     by_python = [read_by_python(path, "day").replace(f"{tmp_path}/", "") for path in (stray, packed)]
     assert by_page == by_python
-    assert "the last ones in column XFD and in row 1,048,576; delete the stray cells" in by_page[0]
-    assert "expected a table, got 536,870,912 bytes packed into" in by_page[1]
+    assert "filled cells up to column XFD and row 1,048,576; delete cells outside the table" in by_page[0]
+    assert "expected a table of usual size, got 536,870,912 bytes compressed to" in by_page[1]

@@ -31,7 +31,7 @@ def test_a_file_is_counted_or_refused_as_the_table_says(tmp_path, name, read):
 def test_an_encoding_that_was_guessed_is_said(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("y,p,größe\n1,0.5,1\n0,0.25,2\n".encode("cp1252"))
-    with pytest.warns(RocscopeWarning, match="a.csv: not UTF-8; read as Windows-1252"):
+    with pytest.warns(RocscopeWarning, match="a.csv: the text is not UTF-8 and is read as Windows-1252"):
         rs.read(path, label="y", scores="p")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

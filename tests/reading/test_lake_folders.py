@@ -34,7 +34,7 @@ def lake(request, tmp_path):
 def test_a_folder_a_pattern_and_a_single_file_are_refused(lake):
     kind, table = lake
     for source in (table, str(table / "**" / "*.parquet"), next(table.rglob("*.parquet"))):
-        with pytest.raises(EngineError, match=rf"got files of a {kind} table.*read one snapshot and pass it"):
+        with pytest.raises(EngineError, match=rf"got files of a {kind} table.*read a snapshot of the table"):
             rs.read(source, label="label", scores=["score"], format="parquet")
         with pytest.raises(EngineError, match=kind):
             rs.read_counts(source, label="label", scores=["score"], format="parquet")

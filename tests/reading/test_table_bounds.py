@@ -35,7 +35,7 @@ def test_rows_above_the_names_are_skipped_with_a_note(tmp_path, above, end):
     with heard() as notes:
         assert rs.read(path, **COLUMNS).scores["p"].tolist() == SCORES
         assert guess(path).label == "y"
-    said = [f"{path}: {above.count(chr(10))} line"] if above.strip() and not above.startswith("sep") else []
+    said = [f"{path}: skipped {above.count(chr(10))} line"] if above.strip() and not above.startswith("sep") else []
     assert [note[: len(start)] for note, start in zip(notes, said, strict=bool(said))] == said
 
 
@@ -52,7 +52,7 @@ def test_rows_are_skipped_by_number_and_a_malformed_file_is_not_searched(tmp_pat
 @pytest.mark.parametrize("last", ["Total;17\n", "Summe:;\n", ";Gesamt\n\n", "4 rows\n", "# end\n", "TOTAL;1;2\n"])
 def test_a_row_of_totals_is_named_and_left_out_only_when_asked(tmp_path, last):
     path = write(tmp_path / "rows.csv", ROWS + last)
-    with pytest.raises(EngineError, match=r"at the end, got '.*'; leave it out with skip_footer=1 \(--skip-footer 1\)"):
+    with pytest.raises(EngineError, match=r"got '.*'; skip this row with skip_footer=1 \(--skip-footer 1\)"):
         rs.read(path, **COLUMNS)
     assert rs.read(path, **COLUMNS, skip_footer=1).scores["p"].tolist() == SCORES
 
@@ -69,7 +69,7 @@ def test_a_value_that_other_rows_have_too_is_no_total(tmp_path):
 @pytest.mark.parametrize("rows", ["1;0.9\n0;0.25\n1;0.75\n", "yes;0,9\nno;0,25\nyes;0,75\n", "K01;90 %\nK02;25 %\n"])
 def test_a_file_without_names_is_refused_with_the_fix(tmp_path, rows):
     path = write(tmp_path / "rows.csv", rows)
-    with pytest.raises(EngineError, match=r"expected column names in the first row, got '.*\(--no-header\)"):
+    with pytest.raises(EngineError, match=r"expected column names in the first row, got the values '.*\(--no-header\)"):
         rs.read(path, label="column1", scores="column2")
     with heard():
         facts = rs.engines.describe(path, header=False)
@@ -94,5 +94,5 @@ def test_text_files_are_csv_by_their_content(tmp_path):
     write(tmp_path / "rows.csv", ROWS)
     assert rs.read(tmp_path, **COLUMNS).n == 4  # in a folder, a text is a note
     for name in ("skip_rows", "skip_footer"):
-        with pytest.raises(InputError, match=f"{name}: expected a number of rows"):
+        with pytest.raises(InputError, match=f"{name}: expected a whole number of rows"):
             rs.read(path, **COLUMNS, **{name: -1})

@@ -103,14 +103,26 @@ def test_segments_and_folds_are_counted_apart_and_many_as_others(page, tmp_path)
     ("text", "asked", "said"),
     [
         ("y,s\n1,0.5\n0,x\n", {}, "score 's' of bad.csv: expected numbers, got text, such as 'x' in row 1"),
-        ("y,s\n1,1\n0,2\n2,3\n", {}, "expected labels 0/1, -1/1 or False/True, got 0, 1, 2 (2 first in row 2)"),
+        ("y,s\n1,1\n0,2\n2,3\n", {}, "expected labels 0/1, -1/1 or False/True, got 0, 1, 2 (2 first occurs in row 2)"),
         ("y,s\na,1\nb,2\n", {}, "expected labels 0/1, -1/1 or False/True, got 'a', 'b'"),
-        ("y,s\na,1\nb,2\nc,3\n", {"positive": "a"}, "expected two classes, got 'b', 'c', 'a' ('c' first in row 2)"),
-        ("y,s\n1,\n0,\n", {}, "bad.csv: expected a row without missing or infinite values, got none of 2"),
-        ("y,s\n", {}, "bad.csv: expected at least one row, got none"),
+        (
+            "y,s\na,1\nb,2\nc,3\n",
+            {"positive": "a"},
+            "labels of two classes, got 'b', 'c', 'a' ('c' first occurs",
+        ),
+        (
+            "y,s\n1,\n0,\n",
+            {},
+            "bad.csv: expected at least one row without missing or infinite values",
+        ),
+        ("y,s\n", {}, "bad.csv: expected at least one row, got no rows"),
         ("y,s,w\n1,1,-1\n0,2,1\n", {"weight": "w"}, "got 1 negative, missing or infinite, the first in row 0"),
-        ("y,s\n1,18446744073709551617\n0,0.5\n", {}, "64 bits, or that float64 holds too, got 18446744073709551617"),
-        ("y,s,s\n1,1,2\n", {}, "expected one column named 's', got 2"),
+        (
+            "y,s\n1,18446744073709551617\n0,0.5\n",
+            {},
+            "float64 represents exactly, got 18446744073709551617",
+        ),
+        ("y,s,s\n1,1,2\n", {}, "expected one column named 's', got 2 columns"),
         ("y,t\n1,1\n", {}, "expected one of 'y', 't', got 's'"),
     ],
 )
@@ -278,7 +290,7 @@ def test_reading_can_be_cancelled_and_an_error_is_said(page, tmp_path):
     broken.write_bytes(b"PAR1 this is none")
     page.page.set_input_files("#files", broken)
     page.page.wait_for_selector(".trouble:not(:empty)")
-    said = "expected a whole Parquet file, got a file without its end; copy or write it again."
+    said = "expected a complete Parquet file, got an incomplete Parquet file; copy or write the file again."
     assert page.page.text_content(".trouble") == f"broken.parquet: {said}"
 
 
@@ -356,7 +368,7 @@ def test_a_german_export_goes_from_drop_to_decision_in_two_clicks(page, tmp_path
     assert "Windows-1252" in fresh.text_content("label:has-text('Encoding') option:first-child")
     fresh.click("#show")
     fresh.wait_for_selector("#models tbody tr.best")
-    assert "export.csv: not UTF-8; read as Windows-1252." in fresh.text_content("main:not(#open)")
+    assert "export.csv: the text is not UTF-8 and is read as Windows-1252." in fresh.text_content("main:not(#open)")
     decision = rs.Decision.load(page.download("text=Save decision"))
     best = rs.choose(rs.Predictions(y, {"Prognose": scores}))
     assert (decision.threshold, decision.expected_cost) == (best.threshold, best.expected_cost)
@@ -380,7 +392,7 @@ def test_a_sheet_and_the_rows_of_its_table_are_chosen(page, tmp_path):
     fresh.wait_for_selector("#show:not([disabled])")
     fresh.click("#show")
     fresh.wait_for_selector("#models tbody tr.best")
-    assert "export.xlsx: 1 row above the column names skipped" in fresh.text_content("main:not(#open)")
+    assert "export.xlsx: skipped 1 row above the column names" in fresh.text_content("main:not(#open)")
     decision = rs.Decision.load(page.download("text=Save decision"))
     best = rs.choose(rs.Predictions(y, {"score": scores}))
     assert (decision.threshold, decision.expected_cost) == (best.threshold, best.expected_cost)

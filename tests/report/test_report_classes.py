@@ -156,7 +156,7 @@ def test_a_class_without_cases_is_left_out_and_predicted_labels_have_no_calibrat
 
 
 def test_one_class_only_is_refused():
-    with pytest.raises(OneClassError, match="cases of two classes or more, got only 'b'"):
+    with pytest.raises(OneClassError, match="cases of at least two classes, got only class 'b'"):
         rs.Report(rs.multiclass.MulticlassPredictions(["b", "b"], [[0.2, 0.5, 0.3]] * 2, classes=["a", "b", "c"]))
 
 

@@ -332,7 +332,11 @@ def test_mean_auc_by_hand():
         (lambda preds: preds.counts(by="segment").mean_auc(level=95), InputError, "level: expected"),
         (lambda preds: preds.counts(by="segment").mean_auc(), OneClassError, "mean AUC: expected a segment with both"),
         (lambda preds: preds.counts(by="segment").brier(), ScoreError, "probabilities from 0 to 1"),
-        (lambda preds: preds.counts(by="segment").observed_over_expected(), ScoreError, "2 outside, such as 3"),
+        (
+            lambda preds: preds.counts(by="segment").observed_over_expected(),
+            ScoreError,
+            "2 values outside this range",
+        ),
         (lambda preds: preds.counts(by="segment").best("cheap"), InputError, "context: expected a Context"),
         (lambda preds: preds.counts(by="segment").best(rs.Context(cost_fn="sum")), InputError, "the same in every row"),
         (
@@ -350,5 +354,5 @@ def test_errors(ask, error, words):
 
 def test_a_segment_without_weight_is_refused():
     preds = rs.Predictions([1, 0, 1], [3, 2, 1], sample_weight=[1.0, 2.0, 0.0], segment=[1, 1, 2])
-    with pytest.raises(WeightError, match="expected a weight above 0, got only zeros"):
+    with pytest.raises(WeightError, match="expected at least one weight above 0, got only zeros"):
         preds.counts(by="segment")

@@ -191,7 +191,7 @@ def test_counted_rows_are_split_too_but_not_listed(parquet):
     counted = bench.counts(RowSelection("age > 40", "region", "segment", "south"), CancelToken())["new"]
     wanted = (PREDS.columns["age"] > 40) & (PREDS.segment == "south")
     assert (counted.n, counted.n_pos) == (wanted.sum(), PREDS.y_true[wanted].sum())
-    with pytest.raises(InputError, match="rows in memory, got a file that was only counted"):
+    with pytest.raises(InputError, match="rows in memory, got rows that were only counted"):
         asked(bench, "list", model="old", threshold=0.5)
 
 
@@ -297,7 +297,7 @@ def test_what_can_be_read_once_is_refused(source):
 
 
 def test_predictions_know_their_columns():
-    with pytest.raises(InputError, match="label: expected none with Predictions"):
+    with pytest.raises(InputError, match="label: expected no label with Predictions"):
         rs.explore(PREDS, label="y")
     with pytest.raises(InputError, match="source: expected at least one"):
         rs.explore({})

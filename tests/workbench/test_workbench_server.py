@@ -134,7 +134,7 @@ def test_a_question_too_long_is_not_read(serving):
         ({"what": None}, "what: expected one of"),
         ({"what": "shell"}, "what: expected one of"),
         ({"what": "counts", "where": 1}, "where: expected text"),
-        ({"what": "counts", "where": "1" * 20_000}, "where: expected text of at most 10,000"),
+        ({"what": "counts", "where": "1" * 20_000}, "where: expected a text of at most 10,000"),
         ({"what": "counts", "kind": "segment", "name": "nowhere"}, "segment nowhere: expected rows"),
         ({"what": "counts", "by": "no such column"}, "'no such column'"),
         ({"what": "point", "model": "old", "threshold": "x", "context": {}}, "threshold: expected a number"),
@@ -143,7 +143,7 @@ def test_a_question_too_long_is_not_read(serving):
             "cost_fn: expected a number",
         ),
         ({"what": "tests", "context": 3}, "context: expected costs"),
-        ({"what": "list", "model": "none", "threshold": 0.5}, "model: expected one that is shown"),
+        ({"what": "list", "model": "none", "threshold": 0.5}, "model: expected a model that the page shows"),
         ({"what": "list", "model": "old", "threshold": 0.5, "column": "secret"}, "'secret'"),
     ],
 )
@@ -233,7 +233,7 @@ def test_an_endless_condition_is_stopped_and_the_next_one_is_answered(tmp_path, 
     bench = Session([DataSource.of("", tmp_path / "a.parquet", label="y", scores=["s"], **memory)])
     with served(bench) as serving:
         assert bench.seconds == 0.5
-        assert "expected an answer within 0.5 s, got none" in ask(serving, "counts", where=ENDLESS)["error"]
+        assert "expected a condition that is evaluated within 0.5 s" in ask(serving, "counts", where=ENDLESS)["error"]
         monkeypatch.setattr(session, "SECONDS", 600)
         assert ask(serving, "counts", where="age >= 50")["models"][0]["auc"]["value"] == pytest.approx(26 / 50)
     assert {thread.name for thread in set(threading.enumerate()) - before} == set()

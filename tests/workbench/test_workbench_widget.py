@@ -79,7 +79,7 @@ def test_a_condition_holds_for_the_decision_too(widget):
         ("threshold", True, "threshold: expected a number"),
         ("model", "other", "model: expected one of"),
         ("context", rs.Context(cost_fn="age"), "context: expected numbers"),
-        ("decision", rs.choose({"other": PREDS.counts("old")}), "decision: expected one for a model of"),
+        ("decision", rs.choose({"other": PREDS.counts("old")}), "decision: expected a decision for one of the models"),
     ],
 )
 def test_what_means_nothing_is_refused(widget, name, value, said):

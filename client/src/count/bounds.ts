@@ -61,7 +61,7 @@ export function boundsOf(text: string, delimiters: string, file: string, skipRow
     if (place === null || merit <= most) continue;
     most = merit;
     const above = text.slice(0, rows[place]!.at).split("\n").length - 1;
-    best = { above, delimiter: place ? delimiter : null, note: above ? `${above} ${above === 1 ? "line" : "lines"} above the column names skipped` : "" };
+    best = { above, delimiter: place ? delimiter : null, note: above ? `skipped ${above} ${above === 1 ? "line" : "lines"} above the column names` : "" };
   }
   const table = text.split("\n").slice(best.above).join("\n");
   for (const delimiter of best.delimiter ?? delimiters) requireNames(rowsOf(table, delimiter).map(({ cells }) => cells), file);
@@ -76,7 +76,7 @@ export function requireNames(rows: readonly (readonly string[])[], file: string)
   const others = rows.slice(1).filter((cells) => cells.length === first.length);
   const recurring = texts.some((place) => others.some((cells) => cells[place]!.trim() === first[place]));
   if (!recurring && texts.length && !texts.some((place) => /\d/.test(first[place]!))) return;
-  throw new Refused(file, { expected: "column names in the first row", got: listing(first.map((cell) => shown(cell))), hint: "write names above them" });
+  throw new Refused(file, { expected: "column names in the first row", got: `the values ${listing(first.map((cell) => shown(cell)))}`, hint: "add a row of names" });
 }
 
 /** The rows at the end of a text, of which the first line may be cut off. */
@@ -90,5 +90,5 @@ export function refuseTotals(all: readonly (readonly string[])[], width: number,
   const places = last.flatMap((cell, place) => (isTotal(cell) ? [place] : []));
   const total = places.length > 0 && !rows.some((cells) => places.some((place) => isTotal(cells[place] ?? "")));
   if (!total && (last.length === width || rows[rows.length - 1]!.length !== width)) return;
-  throw new Refused(file, { expected: "a row of the table at the end", got: shown(last.join(delimiter)), hint: `delete it, or set "Rows below the table" under File format` });
+  throw new Refused(file, { expected: "data in the last row", got: shown(last.join(delimiter)), hint: `delete this row, or set "Rows below the table" under File format` });
 }

@@ -16,7 +16,7 @@ export const searched = (decimal: string | null, delimiter: string | null): stri
 /** Columns and delimiter by the first row: of the delimiters outside quotes the one that splits it into most columns. */
 export function dialectOf(text: string, decimal: string | null, delimiter: string | null): Dialect {
   const best = splitBy(text, decimal, delimiter);
-  if (best.columns.join("") === "") throw new Refused("the file", { expected: "column names in the first row", got: "an empty one" });
+  if (best.columns.join("") === "") throw new Refused("the file", { expected: "column names in the first row", got: "an empty row" });
   return best;
 }
 
@@ -159,7 +159,7 @@ export class CsvScanner {
     if (this.rest.length && this.scan(joined(this.rest, Uint8Array.of(LF))) <= this.rest.length) {
       throw new Refused("the file", { got: `a quoted field that does not end, after line ${this.rows + 2}` });
     }
-    if (ends & (ends - 1)) throw new Refused("the file", { got: "not a CSV file, or a file with two kinds of line ends" });
+    if (ends & (ends - 1)) throw new Refused("the file", { got: "not a CSV file, or a CSV file with two kinds of line endings" });
   }
 
   /** Read whole records and return where the first begins that is not whole. */

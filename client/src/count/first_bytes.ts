@@ -17,17 +17,17 @@ export function refuseOtherKinds(start: Uint8Array, file: string, expected: stri
 /** Refuse what is not compressed as its name says. */
 export function requireCompressed(start: Uint8Array, file: string, suffix: string): void {
   const [kind, magic] = suffix === "gz" ? ["gzip", "\x1f\x8b"] : ["zstd", "\x28\xb5\x2f\xfd"];
-  if (!latin(start).startsWith(magic!)) throw new Refused(file, { expected: `data compressed by ${kind}`, got: "other bytes", hint: `remove .${suffix} from its name` });
+  if (!latin(start).startsWith(magic!)) throw new Refused(file, { expected: `a file compressed by ${kind}`, got: "another kind of file", hint: `remove .${suffix} from the name of the file` });
 }
 
 /** Refuse what does not begin and end as Parquet files do. */
 export async function requireParquet(file: File, start: Uint8Array): Promise<void> {
   if (!latin(start).startsWith("PAR1")) {
     refuseOtherKinds(start, file.name, "a Parquet file");
-    throw new Refused(file.name, { expected: "a Parquet file", got: "other bytes", hint: "end its name in .csv if it is text" });
+    throw new Refused(file.name, { expected: "a Parquet file", got: "another kind of file", hint: "if the file is text, change its extension to .csv" });
   }
   const end = new Uint8Array(await file.slice(Math.max(4, file.size - 4)).arrayBuffer());
-  if (latin(end) !== "PAR1") throw new Refused(file.name, { expected: "a whole Parquet file", got: "a file without its end", hint: "copy or write it again" });
+  if (latin(end) !== "PAR1") throw new Refused(file.name, { expected: "a complete Parquet file", got: "an incomplete Parquet file", hint: "copy or write the file again" });
 }
 
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
@@ -66,6 +66,6 @@ export function recoder(encoding: Encoding, file: string): (piece: Uint8Array, l
     } catch {
       // said below
     }
-    throw new Refused(file, { expected: `${encoding === "windows-1252" ? "Windows-1252" : encoding.toUpperCase()} text`, got: "other bytes", hint: "choose its encoding" });
+    throw new Refused(file, { expected: `${encoding === "windows-1252" ? "Windows-1252" : encoding.toUpperCase()} text`, got: "text in another encoding", hint: "choose the encoding of the file" });
   };
 }

@@ -22,9 +22,9 @@ export function positives({ classes, codes, kind }: Names, positive: string | nu
     const others = seen.filter(({ label }) => !isPositive(label));
     if (others.length > 1 && !truths) {
       const named = others.map(({ label }) => shownLabel(label, kind));
-      if (others.length === seen.length) throw new Refused(`positive class ${shown(positive)} is not among the labels`, { got: listing(named.sort()) });
+      if (others.length === seen.length) throw new Refused("positive class", { expected: `one of ${listing(named.sort())}`, got: shown(positive) });
       const got = listing([...named.sort(), shownLabel(seen.find(({ label }) => isPositive(label))!.label, kind)]);
-      throw new Refused(subject, { expected: "two classes", got: got + third(seen, kind), hint: "keep the rows of two classes first" });
+      throw new Refused(subject, { expected: "labels of two classes", got: got + third(seen, kind), hint: "select the rows of two classes first" });
     }
   }
   const is = classes.map((label) => (isPositive(label) ? 1 : 0));
@@ -56,7 +56,7 @@ function requireBinary(seen: readonly Sight[], kind: Names["kind"], subject: str
 
 function third(seen: readonly Sight[], kind: Names["kind"]): string {
   const found = seen[2];
-  return found ? ` (${shownLabel(found.label, kind)} first in row ${found.row})` : "";
+  return found ? ` (${shownLabel(found.label, kind)} first occurs in row ${found.row})` : "";
 }
 
 function firstRows(codes: Int32Array, size: number): Int32Array {

@@ -39,15 +39,15 @@ export function readingOf(texts: readonly string[], decimal: Decimal | null, sub
   if (fitting.length > 1 && marked !== undefined) {
     const [mark, other]: Decimal[] = marked.includes(",") ? [",", "."] : [".", ","];
     const readings = [numberOf(marked, other!), numberOf(marked, mark!)];
-    throw new Refused(subject, { expected: "numbers that can be read in only one way", got: `${shown(marked.trim())}, which is ${readings.join(" or ")}`, hint: "choose the decimal mark" });
+    throw new Refused(subject, { expected: "numbers that can be read in only one way", got: `${shown(marked.trim())}, which may be ${readings.join(" or ")}`, hint: "choose the decimal mark" });
   }
   if (present.every((text) => PLAIN[decimal ?? "."].test(text.trim()))) return null;
   const units = new Set(present.map((text) => UNIT.exec(text)?.[0] ?? ""));
   const currencies = [...units].filter((unit) => unit !== "" && unit !== "%").sort();
   if (units.has("%") && units.size > 1) {
-    throw new Refused(subject, { expected: "a % after every number or after none", got: currencies.length ? `some with ${currencies.join(" and ")}` : "some without" });
+    throw new Refused(subject, { expected: "a % after all numbers or after none", got: `some numbers with % and some ${currencies.length ? `with ${currencies.join(" and ")}` : "without"}` });
   }
-  if (currencies.length > 1) throw new Refused(subject, { expected: "one currency", got: currencies.join(" and ") });
+  if (currencies.length > 1) throw new Refused(subject, { expected: "amounts in one currency", got: `amounts in ${currencies.join(" and ")}` });
   const mark = fitting[0]!;
   const example = least(present.filter((text) => !/^\d+$/.test(text)))!;
   const number = (text: string): string => (MISSING.has(text.trim()) ? "" : numberOf(text, mark));

@@ -32,7 +32,7 @@ export async function openParquet(file: File): Promise<Table> {
   try {
     metadata = await parquetMetadataAsync(buffer, { geoparquet: false });
   } catch {
-    throw new Refused(file.name, { expected: "a whole Parquet file", got: "one whose footer cannot be read", hint: "copy or write it again" });
+    throw new Refused(file.name, { expected: "a complete Parquet file", got: "an incomplete Parquet file", hint: "copy or write the file again" });
   }
   const [root, ...elements] = metadata.schema;
   const declared = new Map<string, Declared>();

@@ -56,14 +56,14 @@ export class CountedRows {
     const others = [roles.fold, roles.segment].filter((column) => column !== null);
     const given = { numbers: [...roles.scores, ...(roles.weight === null ? [] : [roles.weight])], names: [roles.label, ...others] };
     const rows = await table.read(given, tell);
-    if (!rows.rows) throw new Refused(file, { expected: "at least one row", got: "none" });
+    if (!rows.rows) throw new Refused(file, { expected: "at least one row", got: "no rows" });
     const label = rows.names(roles.label, subject("label", roles.label));
     const weight = roles.weight === null ? null : rows.numbers(roles.weight, subject("weight", roles.weight));
     const fold = roles.fold === null ? null : rows.names(roles.fold, subject("fold", roles.fold));
     const segment = roles.segment === null ? null : rows.names(roles.segment, subject("segment", roles.segment));
     const scores = new Map(roles.scores.map((column) => [name(column), rows.numbers(column, subject("score", column))]));
     const whole = complete(rows.rows, [weight, ...scores.values()], [label, fold, segment]);
-    if (!whole.length) throw new Refused(file, { expected: "a row without missing or infinite values", got: `none of ${rows.rows}` });
+    if (!whole.length) throw new Refused(file, { expected: "at least one row without missing or infinite values", got: `no such row among ${rows.rows} rows` });
     const all = whole.length === rows.rows;
     const kept = (column: Numbers): Numbers => ({ type: column.type, values: all ? column.values : keep(column.values, whole), missing: null });
     const named = (names: Names): Names => ({ ...names, codes: all ? names.codes : keep(names.codes, whole) });
@@ -273,7 +273,7 @@ function checked({ type, values }: Numbers): Weights {
     const first = wide.findIndex((weight) => !(weight >= 0));
     throw new Refused("sample_weight", { expected: "finite weights of at least 0", got: `${bad} negative, missing or infinite, the first in row ${first}` });
   }
-  if (!wide.some((weight) => weight > 0)) throw new Refused("sample_weight", { expected: "a weight above 0", got: "only zeros" });
+  if (!wide.some((weight) => weight > 0)) throw new Refused("sample_weight", { expected: "at least one weight above 0", got: "only zeros" });
   const whole = !type.startsWith("f");
   if (whole && wide.reduce((sum, weight) => sum + weight, 0) >= 2 ** 53) throw new Refused("sample_weight", { expected: "whole numbers that sum to less than 2^53", hint: "scale them down" });
   return { values: wide, whole };
@@ -284,7 +284,7 @@ const pointsOf = (part: number): number => (part ? POINTS_OF_PART : MOST_POINTS)
 
 function modelOf(name: string, index: number, ranked: Ranked, most: number): Model {
   const { threshold, tp, fp, nPos, nNeg } = ranked;
-  if (!nPos || !nNeg) throw new Refused(name, { expected: "both classes", got: `no ${nPos ? "negatives" : "positives"} among ${nPos + nNeg} rows` });
+  if (!nPos || !nNeg) throw new Refused(name, { expected: "positives and negatives", got: `no ${nPos ? "negatives" : "positives"} among ${nPos + nNeg} rows` });
   const { index: kept, hull, deviation } = thin(ranked, most, most < MOST_POINTS ? [] : levelsRead(ranked));
   const column = (of: (level: number) => number, first: number): Float64Array => Float64Array.from(kept, (i) => (i ? of(i - 1) : first));
   const big = isBig(threshold) && threshold.some((value: bigint) => !Number.isSafeInteger(Number(value)));

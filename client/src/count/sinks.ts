@@ -24,7 +24,7 @@ export interface Sink {
 const MISSING = new Set(["", ...NA_WORDS]);
 const SPECIAL = /^[+-]?(?:nan|inf(?:inity)?)$/i;
 const POWERS = Array.from({ length: DECIMAL_PLACES + 1 }, (_, i) => 10 ** i);
-const WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too";
+const WHOLE_OF_64_BITS = "whole numbers that fit in 64 bits or that float64 represents exactly";
 /** A number with the other decimal mark. */
 const OTHER_MARK: Record<Decimal, RegExp> = { ".": /^[+-]?[\d.]*,\d+$/, ",": /^[+-]?[\d.]*\.\d+(,\d*)?$/ };
 const TEXT = new TextDecoder("utf-8", { fatal: true });
@@ -43,7 +43,7 @@ function decoded(bytes: Uint8Array, start: number, end: number): string {
   try {
     return TEXT.decode(bytes.subarray(start, end));
   } catch {
-    throw new Refused("the file", { expected: "UTF-8 text", got: "other bytes", hint: "choose its encoding" });
+    throw new Refused("the file", { expected: "UTF-8 text", got: "text in another encoding", hint: "choose the encoding of the file" });
   }
 }
 
@@ -218,7 +218,7 @@ export class NumberSink implements Sink {
 
 function requireKept(text: string, value: number, row: number, subject: string): void {
   if (Number.isFinite(value) && BigInt(value) === BigInt(text)) return;
-  throw new Refused(subject, { expected: WHOLE_OF_64_BITS, got: `${text} in row ${row}`, hint: "write it with a point or an exponent if it is not exact" });
+  throw new Refused(subject, { expected: WHOLE_OF_64_BITS, got: `${text} in row ${row}`, hint: "write the number with a decimal point or an exponent, if rounding does not matter" });
 }
 
 export function missingOf(values: ArrayLike<number>): Uint8Array | null {

@@ -33,6 +33,6 @@ export interface Table {
 export function placeOf(columns: readonly string[], name: string): number {
   const found = columns.flatMap((column, place) => (column === name ? [place] : []));
   if (found.length === 1) return found[0]!;
-  if (found.length) throw new Refused("the file", { expected: `one column named ${shown(name)}`, got: String(found.length) });
+  if (found.length) throw new Refused("the file", { expected: `one column named ${shown(name)}`, got: `${found.length} columns` });
   throw new Refused("the file", { expected: `one of ${listing(columns.map((column) => shown(column)), MOST_COLUMNS_LISTED)}`, got: shown(name) });
 }

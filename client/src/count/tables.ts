@@ -30,7 +30,7 @@ export async function openTable(whole: File, layout: Layout): Promise<Table> {
   if (suffix === "xlsx" && String.fromCharCode(...start).startsWith("PK")) return openXlsx(file, layout);
   if (packed && suffix) requireCompressed(start, file.name, packed);
   else refuseOtherKinds(start, file.name, suffix === "xlsx" ? "an Excel workbook" : suffix ? `${suffix === "jsonl" ? "JSON" : suffix.toUpperCase()} text` : KNOWN);
-  if (suffix === "xlsx") throw new Refused(file.name, { expected: "an Excel workbook", got: "other bytes", hint: "end its name in .csv if it is text" });
+  if (suffix === "xlsx") throw new Refused(file.name, { expected: "an Excel workbook", got: "another kind of file", hint: "if the file is text, change its extension to .csv" });
   if (suffix === null) throw new Refused(file.name, { expected: KNOWN, got: "another kind of file" });
   const encoding = await encodingIn(file, packed, layout);
   const pieces = (most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> => piecesOf(file, packed, encoding, most, tell);

@@ -129,8 +129,8 @@ function cellsOf(xml: string, texts: readonly string[], dates: readonly boolean[
     }
   }
   if (numberOfColumn(lastColumn) * lastRow > Math.max(MOST_CELLS, MOST_SPREAD * cells)) {
-    const got = `${cells.toLocaleString("en")}, the last ones in column ${lastColumn} and in row ${lastRow.toLocaleString("en")}`;
-    throw new Refused(file, { expected: "cells side by side", got, hint: "delete the stray cells, or save the sheet as CSV" });
+    const got = `only ${cells.toLocaleString("en")} filled cells up to column ${lastColumn} and row ${lastRow.toLocaleString("en")}`;
+    throw new Refused(file, { expected: "a sheet with one table", got, hint: "delete cells outside the table, or save the sheet as CSV" });
   }
   return rectangle(rows);
 }
@@ -189,7 +189,7 @@ export async function sheetRows(file: File, { sheet }: Layout): Promise<readonly
   const chosen = sheet ? sheets.find(({ name }) => name === sheet) : sheets.length === 1 ? sheets[0] : undefined;
   if (chosen) return chosen.rows;
   const hint = sheets.length ? { hint: "choose one under File format" } : {};
-  throw new Refused(file.name, { expected: "one sheet that is not empty", got: listing(sheets.map(({ name }) => shown(name))) || "none", ...hint });
+  throw new Refused(file.name, { expected: "one sheet with data", got: listing(sheets.map(({ name }) => shown(name))) || "none", ...hint });
 }
 
 /** A cell as a CSV file would have it: numbers that a float64 rounds are written as fractions are. */
@@ -202,7 +202,7 @@ export async function openXlsx(file: File, layout: Layout): Promise<Table> {
   const all = await sheetRows(file, layout);
   const texts = all.map((row) => row.map(textOfCell));
   const above = layout.skipRows ?? namesRow(texts.slice(0, SEARCHED)) ?? 0;
-  const notes = above && layout.skipRows === undefined ? [`${above} ${above === 1 ? "row" : "rows"} above the column names skipped`] : [];
+  const notes = above && layout.skipRows === undefined ? [`skipped ${above} ${above === 1 ? "row" : "rows"} above the column names`] : [];
   const names = texts[above] ?? [];
   if (layout.skipRows === undefined && !all[above]?.some((cell) => typeof cell === "string" && cell)) requireNames(texts.slice(above), file.name);
   if (layout.skipFooter === undefined) refuseTotals(texts.slice(above), names.length, file.name, ", ");

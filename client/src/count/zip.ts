@@ -27,7 +27,7 @@ export class Archive {
       const length = directory.getUint16(at + 28, true);
       const name = new TextDecoder().decode(new Uint8Array(directory.buffer, at + 46, Math.min(length, directory.byteLength - at - 46)));
       if (size > Math.max(MOST_UNPACKED, MOST_RATIO * packed)) {
-        throw new Refused(`${file.name}: ${name}`, { expected: "a table", got: `${size.toLocaleString("en")} bytes packed into ${packed.toLocaleString("en")}` });
+        throw new Refused(`${file.name}: ${name}`, { expected: "a table of usual size", got: `${size.toLocaleString("en")} bytes compressed to ${packed.toLocaleString("en")}` });
       }
       parts.set(name.toLowerCase(), { method: directory.getUint16(at + 10, true), packed, size, at: directory.getUint32(at + 42, true) });
       at += 46 + length + directory.getUint16(at + 30, true) + directory.getUint16(at + 32, true);

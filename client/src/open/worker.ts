@@ -100,7 +100,7 @@ async function decided({ files, layout, roles, model, threshold }: Question & { 
     const score = roles.scores.find((column) => modelName(files, roles, file)(column) === model);
     if (score !== undefined) return decidedRows(await openTable(file, layout), roles, score, threshold, progress);
   }
-  throw new Refused("model", { expected: "one that is shown", got: model });
+  throw new Refused("model", { expected: "a model that the page shows", got: model });
 }
 
 async function count({ files, layout, roles }: Question & { ask: "count" }, progress: (share: number) => void): Promise<Counted> {
@@ -110,11 +110,11 @@ async function count({ files, layout, roles }: Question & { ask: "count" }, prog
     const name = modelName(files, roles, file);
     const used = files.length === 1 ? roles : { ...roles, segment: null, fold: null };
     const table = await openTable(file, layout);
-    if (table.encoding === "windows-1252" && !layout.encoding) recoded.push(`${file.name}: not UTF-8; read as Windows-1252.`);
+    if (table.encoding === "windows-1252" && !layout.encoding) recoded.push(`${file.name}: the text is not UTF-8 and is read as Windows-1252.`);
     samples.push(await CountedRows.of(table, used, file.name, (share) => progress((i + share) / files.length), name));
   }
   const models = samples.flatMap((sample) => sample.models);
-  if (new Set(models).size < models.length) throw new Refused("files", { expected: "different names", got: models.join(", ") });
+  if (new Set(models).size < models.length) throw new Refused("files", { expected: "files with different names", got: models.join(", ") });
   const [first] = samples;
   const dropped = samples.reduce((sum, sample) => sum + sample.dropped, 0);
   const facts = samples.length === 1 ? await first!.provenance() : {};

@@ -1,8 +1,8 @@
-"""Conversion of tensors to NumPy arrays, work in threads, and checks of whole columns on all cores.
+"""Convert tensors to NumPy arrays, run work in threads, and check whole columns on all cores.
 
-PyTorch and CuPy are recognised without importing them. Columns are read in slices by all cores, so that memory is read
-once. Distinct texts are found by hashing, which is ten times as fast as sorting. Whole numbers are kept as integers; if
-float64 would round them, an error is raised.
+PyTorch and CuPy are recognised without importing them. All cores read slices of a column, so that memory is read only
+once. Distinct texts are found by hashing, which is ten times as fast as sorting. Whole numbers remain integers. If
+float64 would round a whole number, an error is raised.
 """
 
 import os
@@ -37,7 +37,7 @@ NUMBERS = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "
 
 
 def library_of(values: Any) -> Any:
-    """Return the library whose tensor this is: torch, CuPy, or None for anything else."""
+    """Return the library of a tensor (torch or CuPy). Return None for all other values."""
     for name, kind in (("torch", "Tensor"), ("cupy", "ndarray")):
         library = sys.modules.get(name)
         if library is not None and isinstance(values, getattr(library, kind, ())):
@@ -46,12 +46,12 @@ def library_of(values: Any) -> Any:
 
 
 def type_of(tensor: Any) -> str:
-    """Return the name of the type of a tensor's numbers."""
+    """Return the name of the numeric type of a tensor."""
     return str(tensor.dtype).removeprefix("torch.")
 
 
 def widened(tensor: Any) -> Any:
-    """Return a tensor without its gradient; floats that NumPy lacks, such as bfloat16, become float32."""
+    """Return a tensor without its gradient. Floats that NumPy does not have, such as bfloat16, become float32."""
     if not hasattr(tensor, "detach"):
         return tensor
     tensor = tensor.detach()
@@ -61,7 +61,7 @@ def widened(tensor: Any) -> Any:
 def as_array(values: Any) -> Array:
     """Convert an array-like object to a NumPy array without rounding numbers.
 
-    Data on a device are copied; other data are shared if NumPy can share them.
+    Data on a device are copied. Other data are shared if NumPy can share them.
 
     Examples
     --------
@@ -83,22 +83,22 @@ def as_array(values: Any) -> Array:
 
 
 def _require_within_memory(values: Any) -> None:
-    """Raise for a sequence whose stated length exceeds any memory, because NumPy would start to read it."""
+    """Raise an error if the length of a sequence exceeds any memory. NumPy would start to read such a sequence."""
     try:
         too_long = len(values) >= _MOST_ENTRIES
     except (TypeError, OverflowError) as error:
         too_long = isinstance(error, OverflowError)
     if too_long:
         got = f"a {type(values).__name__} of 2^40 entries or more"
-        raise InputError("data", expected="a sequence that memory holds", got=got)
+        raise InputError("data", expected="a sequence that fits in memory", got=got)
 
 
 RANK_ANYWHERE = False
-"""If True, arrays in memory take the code path of a device; tests use it where there is no device."""
+"""If True, arrays in memory are treated as arrays on a device. Tests set this if there is no device."""
 
 
 def ranks_there(values: Any) -> Any:
-    """Return the library of a tensor on a device, which ranks scores there; None for other data."""
+    """Return the library that can rank a tensor on its device. Return None for data in memory."""
     library = library_of(values)
     if RANK_ANYWHERE:
         return np if isinstance(values, np.ndarray) else library
@@ -110,7 +110,7 @@ _Result = TypeVar("_Result")
 
 
 def cores() -> int:
-    """Return the number of usable cores: NUMBA_NUM_THREADS if set, otherwise the system's."""
+    """Return NUMBA_NUM_THREADS if it is set, otherwise the number of cores that the process can use."""
     affinity = getattr(os, "sched_getaffinity", None)
     available = len(affinity(0)) if affinity else os.cpu_count() or 1
     wanted = os.environ.get("NUMBA_NUM_THREADS", "")
@@ -118,9 +118,10 @@ def cores() -> int:
 
 
 def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threads: int | None = None) -> list[_Result]:
-    """Apply a function to each item in threads and return the results in order; a single item runs in this thread.
+    """Apply a function to each item in threads, and return the results in the order of the items.
 
-    Each thread, including this one, takes the next item itself, because handing over small items would take longer.
+    The calling thread works too. A single item is processed without other threads. Each thread takes the next item
+    itself, because passing small items to threads would take longer.
     """
     items = list(items)
     others = min(threads or cores(), len(items)) - 1
@@ -147,7 +148,7 @@ def in_threads(function: Callable[[Item], _Result], items: Iterable[Item], threa
 
 
 def _next_of(left: deque[int]) -> int | None:
-    """Return the next number, or None at the end; a separate check before would be a race condition."""
+    """Return the next number, or None at the end. A separate check for the end would be a race condition."""
     try:
         return left.popleft()
     except IndexError:
@@ -155,7 +156,7 @@ def _next_of(left: deque[int]) -> int | None:
 
 
 def pieces_of(rows: int, size: int) -> list[slice]:
-    """Return slices of at most the given number of rows.
+    """Return slices of at most `size` rows that cover all rows.
 
     Examples
     --------
@@ -170,10 +171,11 @@ _BLAS = threading.Lock()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit products of matrices to this core, because for many small products other threads mostly wait.
+    """Compute products of matrices in one thread within a block.
 
-    They wait in a loop, which takes processor time. The number of threads is a setting of the process. While one thread
-    has changed it, other threads leave it unchanged, because each would restore the changed value.
+    For many small products, other threads would mostly wait, and waiting takes processor time. The number of threads is
+    a setting of the whole process. While one thread has changed the setting, other threads do not change it, because
+    they would later restore the changed value.
     """
     if not _BLAS.acquire(blocking=False):
         yield
@@ -187,7 +189,7 @@ def one_blas_thread() -> Iterator[None]:
 
 @cache
 def _linear_algebra() -> Any:
-    """Return the libraries of linear algebra; cached, because the search takes 3 ms and calls are frequent."""
+    """Return the libraries of linear algebra. The result is cached, because the search takes 3 ms."""
     from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
     return ThreadpoolController()
@@ -198,7 +200,7 @@ _MANY = 1 << 20  # with fewer rows, starting threads takes longer than the work
 
 
 def zeros_and_ones(labels: Array) -> Booleans | None:
-    """Return whole numbers as booleans if all are 0 or 1.
+    """Return whole numbers as booleans if all are 0 or 1. Otherwise, return None.
 
     Examples
     --------
@@ -225,7 +227,7 @@ def all_finite(values: Array) -> bool:
 
 
 def ends_and_sum(values: Array) -> tuple[float, float, float]:
-    """Return the minimum, maximum and sum (as a float) of a column; NaN if a value is NaN.
+    """Return the minimum, the maximum and the sum of a column. All three are NaN if a value is NaN.
 
     Examples
     --------
@@ -244,20 +246,20 @@ def _ends_and_sum(values: Array) -> tuple[Any, Any, float]:
 
 
 def _each_stretch(look: Callable[[slice], _Result], column: Array) -> list[_Result]:
-    """Apply a function to each slice of a column and return the results, at least one."""
+    """Apply a function to each slice of a column, and return the results. There is at least one slice."""
     if column.size <= _STRETCH:
         return [look(slice(None))]
     return in_threads(look, pieces_of(column.size, _STRETCH), None if column.size > _MANY else 1)
 
 
 MOST_SORTED = 50_000
-"""Up to this number of rows NumPy sorts the texts; for more rows Arrow is loaded."""
+"""Largest number of texts that NumPy sorts. For more texts, Arrow is imported."""
 
 
 def told_apart(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
-    """Return the distinct texts of a column in sorted order, and the index of each row's text.
+    """Return the sorted distinct texts of a column, and for each row the index of its text.
 
-    None if the column is short, or contains a value that is not a text.
+    Return None if the column is short, or if it contains a value that is not a text.
 
     Examples
     --------
@@ -278,7 +280,7 @@ def told_apart(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
 
 
 def _by_bytes(column: Array) -> tuple[Array, Array]:
-    """Encode fixed-width texts by their bytes in memory, because Arrow strings would end at the first zero byte."""
+    """Encode fixed-width texts by their bytes in memory. Arrow strings would end at the first zero byte."""
     import pyarrow as pa
 
     flat = np.ascontiguousarray(column)
@@ -307,14 +309,14 @@ def _by_text(column: Array) -> tuple[Array, Array] | None:
 
 FIRST_ROUNDED = 2.0**53
 """Largest magnitude up to which float64 represents every whole number."""
-WHOLE_OF_64_BITS = "whole numbers of 64 bits, or that float64 holds too"
+WHOLE_OF_64_BITS = "whole numbers that fit in 64 bits or that float64 represents exactly"
 NUMBER_TYPES = (int, float, np.number, Decimal)
 DECIMAL_DIGITS = 15
-"""Decimals of up to 15 digits stay distinct, and in order, as float64 (DBL_DIG of IEEE 754)."""
+"""Decimals with up to this number of digits remain distinct and in order as float64 (DBL_DIG of IEEE 754)."""
 
 
 def as_written(values: Sequence[Any], array: Array, name: str, error: type[InputError] = InputError) -> Array:
-    """Return Python numbers as a NumPy array without rounding whole numbers; Decimals are converted as from a file.
+    """Return Python numbers as a NumPy array. Whole numbers are not rounded. Decimals are converted as from a file.
 
     Examples
     --------
@@ -339,7 +341,7 @@ def as_written(values: Sequence[Any], array: Array, name: str, error: type[Input
             exact = not isinstance(value, int | np.integer) or int(value) == nearest[row].item()
         if not exact:
             expected = f"{WHOLE_OF_64_BITS}, and decimals of at most {DECIMAL_DIGITS} digits"
-            hint = "make it a float if it is not exact"
+            hint = "convert the number to a float, if rounding does not matter"
             raise error(name, expected=expected, got=f"{value} in row {row}", hint=hint)
     return nearest
 
@@ -351,7 +353,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _nearest(value: Any) -> float:
-    """Return the nearest float; infinity for numbers above the largest one."""
+    """Return the float nearest to a number. Return infinity for numbers above the largest float."""
     try:
         return float(value)
     except OverflowError:
@@ -363,7 +365,7 @@ def _is_large_float(array: Array) -> bool:
 
 
 def unpacked(values: Array, absent: NDArray[np.bool_], name: str, error: type[InputError]) -> Array:
-    """Unpack an object column, such as numbers with None among them; strings are not parsed."""
+    """Convert a column of Python objects, such as numbers and None, to numbers. Strings are not parsed."""
     kept = values[~absent].tolist()
     strange = [value for value in kept if not isinstance(value, NUMBER_TYPES)]
     if strange:
@@ -380,12 +382,12 @@ _LEAST_TOTAL = 1e-100  # products of two such totals, and of their inverses, sta
 
 
 def is_moderate(total: float) -> bool:
-    """Return True if products of sums up to a total are within the range of floats."""
+    """Return True if products of two sums that are at most `total` are within the range of floats."""
     return total == 0 or _LEAST_TOTAL < total < 1 / _LEAST_TOTAL
 
 
 def dot(a: Array, b: Array, most: float) -> float:
-    """Return the sum of products of counts, which is at most `most`; use Python integers if 64 bits might overflow."""
+    """Return the sum of the products of counts. If `most`, an upper bound, exceeds 64 bits, use Python integers."""
     if a.dtype.kind == "i":
         return sum(map(mul, a.tolist(), b.tolist())) if most > 2**63 - 1 else a.dot(b).item()
     # Unlike a dot product of floats, the result is the same on every machine.
@@ -393,7 +395,7 @@ def dot(a: Array, b: Array, most: float) -> float:
 
 
 def after_infinity(scores: Array) -> Array:
-    """Return infinity followed by the decreasing scores, as Python integers if float64 would round the scores."""
+    """Return infinity followed by decreasing scores. Scores that float64 would round remain Python integers."""
     exact = scores.dtype.kind == "f" or (scores[0].item() <= 2**53 and scores[-1].item() >= -(2**53))
     dtype = scores.dtype if scores.dtype.kind == "f" else np.dtype(np.float64 if exact else object)
     return np.concatenate([np.array([np.inf], dtype), scores], dtype=dtype)

@@ -21,13 +21,13 @@ _RETRY = 0.02  # seconds between two tries
 
 
 def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Return the path if a file can be written there; call this before the content is computed.
+    """Return the path if a file can be written there. Call this before the content is computed.
 
     Raises
     ------
     InputError
-        If the path is a folder or a device, if its folder is missing or not writable, or if the file exists and `force`
-        is False.
+        If the path is a folder or a device, if the folder of the file is missing or not writable, or if the file exists
+        and `force` is False.
     """
     try:
         return _checked(Path(path), force=force)
@@ -48,7 +48,8 @@ def _checked(target: Path, *, force: bool) -> Path:
         got = "a folder" if target.is_dir() else "a device or a pipe"
         raise InputError(str(target), expected="the name of a file", got=got, hint="add a file name")
     if not target.parent.is_dir():
-        raise InputError(str(target), expected="a folder that exists", got=str(target.parent), hint="create it first")
+        hint = "create this folder first"
+        raise InputError(str(target), expected="an existing folder", got=str(target.parent), hint=hint)
     if not os.access(target.parent, os.W_OK):
         raise InputError(str(target), expected="a folder that can be written to", got=str(target.parent))
     if target.exists() and not force:
@@ -61,10 +62,10 @@ def _exists_already(target: Path) -> InputError:
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
-    """Write text (UTF-8) or bytes to a temporary file, flush the file to disk, and rename it.
+    """Write text (as UTF-8) or bytes to a temporary file, and then rename this file.
 
-    If several processes write without `force`, exactly one succeeds. An overwritten file keeps its mode, its extended
-    attributes and, if the process has permission, its owner.
+    If several processes write the same file without `force`, only one of them succeeds. An overwritten file keeps its
+    mode, its extended attributes and, if the process has permission, its owner.
 
     Returns
     -------
@@ -97,21 +98,21 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
     except FileExistsError:
         raise _exists_already(target) from None
     except OSError as error:
-        raise InputError(f"{target} could not be written", got=error.strerror or str(error)) from error
+        raise InputError(f"{target} could not be written: {error.strerror or error}") from error
     return target
 
 
 @contextmanager
 def updating(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Hold a lock on a file while it is read, changed and written again.
+    """Lock a file while it is read, changed and written again.
 
-    The operating system locks the file ``.NAME.lock`` in the same folder. It also releases the lock if the process
-    crashes.
+    The operating system locks the file ``.NAME.lock`` in the same folder. If the process crashes, the operating system
+    releases the lock.
 
     Raises
     ------
     InputError
-        If other processes hold the lock for 30 s.
+        If other processes keep the file locked for 30 s.
     """
     target = Path(path).resolve()
     lock = target.with_name(f".{target.name[:50]}.lock")
@@ -119,7 +120,7 @@ def updating(path: str | os.PathLike[str]) -> Iterator[None]:
     while (file := _locked(lock)) is None:
         if time.monotonic() > end:
             hint = "try again when that process has ended"
-            raise InputError(f"{path}: another process is updating it", hint=hint)
+            raise InputError(f"{path}: another process is updating this file", hint=hint)
         time.sleep(_RETRY)
     _UNFINISHED.add(lock)
     with file:
@@ -134,7 +135,7 @@ def updating(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _locked(lock: Path) -> BinaryIO | None:
-    """Return the open lock file; None if another process has the lock."""
+    """Return the open lock file. Return None if another process has the lock."""
     file = lock.open("ab")
     try:
         if os.name == "nt":
@@ -166,7 +167,7 @@ def _keep_attributes(old: Path, new: Path) -> None:
 
 
 def _move_where_nothing_is(part: Path, place: Path) -> None:
-    """Move a file; raise FileExistsError if the target exists, which `Path.replace` would overwrite."""
+    """Move a file. Raise FileExistsError if the target exists. `Path.replace` would overwrite the target."""
     try:
         os.link(part, place)
     except FileExistsError:
@@ -182,7 +183,7 @@ def _move_where_nothing_is(part: Path, place: Path) -> None:
 
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
-    """Remove a file or folder at the end of the block, or at exit; enter the block before creating the file."""
+    """Remove a file or folder at the end of the block or of the process. Enter the block before creating the file."""
     _UNFINISHED.add(path)
     try:
         yield path
@@ -194,8 +195,8 @@ def unfinished(path: Path) -> Iterator[Path]:
 def temporary_folder() -> str:
     """Return the directory for temporary files.
 
-    Python's own function writes a test file, which would remain if a signal arrived at that moment. The environment
-    variables and /tmp are therefore tried first.
+    The environment variables and /tmp are tried first. Python's own function writes a test file, which would remain in
+    the folder if a signal stopped the process at that moment.
     """
     named = (*map(os.environ.get, ("TMPDIR", "TEMP", "TMP")), "/tmp")
     usable = (folder for folder in named if folder and os.access(folder, os.W_OK | os.X_OK))

@@ -1,6 +1,6 @@
-"""Class names of several classes, and their matching with labels, data frames, matrices and priors.
+"""Names of the classes, and functions that match them with labels, data frames, matrices and priors.
 
-Data that name their classes (labels, columns of a frame, rows and columns of a matrix, keys of a mapping) are matched
+Data that contain class names (labels, columns of a frame, rows and columns of a matrix, keys of a mapping) are matched
 by name. Other data, such as arrays, must be in the order of the classes.
 """
 
@@ -16,32 +16,32 @@ from rocscope.errors import LabelError, ShapeError
 
 
 def check_classes(classes: Any, name: str = "classes") -> tuple[Hashable, ...]:
-    """Return the class names; raise unless there are at least two, which differ also as text."""
+    """Return the class names. Raise an error unless there are at least two names that also differ as text."""
     column = check.check_column(classes if hasattr(classes, "__array__") else list(classes), name)
     check.check_present(column, name, LabelError)
     names = tuple(classes.tolist() if isinstance(classes, np.ndarray) else classes)
     texts = [str(entry) for entry in names]
     repeated = sorted({text for text in texts if texts.count(text) > 1})
     if repeated:
-        raise LabelError(name, expected="a different name for each class", got=f"more than once: {', '.join(repeated)}")
+        raise LabelError(name, expected="different class names", got=f"repeated names: {', '.join(repeated)}")
     if len(names) < 2:
         raise LabelError(name, expected="at least two classes", got=check.listing(names))
     return names
 
 
 def label_column(values: Any, name: str, n: int | None = None) -> Array:
-    """Return a column of labels; raise for missing labels."""
+    """Return a column of labels. Raise an error if a label is missing."""
     if getattr(values, "ndim", 1) == 2 and min(values.shape) > 1:
         got = f"shape {tuple(values.shape)}"
-        hint = "one-hot labels: y.argmax(axis=1); several labels a row: rocscope.Predictions for each column"
-        raise ShapeError(name, expected="one label a row", got=got, hint=hint)
+        hint = "for one-hot labels pass y.argmax(axis=1); for several labels per row evaluate each column separately"
+        raise ShapeError(name, expected="one label per row", got=got, hint=hint)
     column = check.check_column(values, name, n)
     check.check_present(column, name, LabelError)
     return column
 
 
 def ordered_categories(*columns: Any) -> list[Any] | None:
-    """Return the categories, in order, of the first column with ordered categories (pandas, Polars Enum)."""
+    """Return the categories of the first column with ordered categories (pandas or Polars Enum), in their order."""
     for values in columns:
         kind: Any = getattr(values, "dtype", None)
         if getattr(kind, "ordered", False) or type(kind).__name__ == "Enum":
@@ -50,16 +50,16 @@ def ordered_categories(*columns: Any) -> list[Any] | None:
 
 
 def distinct_labels(*columns: Array) -> list[Any]:
-    """Return the distinct labels of several columns, sorted if they can be."""
+    """Return the distinct labels of several columns. They are sorted if labels can be compared."""
     try:
         return check.distinct(np.concatenate(columns))
     except TypeError as error:  # dates beside numbers
         kinds = " and ".join(dict.fromkeys(str(column.dtype) for column in columns))
-        raise LabelError("labels", expected="labels of one type", got=kinds) from error
+        raise LabelError("labels", expected="labels of one type", got=f"labels of types {kinds}") from error
 
 
 def classes_of(classes: Any, given: Iterable[Any], columns: Iterable[Array]) -> tuple[Hashable, ...]:
-    """Return the classes if given, else the ordered categories of the given columns, else all labels in order."""
+    """Return the given classes. By default, return the ordered categories of the columns or the sorted labels."""
     if classes is None:
         classes = ordered_categories(*given) or distinct_labels(*columns)
     return check_classes(classes)
@@ -72,31 +72,32 @@ def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indice
     strange = [label for label in seen if label not in place]
     if strange:
         expected = f"labels among the classes {check.listing(classes)}"
-        hint = "every class needs its column; name all of them with classes="
+        hint = "name all classes with classes=; each class needs a column"
         if {str(label) for label in strange} <= {str(cls) for cls in classes}:
-            hint = "text and numbers differ: convert the labels or the classes to one type"
+            hint = "convert the labels or the classes to one type, because text and numbers differ"
         raise LabelError(name, expected=expected, got=check.listing(strange), hint=hint)
     return np.array([place[label] for label in seen], np.intp)[inverse]
 
 
 def class_order(names: Iterable[Any], classes: Sequence[Hashable], subject: str) -> Indices:
-    """Return the indices that put names in the order of the classes; a name is a class or its text.
+    """Return the indices that sort names into the order of the classes. A name is a class or its text.
 
     Raises
     ------
     LabelError
-        If the names are not the classes.
+        If the names are not exactly the classes.
     """
     names = list(names)
     place = {str(cls): index for index, cls in enumerate(classes)} | {cls: i for i, cls in enumerate(classes)}
     places = [place.get(name, place.get(str(name), -1)) for name in names]
     if sorted(places) != list(range(len(classes))):
-        raise LabelError(subject, expected=f"the classes {check.listing(classes)}", got=check.listing(names) or "none")
+        got = check.listing(names) or "no classes"
+        raise LabelError(subject, expected=f"the classes {check.listing(classes)}", got=got)
     return np.argsort(places)
 
 
 def by_class(values: Any, classes: Sequence[Hashable], subject: str) -> Any:
-    """Return an array with the columns of a data frame, or the numbers of a mapping, in the order of the classes."""
+    """Return the columns of a data frame, or the values of a mapping, as an array in the order of the classes."""
     if isinstance(values, Mapping):
         order = class_order(values, classes, subject)
         return np.array(list(values.values()))[order]
@@ -108,7 +109,7 @@ def by_class(values: Any, classes: Sequence[Hashable], subject: str) -> Any:
 
 
 def square_by_class(matrix: Any, classes: Any, subject: str) -> tuple[Any, tuple[Hashable, ...] | None]:
-    """Return a square matrix and its classes; rows and columns of a data frame are matched by name."""
+    """Return a square matrix and its classes. Rows and columns of a data frame are matched by name."""
     if not check.is_frame(matrix):
         return matrix, None if classes is None else check_classes(classes)
     if not hasattr(matrix, "index"):
@@ -127,7 +128,7 @@ def square_by_class(matrix: Any, classes: Any, subject: str) -> tuple[Any, tuple
 
 
 def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
-    """Return the distinct labels, sorted if they can be, and the index of each row's label."""
+    """Return the distinct labels, sorted if labels can be compared, and the index of the label of each row."""
     texts = told_apart(labels)  # None unless it is a long column of texts
     if texts is not None:
         return texts[0].tolist(), texts[1]

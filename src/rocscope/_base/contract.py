@@ -1,8 +1,8 @@
-"""Explain failed calls: name the argument that does not match its annotation, and suggest a known name.
+"""Improve the errors of failed calls: name the argument of a wrong type, or suggest a known name.
 
-Each function checks its own data. What remains are arguments of a wrong type, such as a text instead of a number. Types
-are checked only after a call has failed, so successful calls take no extra time. If all arguments match their
-annotations, the original error is raised.
+Functions check the values of their arguments but not the types. If a call fails with an error of another library, the
+types are compared with the annotations. This happens only after a failure, so successful calls take no extra time. If
+all arguments match their annotations, the original error is raised.
 """
 
 import inspect
@@ -26,9 +26,9 @@ _MOST_SHOWN = 120  # characters of a value shown in a message, as in `validation
 
 
 def contract(call: _Call) -> _Call:
-    """Decorate a function: if the call fails with an error of another library, name the argument of a wrong type.
+    """Decorate a function, so that errors of other libraries are replaced by errors that name the wrong argument.
 
-    If an argument is unknown or missing, a hint on what to call instead is appended to Python's TypeError.
+    If an argument is unknown or missing, a hint on what to call instead is added to Python's TypeError.
 
     Examples
     --------
@@ -49,13 +49,13 @@ def contract(call: _Call) -> _Call:
 
 
 def made_by_contract(cls: _Class) -> _Class:
-    """Decorate a dataclass, above ``@dataclass``: errors about unknown arguments state what to pass instead."""
+    """Decorate a dataclass, so that errors about unknown arguments state what to pass. Put it above ``@dataclass``."""
     cls.__init__ = _explained(cls.__init__, lambda *_: None, _instead)
     return cls
 
 
 def held_to_contract(cls: _Class) -> _Class:
-    """Decorate a class: apply `contract` to its public methods and its constructor."""
+    """Decorate a class by applying `contract` to its constructor and its public methods."""
     if not hasattr(cls, "__getattr__"):
         cls.__getattr__ = _refuse_attribute
     for name, member in list(vars(cls).items()):
@@ -73,7 +73,7 @@ def _refuse_attribute(result: Any, name: str) -> Any:
 
 
 def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return the `__post_init__` of a dataclass; if it fails, the types of the fields are checked."""
+    """Return a `__post_init__` for a dataclass that checks the types of the fields if the original one fails."""
     return _explained(check, lambda args, _: _refusal(vars(args[0]), _hints(cls)))
 
 
@@ -82,10 +82,10 @@ def _explained(
     refusal: Callable[[Sequence[Any], Mapping[str, Any]], InputError | None],
     instead: Callable[[Callable[..., Any], Sequence[Any], Iterable[str]], str] | None = None,
 ) -> Callable[..., Any]:
-    """Wrap a function: replace an error of another library by an error that names the wrong argument.
+    """Wrap a function, so that errors of other libraries are replaced by errors that name the wrong argument.
 
-    If no argument is wrong, the original error is raised. If an argument is unknown or missing, the hint from `instead`
-    is appended to the message of Python.
+    If no argument is wrong, the original error is raised. If an argument is unknown or missing, the hint that `instead`
+    returns is added to the message of Python.
     """
 
     @wraps(call)
@@ -170,7 +170,7 @@ def _refusal(given: Mapping[str, Any], hints: Mapping[str, Any]) -> InputError |
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Return True if a value matches an annotation; the entries of arrays are not checked.
+    """Return True if a value matches an annotation. The entries of arrays are not checked.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def _origin_and_parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return the origin and the arguments of an annotation; aliases, such as NDArray, are resolved."""
+    """Return the origin and the arguments of an annotation. Aliases such as NDArray are resolved."""
     origin, parts = get_origin(hint), get_args(hint)
     return _origin_and_parts(origin.__value__[parts]) if hasattr(origin, "__value__") else (origin, parts)
 
@@ -230,7 +230,7 @@ def _is_float(value: Any) -> bool:
 
 
 def _length(value: Any) -> int:
-    """Return the length of a value; -1 if it has no length."""
+    """Return the length of a value. Return -1 if it has no length."""
     try:
         return len(value)
     except OverflowError:
@@ -240,7 +240,7 @@ def _length(value: Any) -> int:
 
 
 def _array(value: Any) -> np.ndarray | None:
-    """Return a value as a NumPy array; None if NumPy cannot convert it."""
+    """Return a value as a NumPy array. Return None if NumPy cannot convert it."""
     try:
         return None if _length(value) >= _MOST_WHOLE else np.asarray(value)
     except Exception:  # noqa: BLE001 (of another library, whatever it says)
@@ -248,13 +248,13 @@ def _array(value: Any) -> np.ndarray | None:
 
 
 def _dimensions(value: Any) -> int | None:
-    """Return the number of dimensions of an array of numbers; None for other values."""
+    """Return the number of dimensions of an array of numbers. Return None for other values."""
     array = _array(value)
     return array.ndim if array is not None and array.dtype.kind in "biuf" else None
 
 
 def _is_array(value: Any) -> bool:
-    """Return True if a value is a column or a table, or a mapping with such values only."""
+    """Return True if a value is a column, a table, or a mapping in which all values are columns or tables."""
     if isinstance(value, Mapping):
         return all(map(_is_array, cast(Mapping[Any, Any], value).values()))
     array = _array(value)
@@ -265,7 +265,7 @@ _ARRAY = ("an array whose rows have equal lengths", _is_array)
 
 
 def _is_number_or_array(value: Any) -> bool:
-    """Return True for a number or a one-dimensional array of numbers; return False for lists and data frames."""
+    """Return True for a number or a one-dimensional array of numbers. Return False for lists and data frames."""
     return fits(value, float) or (hasattr(value, "__array__") and _dimensions(value) in (0, 1))
 
 
@@ -284,7 +284,7 @@ _OF_ANY: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("horizon", "horizons", "inclusion", "share"), _ONE_OR_MORE),
     **dict.fromkeys(("x", "size", "responders", "tpr", "fpr", "threshold", "cost"), _NUMBERS),
 }
-"""Description and check of each parameter that accepts several types or types of other libraries, by its name."""
+"""For parameters that accept several types or types of other libraries: a description, and a function that checks."""
 
 
 _WORDS = {
@@ -300,7 +300,7 @@ _OF_ORIGINS = {np.ndarray: "an array of numbers", Callable: "a function", Mappin
 
 
 def in_words(hint: Any) -> str:
-    """Return the words for an annotation in an error message.
+    """Return the description of an annotation for an error message.
 
     Examples
     --------
@@ -331,7 +331,7 @@ _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Iterable[str]) -> str:
-    """Return a hint on what to call instead, if arguments do not match the signature of a function."""
+    """Return a hint on what to call if arguments do not match the signature of a function."""
     known = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = next((name for name in options if name not in known), None)
     name = function.__qualname__.removesuffix(".__init__")
@@ -357,12 +357,12 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
 
 
 def _answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mapping from the spelling of each name in a table to its answer."""
+    """Return a mapping from the normalised spelling of each name in a table to its answer."""
     return {spelled: table[name] for spelled, name in by_spelling(table).items()}
 
 
 def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
-    """Return what to use instead of an argument that a function does not have; an empty text if nothing is known."""
+    """Return what to use instead of an unknown argument of a function. Return an empty text if nothing is known."""
     spelled = by_spelling(known)
     if spelling(unknown) in spelled:
         return f"{spelled[spelling(unknown)]}="
@@ -401,13 +401,13 @@ def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) 
 
 
 def _suits(advice: str, known: Sequence[str]) -> bool:
-    """Return True unless a hint begins with an argument, such as ``level=``, that the function does not have."""
+    """Return False if a hint begins with an argument, such as ``level=``, that the function does not have."""
     argument, sign, _ = advice.partition("=")
     return not sign or not argument.isidentifier() or argument in known
 
 
 class MissingAttributeError(AttributeError):
-    """Error for an attribute that a result does not have; the message is built only when someone reads it."""
+    """Error for an unknown attribute of a result. The message is built only when it is read."""
 
     def __str__(self) -> str:
         owner, name = self.args
@@ -427,7 +427,7 @@ class MissingAttributeError(AttributeError):
 
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
-    """Return what to use instead of an attribute that a result does not have; an empty text if nothing is known."""
+    """Return what to use instead of an unknown attribute of a result. Return an empty text if nothing is known."""
     if spelling(name) in known:
         return f".{known[spelling(name)]}"
     form = ("table",) if hasattr(owner, "to_frame") else ()

@@ -1,8 +1,8 @@
-"""Exact sums of floating-point weights of any magnitude, as integer multiples of one unit.
+"""Exact sums of floating-point weights, as integer multiples of one unit.
 
-Every float is an integer multiple of 2⁻¹⁰⁷⁴, the smallest positive float. In this unit, sums of weights are integers
-like counts of rows, and the code for hulls compares both in the same way. Exact sums are Python integers. They are
-computed only for points that rounded sums cannot decide.
+Every float is an integer multiple of 2⁻¹⁰⁷⁴, the smallest positive float. In this unit, sums of weights are integers,
+just as counts of rows, so the code for hulls treats both in the same way. Exact sums are Python integers. They are
+computed only if rounded sums are not precise enough.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ Sums = tuple[list[int], list[int]]
 """True positives and false positives at some points, as Python integers."""
 
 UNIT = 1 << 1074
-"""Number of units in a weight of 1."""
+"""The number by which exact sums are multiplied: a weight of 1 is this number of units."""
 
 _FRACTION = 52  # bits of a float64's fraction
 _LOWER_HALF = 27  # of 53 bits: the sum of 2^20 halves, each shifted by up to 15 bits, fits 63 bits
@@ -28,7 +28,7 @@ _AT_ONCE = 256  # sums computed in one pass: 4 MB of integers
 
 
 def scale_of(total: float) -> float:
-    """Return the power of two that scales a total to about 2⁵⁰⁰; products of small scaled shares do not underflow.
+    """Return the power of two that scales a total to about 2⁵⁰⁰, so that products of small weights do not underflow.
 
     Examples
     --------
@@ -44,14 +44,14 @@ def rounded(numbers: list[int]) -> Array:
 
 
 def whole_sums(signed: Array, bounds: Array) -> Iterator[tuple[int, int]]:
-    """Yield the sum of positive weights and the sum of negative weights between consecutive row bounds.
+    """Yield the exact sums of weights of positives and of negatives between consecutive row numbers.
 
     Parameters
     ----------
     signed : array of n weights
-        The weights of negatives have a minus sign.
+        The weight of a negative row has a minus sign.
     bounds : array of int
-        Decreasing row numbers; the first is at most n.
+        Decreasing row numbers. The first number is at most n.
     """
     if signed.size < kernels.SMALL:
         classes = (signed > 0, signed < 0)
@@ -68,7 +68,7 @@ def whole_sums(signed: Array, bounds: Array) -> Iterator[tuple[int, int]]:
 
 
 def _sums_of_few(signed: Array, chosen: Array, bounds: Array) -> list[int]:
-    """Return the sums of one class with fewer than 2¹⁶ rows between bounds, in blocks of sixteen exponents."""
+    """Return the exact sums of one class between row numbers. There must be fewer than 2¹⁶ rows between two numbers."""
     before = np.zeros(signed.size + 1, np.intp)
     np.cumsum(chosen, out=before[1:])
     bounds, bits = before[bounds], np.abs(signed[chosen]).view(np.int64)
@@ -88,7 +88,7 @@ def _sums_of_few(signed: Array, chosen: Array, bounds: Array) -> list[int]:
 
 
 def add_up(sums: Iterator[tuple[int, int]]) -> Sums:
-    """Return the cumulative sums of pairs of integers, starting at (0, 0)."""
+    """Return the cumulative sums of pairs of integers, after a first pair (0, 0)."""
     tp: list[int] = [0]
     fp: list[int] = [0]
     for pos, neg in sums:
@@ -98,7 +98,10 @@ def add_up(sums: Iterator[tuple[int, int]]) -> Sums:
 
 
 def condensed(sums: Sums) -> tuple[Array, Array]:
-    """Split each step of cumulative sums into a few floats with exactly that sum; return step indices and floats."""
+    """Split each step of cumulative sums into a few floats whose exact sum is the step.
+
+    Return the index of the step for each float, and the floats.
+    """
     step: list[int] = []
     signed: list[float] = []
     for values, sign in zip(sums, (1, -1), strict=True):

@@ -1,4 +1,4 @@
-"""Format numbers for readers with the meaningful digits."""
+"""Format numbers with a sensible number of digits."""
 
 import math
 import struct
@@ -6,11 +6,11 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 _LEAST_P = 0.0001
-"""Smallest p-value that is shown; the normal approximation of smaller ones is not accurate in the tail."""
+"""Smallest p-value that is shown. The normal approximation is not accurate for smaller p-values."""
 
 
 def about(value: float) -> str:
-    """Format an expected number: as an integer from 100 on, with three significant digits below 100.
+    """Format an expected number of cases: as an integer if it is at least 100, otherwise with three digits.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def about(value: float) -> str:
 
 
 def counted(number: float, noun: str) -> str:
-    """Format an expected number with its noun in the singular or plural.
+    """Format an expected number of cases, followed by a noun in the singular or plural.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def to_its_error(number: float, error: float) -> str:
 
 
 def alike(*numbers: float) -> list[str]:
-    """Format numbers with equally many decimals; the largest number has four significant digits.
+    """Format numbers with the same number of decimals. The largest number has four significant digits.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def alike(*numbers: float) -> list[str]:
 
 
 def in_currency(amount: str, currency: str) -> str:
-    """Add a currency to an amount: a sign such as € before the amount, a code such as CHF after the amount.
+    """Add a currency to an amount. A sign such as € comes before the amount, a code such as CHF after it.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def in_currency(amount: str, currency: str) -> str:
 
 
 def chance(share: float) -> str:
-    """Format a simulated probability, which is never exactly 0 or 1."""
+    """Format a probability from a simulation. It is never shown as exactly 0 or 1."""
     return "above 99.9%" if share > 0.999 else "below 0.1%" if share < 0.001 else f"{100 * share:.3g}%"
 
 
@@ -96,19 +96,20 @@ _DOUBLE_DIGITS = 17
 
 
 def threshold_text(threshold: Any, next_score: float = math.nan) -> str:
-    """Format a threshold as the shortest decimal of at least four digits that gives the same decisions.
+    """Format a threshold as the shortest decimal with at least four digits that gives the same decisions.
 
     Parameters
     ----------
     threshold : float
-        A score; cases are predicted positive iff ``score >= threshold``.
+        Cases are predicted positive if ``score >= threshold``.
     next_score : float, optional
-        The next lower score; −∞ if no score is lower. By default, the next lower number of the type of `threshold`.
+        Highest score below the threshold; −∞ if there is none. By default, the largest number below the threshold that
+        the type of the threshold can represent.
 
     Notes
     -----
-    The text is a number t with ``next_score < t <= threshold``. If both scores are float32, this also holds after t is
-    rounded to float32, because NumPy rounds t when it compares t with a float32 array.
+    The text is a number t with ``next_score < t <= threshold``. If both numbers are float32, this is also true after t
+    is rounded to float32. NumPy rounds t in this way when it compares t with a float32 array.
 
     Examples
     --------
@@ -138,7 +139,7 @@ def threshold_text(threshold: Any, next_score: float = math.nan) -> str:
 
 
 def as_float32(value: float) -> float:
-    """Return the nearest float32 number. The command line prints some errors without loading NumPy, so it is not used.
+    """Return the nearest float32 number. NumPy is not used, because the command line prints errors without it.
 
     Examples
     --------
@@ -152,7 +153,7 @@ def as_float32(value: float) -> float:
 
 
 def _before_in_32_bits(value: float) -> float:
-    """Return the next lower float32 number; numbers with the same sign have the same order as their bits."""
+    """Return the largest float32 number below a number."""
     (bits,) = struct.unpack("<i", struct.pack("<f", value))
     if value == 0:
         return -(2.0**-149)
@@ -171,5 +172,5 @@ def known(value: float, digits: str) -> str:
 
 
 def direction(auc: float) -> str:
-    """Return a hint for an AUC below 1/2: lower scores may mean positive. Scores are never reversed automatically."""
+    """Return a hint for an AUC below 1/2 that lower scores may indicate positives. Otherwise, return an empty text."""
     return " (below 1/2: do lower scores mean positive?)" if auc < 0.5 else ""

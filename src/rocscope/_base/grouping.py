@@ -1,4 +1,4 @@
-"""Group rows by the values of a column, with one sort for all groups."""
+"""Group rows by the values of a column. All groups need only one sort."""
 
 from collections.abc import Callable, Hashable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from functools import cached_property
@@ -27,9 +27,10 @@ SEGMENTS = (
 
 @held_to_contract
 class ByName(Generic[Made]):
-    """Results for each value of a column, computed on access; the class has the reading methods of a mapping.
+    """Results for each distinct value of a column. A result is computed when it is looked up.
 
-    The class is not a Mapping, so no function mistakes segments for a mapping of models.
+    The class has the methods of a mapping for reading. It is not a Mapping, so that functions do not mistake segments
+    for models.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class ByName(Generic[Made]):
         return {name: i for i, name in enumerate(self._names)}
 
     def _place(self, name: Any) -> int | None:
-        """Return the index of a name; any missing value means the rows without a name."""
+        """Return the index of a name. All missing values have the same index."""
         place = self._position.get(name)
         return self._position.get(None) if place is None and check.is_missing(name) else place
 
@@ -85,7 +86,7 @@ class ByName(Generic[Made]):
         return KeysView(cast(Mapping[Hashable, Made], self))
 
     def values(self) -> ValuesView[Made]:
-        """Return the result for each name."""
+        """Return the results for all names."""
         return ValuesView(cast(Mapping[Hashable, Made], self))
 
     def items(self) -> ItemsView[Hashable, Made]:
@@ -94,7 +95,7 @@ class ByName(Generic[Made]):
 
 
 def listed(names: Array) -> list[Hashable]:
-    """Return names in the form used for lookup: dates stay NumPy dates, all other names become Python objects.
+    """Return names in the form in which they are looked up. Dates remain NumPy dates; others become Python objects.
 
     Examples
     --------
@@ -105,11 +106,11 @@ def listed(names: Array) -> list[Hashable]:
 
 
 class Parts(ByName[Made], Mapping[Hashable, Made]):
-    """Mapping from each fold, repeat or segment to a value computed from its rows."""
+    """Mapping from each fold, repeat or segment to a result that is computed from its rows."""
 
 
 def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Parts[Made]:
-    """Apply `make` to the row numbers of each fold, repeat or segment.
+    """Return a mapping from each fold, repeat or segment to the result of `make` for its row numbers.
 
     Examples
     --------
@@ -123,7 +124,7 @@ def parts(name: str, column: Array | None, make: Callable[[Array], Made]) -> Par
 
 
 def masks_of(name: str, column: Array | None) -> Parts[Booleans]:
-    """Return a mapping from each fold, repeat or segment to the mask of its rows."""
+    """Return a mapping from each fold, repeat or segment to a mask of its rows."""
 
     def mask(rows: Array) -> Booleans:
         mask = np.zeros(0 if column is None else column.size, bool)
@@ -134,9 +135,9 @@ def masks_of(name: str, column: Array | None) -> Parts[Booleans]:
 
 
 def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
-    """Return the sorted distinct values of a fold, repeat or segment column, and the index of each row's value.
+    """Return the sorted distinct values of a fold, repeat or segment column, and for each row the index of its value.
 
-    Rows without a segment form one more segment, which is named None and comes last.
+    Rows with a missing segment form a segment named None, which comes last.
 
     Examples
     --------
@@ -172,7 +173,7 @@ def _ordered(column: Array) -> tuple[Array, NDArray[np.signedinteger[Any]]]:
 
 
 def number(chunks: Sequence[Array]) -> tuple[Array, Callable[[Array], Array]]:
-    """Return the sorted distinct values of all chunks, and a function that maps a chunk to indices of these values.
+    """Return the sorted distinct values of all chunks, and a function from a chunk to indices of these values.
 
     Examples
     --------
@@ -215,7 +216,7 @@ def _looked_up(chunks: Sequence[Array], low: int, spread: int) -> tuple[Array, C
 
 
 def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int64]]:
-    """Sort values stably by slot; return the sorted values and the bounds of the slots.
+    """Sort values stably by slot, and return the sorted values and the bounds of the slots.
 
     Examples
     --------
@@ -233,5 +234,5 @@ def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int6
 
 
 def sum_by(code: Indices, values: Array, size: int) -> Array:
-    """Return the sum of each column of `values` over the rows with each code: one row per code."""
+    """Return, for each code, the sum of each column of `values` over the rows with this code."""
     return np.column_stack([np.bincount(code, weights=column, minlength=size) for column in values.T])

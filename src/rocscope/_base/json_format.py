@@ -1,8 +1,8 @@
-"""Strict JSON of a known format and version: write it, and check every field when it is read.
+"""Write JSON files of a known format and version, and check every field when a file is read.
 
-Reading a file executes no code. The first invalid field is named by its path in a StoredError of one line. The checksum
-detects only accidental damage, because it can be recomputed after a deliberate change. Therefore the value of every
-field is checked as well.
+Reading a file executes no code. A StoredError of one line names the first invalid field by its path. The checksum
+detects only accidental damage, because a person who changes a file can compute a new checksum. Therefore, the value of
+every field is checked as well.
 """
 
 import hashlib
@@ -43,39 +43,46 @@ _NOTHING: Mapping[str, Collection[str]] = {}
 
 @dataclass(frozen=True)
 class FormatUpgrade:
-    """Difference between a version of a format and the next version: renamed and added fields.
+    """Fields that are renamed and added when a file is converted to the next version of its format.
 
     Attributes
     ----------
-    renamed : mapping from the name in this version to the name in the next one
-    added : mapping from the name of a new field to its value for files of this version
+    renamed : mapping from str to str
+        Mapping from the name of a field in this version to its name in the next version.
+    added : mapping from str to value
+        Mapping from the name of a field that this version does not have to its value in converted files.
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)
     added: Mapping[str, Any] = field(default_factory=dict)
 
     def apply(self, fields: "Fields") -> dict[str, Any]:
-        """Return the content in the next version; raise StoredError for fields that this version does not have."""
+        """Return the content in the next version. Raise StoredError for a field that this version does not have."""
         for name in (*self.renamed.values(), *self.added):
             if name in fields.content:
-                fields.refuse(name, "only fields of this version", "a newer one")
+                fields.refuse(name, "a field of this version", "a field of a newer version")
         for name in self.renamed:
             if name not in fields.content:
-                fields.refuse(name, "this field", "none")
+                fields.refuse(name, "a value", "no such field")
         return {self.renamed.get(name, name): value for name, value in fields.content.items()} | dict(self.added)
 
 
 @dataclass(frozen=True)
 class Format:
-    """Format of a kind of stored object.
+    """Format of the JSON files that store one kind of object.
 
     Attributes
     ----------
-    name : value of the field "format"
-    version : current version
-    what : description of the object, with its article
-    anew : hint on what to do if a file cannot be read
-    upgrades : for each earlier version that can be read, its differences from the next version
+    name : str
+        Value of the field "format" in the file.
+    version : int
+        Current version of the format.
+    what : str
+        Name of the object with its article, such as "a decision".
+    anew : str
+        Hint for errors, on how to make a new file.
+    upgrades : mapping from int to FormatUpgrade
+        For each earlier version that can be read, the conversion to the next version.
     """
 
     name: str
@@ -89,22 +96,23 @@ class Format:
         header: dict[str, Any] = {"format": self.name, "version": self.version, "checksum": _checksum(content)}
         text = json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
         if len(text) > MOST_BYTES:
-            raise InputError(self.what, expected=f"at most {MOST_BYTES:,} characters to store", got=f"{len(text):,}")
+            got = f"a text of {len(text):,} characters"
+            raise InputError(self.what, expected=f"a text of at most {MOST_BYTES:,} characters", got=got)
         return text
 
     def read(self, path: str | os.PathLike[str]) -> "Fields":
-        """Return the fields of a file, or raise StoredError; call `require_same` after reading all of them."""
+        """Return the fields of a file, or raise StoredError. Call `require_same` after reading all fields."""
         fields = parse(read_bytes(path, self.what), str(path), self.what, self.anew)
         if fields.content.get("format") != self.name:
             expected = f'JSON with "format": "{self.name}"'
-            raise StoredError(str(path), expected=expected, got="something else", hint=self.anew)
+            raise StoredError(str(path), expected=expected, got="JSON without this entry", hint=self.anew)
         version = fields.content.get("version")
         if type(version) is not int or version < 1:
             raise StoredError(str(path), expected="a version number", got=repr(version), hint=self.anew)
         if version not in self.upgrades:
             require_version(version, self.version, str(path), self.what, self.anew)
         if "checksum" not in fields.content:
-            raise StoredError(str(path), expected="a checksum", got="none", hint=self.anew)
+            raise StoredError(str(path), expected="a checksum", got="no checksum", hint=self.anew)
         if version == self.version:
             return fields
         # For an earlier version, check the checksum of the file, and compute a new one for the upgraded content.
@@ -118,7 +126,7 @@ class Format:
 
 @dataclass(frozen=True)
 class StoredText(os.PathLike[str]):
-    """The text of a file contained in another file; accepted in place of a path."""
+    """The text of a file that is contained in another file. It is accepted in place of a path."""
 
     text: str
     name: str
@@ -131,7 +139,7 @@ class StoredText(os.PathLike[str]):
 
 
 def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
-    """Return the content of a file; raise StoredError if it is larger than any stored object."""
+    """Return the content of a file. Raise StoredError if the file is larger than `MOST_BYTES`."""
     if isinstance(path, StoredText):
         return path.text.encode()
     try:
@@ -146,15 +154,15 @@ def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
         got = getattr(error, "strerror", None) or str(error)
         raise StoredError(str(path), expected=f"{what} file", got=got) from error
     if len(data) > MOST_BYTES:
-        raise StoredError(str(path), expected=f"{what} of at most {MOST_BYTES:,} bytes", got="more")
+        raise StoredError(str(path), expected=f"a file of at most {MOST_BYTES:,} bytes", got="a larger file")
     return data
 
 
 def require_version(version: int, known: int, source: str, what: str, anew: str) -> None:
-    """Raise unless the version is the current one."""
+    """Raise StoredError if the version is not the current version."""
     if version != known:
         age, hint = ("a newer", "update rocscope") if version > known else ("an older", anew)
-        got = f"version {version}, made by {age} rocscope"
+        got = f"version {version}, saved by {age} rocscope"
         raise StoredError(source, expected=f"{what} of version {known}", got=got, hint=hint)
 
 
@@ -164,11 +172,11 @@ def parse(data: bytes, source: str, what: str, anew: str) -> "Fields":
         content = json.loads(data.decode(), parse_constant=_refuse_constant, object_pairs_hook=_object)
         _require_plain(content)
     except UnicodeDecodeError as error:
-        raise StoredError(source, expected=f"{what} file", got="not UTF-8 text") from error
+        raise StoredError(source, expected=f"{what} file", got="a file that is not UTF-8 text") from error
     except (ValueError, RecursionError) as error:
-        raise StoredError(source, expected=f"{what} as JSON", got=str(error), hint=anew) from error
+        raise StoredError(source, expected=f"{what} as JSON", got=f"invalid JSON: {error}", hint=anew) from error
     if not isinstance(content, dict):
-        raise StoredError(source, expected=f"{what} as a JSON object", got="something else", hint=anew)
+        raise StoredError(source, expected=f"{what} as a JSON object", got="another JSON value", hint=anew)
     return Fields(content, source, anew)
 
 
@@ -179,12 +187,12 @@ def _refuse_constant(name: str) -> NoReturn:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        raise ValueError("a name that stands twice in an object")
+        raise ValueError("an object has the same name twice")
     return content
 
 
 def _require_plain(content: Any) -> None:
-    """Raise for content that saved files never have: deep nesting, infinite numbers, unpaired surrogates."""
+    """Raise ValueError for content that saved files never have: deep nesting, infinite numbers, unpaired surrogates."""
     level = [content]
     for _ in range(_DEEPEST):
         inner: list[Any] = []
@@ -195,17 +203,17 @@ def _require_plain(content: Any) -> None:
             elif isinstance(value, list):
                 inner += value
             elif isinstance(value, str) and not _is_text(value):
-                raise ValueError("half of a character")
+                raise ValueError("a text has an incomplete character")
             elif isinstance(value, float) and math.isinf(value):
-                raise ValueError("a number that float64 cannot hold")
+                raise ValueError("a number is too large for float64")
         level = inner
         if not level:
             return
-    raise ValueError(f"objects nested more than {_DEEPEST} deep")
+    raise ValueError(f"objects are nested more than {_DEEPEST} levels deep")
 
 
 def _is_text(text: str) -> bool:
-    """Return True if a text has no unpaired surrogates, which JSON can contain."""
+    """Return True if a text has no unpaired surrogates. JSON allows them, but UTF-8 does not."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -228,57 +236,57 @@ def is_number(value: Any) -> bool:
 
 
 class Fields:
-    """The fields of a JSON object, read by type and range; errors name the field."""
+    """The fields of a JSON object. Methods return a field after checking its type and range; errors name the field."""
 
     def __init__(self, content: dict[str, Any], source: str, anew: str, path: str = "") -> None:
         self.content, self.source, self.anew, self.path = content, source, anew, path
 
     def refuse(self, name: str, expected: str = "", got: str = "") -> NoReturn:
-        """Raise StoredError for a field."""
+        """Raise StoredError for a field. By default, `got` is the value in the file."""
         got = got or (_brief.repr(self.content[name]) if name in self.content else "nothing")
         raise StoredError(self._place(name), expected=expected, got=got, hint=self.anew)
 
     def _place(self, name: str) -> str:
-        """Return the path of a field for an error message; names in a file may be long or have line breaks."""
+        """Return the path of a field for an error message, shortened and without line breaks."""
         return f"{self.source}: {' '.join(f'{self.path}{name}'.split())[:_LONGEST_PLACE]}"
 
     def take(self, name: str, kind: type[T], expected: str) -> T:
-        """Return a field of one type."""
+        """Return a field that must have the type `kind`."""
         value = self.content.get(name)
         return value if type(value) is kind else self.refuse(name, expected)
 
     def text(self, name: str) -> str:
-        """Return a text."""
-        return self.take(name, str, "a text")
+        """Return a field that must be a string."""
+        return self.take(name, str, "a string")
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts."""
-        values = self.take(name, list, "a list of texts")
-        return tuple(values) if all(type(value) is str for value in values) else self.refuse(name, "a list of texts")
+        """Return a field that must be a list of strings."""
+        values = self.take(name, list, "a list of strings")
+        return tuple(values) if all(type(value) is str for value in values) else self.refuse(name, "a list of strings")
 
     def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
-        """Return a finite number from `low` to `high`."""
+        """Return a field that must be a finite number from `low` to `high`."""
         value: Any = self.content.get(name)
         if not (is_number(value) and low <= value <= high):
             self.refuse(name, "a number" + _in_range(low, high))
         return value
 
     def optional_number(self, name: str) -> float | None:
-        """Return a finite number, or None for null."""
+        """Return a field that must be a finite number or null. Return None for null."""
         return None if self.content.get(name, ...) is None else self.number(name)
 
     def number_or_nan(self, name: str) -> float:
-        """Return a finite number, or NaN for null."""
+        """Return a field that must be a finite number or null. Return NaN for null."""
         number = self.optional_number(name)
         return math.nan if number is None else number
 
     def whole(self, name: str) -> int:
-        """Return a non-negative integer, such as a count."""
+        """Return a field that must be a non-negative integer, such as a count."""
         value = self.take(name, int, "a whole number")
         return value if 0 <= value <= MOST_WHOLE else self.refuse(name, "a whole number from 0 to 2^62")
 
     def array(self, name: str) -> Array:
-        """Return a finite number, or lists of them, as an array."""
+        """Return a field that must be a finite number, or lists of finite numbers, as an array."""
         try:
             values = np.asarray(self.content.get(name))
         except ValueError:  # lists of different lengths
@@ -290,7 +298,10 @@ class Fields:
     def column(
         self, name: str, low: float = -math.inf, high: float = math.inf, *, size: int = -1, order: str = ""
     ) -> Array:
-        """Return a list of numbers from `low` to `high`, with a given length and order ("rising" or "not falling")."""
+        """Return a field that must be a list of numbers from `low` to `high`.
+
+        `size` is the required length; -1 allows any length. `order` is "rising", "not falling" or empty.
+        """
         values = self.array(name) if self.content.get(name) != [] else np.empty(0)
         if values.ndim != 1 or size not in (-1, values.size):
             self.refuse(name, "a list of numbers" if size < 0 else f"a list of {size} numbers")
@@ -302,11 +313,11 @@ class Fields:
         return values
 
     def inner(self, name: str, expected: str) -> "Fields":
-        """Return the fields of a nested object."""
+        """Return the fields of an object within this object."""
         return Fields(self.take(name, dict, expected), self.source, self.anew, f"{self.path}{name}.")
 
     def objects(self, name: str) -> "list[Fields]":
-        """Return the fields of each object of a list."""
+        """Return the fields of each object in a list of objects."""
         values = self.take(name, list, "a list of objects")
         if not all(type(value) is dict for value in values):
             self.refuse(name, "a list of objects")
@@ -314,7 +325,7 @@ class Fields:
         return [Fields(value, self.source, self.anew, path) for value, path in zip(values, paths, strict=True)]
 
     def make(self, name: str, factory: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """Construct an object from a field; errors of its constructor are raised as StoredError."""
+        """Construct an object from a field. Errors of its constructor are raised as StoredError."""
         try:
             with np.errstate(all="ignore"):  # the caller checks results of very large numbers
                 return factory(*args, **kwargs)
@@ -325,10 +336,10 @@ class Fields:
             raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.anew) from error
 
     def require_same(self, made: dict[str, Any], optional: Mapping[str, Collection[str]] = _NOTHING) -> None:
-        """Raise unless all derived fields equal their recomputed values, and the checksum matches.
+        """Raise StoredError if a field differs from its recomputed value, or if the checksum does not match.
 
-        The fields listed for an object in `optional` may be missing, because they are computed from other fields and
-        earlier versions did not write all of them.
+        `made` contains the recomputed values. `optional` contains, for each object, names of fields that may be
+        missing. They can be computed from other fields, and earlier versions did not write them.
         """
         difference = _differing(made, _without_header(self.content), "", optional)
         if difference is not None:
@@ -337,9 +348,9 @@ class Fields:
         self.require_checksum()
 
     def require_checksum(self) -> None:
-        """Raise unless the checksum matches the content."""
+        """Raise StoredError if the checksum does not match the content."""
         if self.content["checksum"] != _checksum(_without_header(self.content)):
-            got = "a file that was changed since"
+            got = "content that was changed later"
             raise StoredError(self.source, expected="the content that was saved", got=got, hint=self.anew)
 
 
@@ -350,23 +361,23 @@ def _in_range(low: float, high: float) -> str:
 
 
 def _differing(made: Any, kept: Any, path: str, optional: Mapping[str, Collection[str]]) -> tuple[str, str, str] | None:
-    """Return the path of the first difference, the expected value, and the value in the file."""
+    """Return the path of the first field that differs, its expected value, and its value in the file."""
     if isinstance(made, dict) and isinstance(kept, dict):
         for name in dict.fromkeys([*made, *kept]):
             place = f"{path}.{name}".lstrip(".")
             if name not in made:
-                return place, "no unknown field", "one"
+                return place, "a known field", "an unknown field"
             if name not in kept:
                 if name in optional.get(path.rpartition(".")[2], ()):  # by the object's own name, wherever it is
                     continue
-                return place, "this field", "none"
+                return place, "a value", "no such field"
             difference = _differing(made[name], kept[name], place, optional)
             if difference is not None:
                 return difference
         return None
     if isinstance(made, list) and isinstance(kept, list):
         if len(made) != len(kept):
-            return path, f"{len(made)} entries", str(len(kept))
+            return path, f"{len(made)} entries", f"{len(kept)} entries"
         for index, (made_entry, kept_entry) in enumerate(zip(made, kept, strict=True)):
             difference = _differing(made_entry, kept_entry, f"{path}[{index}]", optional)
             if difference is not None:

@@ -1,4 +1,4 @@
-"""Report the progress of long jobs: a bar on stderr in a terminal, or a callback."""
+"""Report the progress of long computations with a bar on stderr or with a function of the user."""
 
 import sys
 import time
@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 Tell = Callable[[int, int | None], Any]
-"""Function of the work done and the total; the total is None if it is unknown."""
+"""Function that is called with the work done and the total work. The total is None if it is unknown."""
 Progress = bool | Tell | None
-"""None or True: a bar on stderr if stderr is a terminal; False: no bar; a function is called with (done, total)."""
+"""None or True shows a bar on stderr in a terminal. False shows no bar. A function is called with (done, total)."""
 
 _BAR_AFTER = 1.0  # seconds
 
 on_bar: Callable[[int], None] | None = None
-"""Function that is called with 1 before a bar appears and with -1 after it ends, to hold back other messages."""
+"""Function that is called with 1 before a bar appears and with -1 after it ends, to delay other messages."""
 
 
 def unreported(done: int, total: int | None) -> None:
@@ -24,14 +24,16 @@ def unreported(done: int, total: int | None) -> None:
 
 @contextmanager
 def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Tell]:
-    """Yield a progress callback; a bar appears if the job takes longer than a second.
+    """Yield a function that reports progress. A bar appears if the block takes longer than a second.
 
     Parameters
     ----------
     progress : bool, None or function
-        None or True for a bar in a terminal, False for no bar, or a function of (done, total).
-    what, unit : str
-        Name of the work, and the unit of its progress, such as "rows". The speed is shown only if there is a unit.
+        None or True shows a bar in a terminal. False shows no bar. A function is called with (done, total).
+    what : str
+        Name of the work.
+    unit : str
+        Unit of the progress, such as "rows". Without a unit, the speed is not shown.
     """
     if callable(progress):
         yield progress
@@ -46,7 +48,7 @@ def reporting(progress: Progress, what: str, unit: str = "") -> Iterator[Tell]:
 
 
 def track(parts: Iterable[T], total: int, progress: Progress, what: str) -> Iterator[T]:
-    """Iterate over the parts of a job, and report progress when each part is ready.
+    """Iterate over the parts of a computation, and report progress after each part.
 
     Examples
     --------
@@ -62,7 +64,7 @@ def track(parts: Iterable[T], total: int, progress: Progress, what: str) -> Iter
 
 
 class _Bar:
-    """Progress bar that appears at the first report after one second."""
+    """Progress bar that appears with the first report after one second."""
 
     def __init__(self, what: str, unit: str) -> None:
         self.what, self.unit = what, unit

@@ -1,9 +1,9 @@
-"""Public names: load each name on first use, and suggest a public name when an unknown name is used.
+"""Public names of packages: import each name on first use, and suggest a name if an unknown name is used.
 
-`attach` gives a package its names from public_names.txt, which `.ci/public_names.py` writes from the stubs.
-For names of other libraries, in any spelling, answers.toml contains the call in rocscope, and the calls for concepts
-of the field, which are recognised by the words of a name.
-`register` and `reach` let results use modules of higher layers without importing them, as `curve.plot()` does.
+`attach` reads the names of a package from public_names.txt, which `.ci/public_names.py` writes from the stubs. The file
+answers.toml contains the call to use in rocscope, for names of other libraries and for concepts of the field. A concept
+is recognised by the words of a name. With `register` and `reach`, results can use modules of higher layers without
+importing them. An example is `curve.plot()`.
 """
 
 import re
@@ -35,12 +35,12 @@ _loaders: dict[Above, Callable[[], Any]] = {}
 
 
 def register(what: Above, load: Callable[[], Any]) -> None:
-    """Register the function that loads a module on first use."""
+    """Register a function that imports a module when it is first needed."""
     _loaders[what] = load
 
 
 def reach(what: Above) -> Any:
-    """Load a registered module and return it."""
+    """Import a registered module, and return it."""
     return _loaders[what]()
 
 
@@ -51,7 +51,7 @@ _VERY_ALIKE = 0.88  # of the many names of other libraries
 
 @cache
 def text_of(name: str) -> str:
-    """Return the text of a file in this folder; the package may be in a zip file."""
+    """Return the text of a file in this folder. This also works if the package is in a zip file."""
     return (get_data("rocscope._base", name) or b"").decode()
 
 
@@ -66,7 +66,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
     Returns
     -------
     tuple
-        The values of `lazy_loader.attach`; in addition, the error for an unknown name states which name to use.
+        The same as `lazy_loader.attach`, but the error for an unknown name suggests a name.
     """
     entries = [line.split() for line in text_of("public_names.txt").splitlines()]
     by_module = {module: names for home, module, *names in entries if home == package}
@@ -86,7 +86,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 
 
 def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
-    """Return a `__getattr__` that raises an error for every name and suggests a public name."""
+    """Return a `__getattr__` that always raises an error. The error suggests a public name."""
 
     def refuse(name: str) -> NoReturn:
         message = f"{package} has no {name!r}{'' if name.startswith('__') else _advice(package, name, public)}"
@@ -98,7 +98,7 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
 
 
 def _is_from_import() -> bool:
-    """Return True for `from package import name`, where Python replaces the message of an AttributeError."""
+    """Return True within `from package import name`. There, Python replaces the message of an AttributeError."""
     frame = sys._getframe(1)
     while frame.f_back is not None and (frame.f_globals is globals() or frame.f_code.co_name == "__getattr__"):
         frame = frame.f_back
@@ -107,7 +107,7 @@ def _is_from_import() -> bool:
 
 @cache
 def answers() -> dict[str, Any]:
-    """Return what to use in rocscope for the names, arguments and attributes of other libraries.
+    """Return the content of answers.toml: what to use for names, arguments and attributes of other libraries.
 
     Examples
     --------
@@ -123,7 +123,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def spelling(name: str) -> str:
-    """Return a name in lower case, without underscores and points.
+    """Return the normalised spelling of a name: lower case, without underscores and points.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def spelling(name: str) -> str:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """Yield the spelling of a name, then without filler words at its ends, such as plot_ and _score.
+    """Yield the normalised spelling of a name, and then its spelling without words such as plot_ and _score.
 
     Examples
     --------
@@ -171,20 +171,20 @@ def _meanings() -> dict[str, str]:
 
 @cache
 def _concepts(table: str) -> list[tuple[list[str], str]]:
-    """Return the words and the answer of each concept of a table, concepts of most words first."""
+    """Return the words and the answer of each concept in a table. Concepts with the most words come first."""
     concepts = [(words.split(), answer) for words, answer in answers()[table].items()]
     return sorted(concepts, key=lambda concept: -len(concept[0]))
 
 
 @cache
 def _vocabulary() -> frozenset[str]:
-    """Return the words of all concepts and the filler words; another word in a name may be a slip of the pen."""
+    """Return the words of all concepts and the filler words. Another word in a name may be a typing error."""
     concepts = " ".join([*answers()["concepts"], *answers()["of_classes"]])
     return frozenset([*_meanings(), *answers()["fillers"], *concepts.split()])
 
 
 def concept_for(name: str, table: str = "concepts") -> str:
-    """Return the answer of the concept that the words of a name describe, or an empty text.
+    """Return the answer for the concept that the words of a name describe. Return an empty text if there is none.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def concept_for(name: str, table: str = "concepts") -> str:
 
 
 def by_spelling(known: Iterable[str]) -> dict[str, str]:
-    """Return a mapping from spelling to name; if several names have the same spelling, the first name."""
+    """Return a mapping from normalised spelling to name. If several names have the same spelling, use the first."""
     names: dict[str, str] = {}
     for name in known:
         names.setdefault(spelling(name), name)
@@ -214,7 +214,7 @@ def by_spelling(known: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _calls_by_spelling() -> dict[str, str]:
-    """Return a mapping from the spelling of each name, of other libraries and of rocscope, to its call."""
+    """Return a mapping from the normalised spelling of names of other libraries and of rocscope to the call to use."""
     calls: dict[str, str] = {}
     for names in answers()["names"].values():
         for theirs, ours in names.items():
@@ -227,7 +227,7 @@ def _calls_by_spelling() -> dict[str, str]:
 
 
 def call_for(name: str) -> str:
-    """Return the call to use for a name of another library, or an empty text.
+    """Return the call to use for a name of another library. Return an empty text if there is none.
 
     Examples
     --------
@@ -253,7 +253,7 @@ _CURVES = "roc|gain|lift|precision_recall|det|calibration_curve|net_benefit|cost
 
 
 def _advice(package: str, name: str, public: Sequence[str]) -> str:
-    """Return a hint on where a name is, what rocscope calls it, or which names are similar."""
+    """Return a hint for an unknown name: its module, the name in rocscope, or similar names."""
     from difflib import get_close_matches
 
     if name in import_module(_ROOT).__all__:
@@ -308,7 +308,7 @@ def concept_call(name: str) -> str:
 
 
 def of_one_kind(name: str, known: Iterable[str]) -> list[str]:
-    """Return the known names of the same kind: only names of plots if `name` begins with "plot", else only others.
+    """Return the known names of the same kind. If `name` begins with "plot", these are names of plots, else all others.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def of_one_kind(name: str, known: Iterable[str]) -> list[str]:
 
 @cache
 def _topics() -> tuple[str, ...]:
-    """Return the public names that are packages."""
+    """Return the public names of rocscope that are packages."""
     return tuple(filter(_is_topic, import_module(_ROOT).__all__))
 
 

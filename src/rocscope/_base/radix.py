@@ -1,10 +1,8 @@
-"""Parallel radix sort of rows by score: partition the rows into parts that fit the cache, then sort each part.
+"""Parallel radix sort of rows by score: divide the rows into parts that fit in the cache, and sort each part.
 
-Ordered bits (a code) are an unsigned integer that increases with the score, so comparing codes compares scores.
-
-A key contains the ordered bits of a row's score and the row's label (see `kernels.parts.pack`).
-
-`BucketParts` divides rows by score into parts of about equal size, which are sorted on all cores.
+The *ordered bits* of a score, also called its *code*, are an unsigned integer. Codes have the same order as scores. A
+*key* contains the ordered bits of the score and the label of a row (see `kernels.parts.pack`). `BucketParts` divides
+rows by score into parts of similar size, which are sorted on all cores.
 """
 
 from collections.abc import Sequence
@@ -22,13 +20,13 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, cores, in_threads, pieces_of
 
 KINDS = {"u": 0, "i": 1, "f": 2}
-"""Kind codes of the kernels for unsigned, signed and floating-point scores."""
+"""Number that the kernels use for each kind of scores: unsigned, signed and floating-point."""
 
 _AT_ONCE = 1 << 15  # rows per piece: intermediate arrays then stay in the cache
 
 
 def decode(code: Array, dtype: np.dtype[Any], *, in_place: bool = False) -> Array:
-    """Return the scores with the given ordered bits (see `kernels.ranks.ordered`); `in_place` overwrites `code`.
+    """Return the scores with the given ordered bits (see `kernels.ranks.ordered`). If `in_place`, overwrite `code`.
 
     Examples
     --------
@@ -51,7 +49,7 @@ def decode(code: Array, dtype: np.dtype[Any], *, in_place: bool = False) -> Arra
 
 
 def encode(scores: Array) -> Array:
-    """Return the ordered bits of scores; the inverse of `decode`, except that -0.0 becomes 0.0."""
+    """Return the ordered bits of scores. -0.0 is treated as 0.0. `decode` is the inverse function."""
     bits = scores.view(f"u{scores.itemsize}")
     top = bits.dtype.type(1 << (scores.itemsize * 8 - 1))
     if scores.dtype.kind == "u":
@@ -70,10 +68,10 @@ _PART_ROWS = 1 << 19  # rows in a part
 
 @dataclass(frozen=True)
 class KeyPart:
-    """Sorted keys of a contiguous range of scores, in ascending pieces.
+    """Sorted keys of a range of scores, in ascending pieces.
 
-    `high_bit` is the highest bit of the codes, which keys do not contain. `counted` contains the pairs if they were
-    counted earlier.
+    `high_bit` is the highest bit of the codes, which keys do not contain. `counted` contains the numbers of pairs if
+    they are already known.
     """
 
     pieces: tuple[Array, ...]
@@ -96,7 +94,7 @@ class KeyPart:
 
 
 def count_pairs(keys: Array) -> PairCounts:
-    """Return the numbers of concordant pairs, tied pairs, positives and negatives of sorted keys.
+    """Return the numbers of concordant pairs, tied pairs, positives and negatives, given sorted keys.
 
     Examples
     --------
@@ -108,9 +106,9 @@ def count_pairs(keys: Array) -> PairCounts:
 
 
 def sort_pieces(pieces: Sequence[Array], total: int) -> KeyPart:
-    """Sort the keys of several pieces together, in place; count their pairs while the keys are in the cache.
+    """Sort the keys of several pieces together in place, and count their pairs while they are in the cache.
 
-    `total` is the number of keys in all parts together; it decides which sort is used.
+    `total` is the number of keys in all parts. It determines which sorting algorithm is used.
 
     Examples
     --------
@@ -148,7 +146,7 @@ def sort_halving(keys: Array) -> list[KeyPart]:
 
 
 def _halve(keys: Array, threads: int) -> None:
-    """Partition keys at the median, and sort each half with half of the threads."""
+    """Divide keys at the median, and sort each half with half of the threads."""
     if threads <= 1 or keys.size < _WORTH_A_TRY:
         return keys.sort()
     middle = keys.size // 2
@@ -160,8 +158,8 @@ def _halve(keys: Array, threads: int) -> None:
 def numpy_is_faster(dtype: np.dtype[Any], rows: int, margin: float = 1.0) -> bool:
     """Return True if NumPy's sort takes less than `margin` times the time of the radix sort.
 
-    The answer depends on the processor, so it is measured by a trial run. With few rows there is no trial, and the
-    answer is False.
+    The result depends on the processor and is measured in a trial. With few rows, there is no trial, and the result is
+    False.
     """
     return rows >= _WORTH_A_TRY and _numpy_to_ours(dtype) < margin
 
@@ -189,10 +187,11 @@ _MOST_SAMPLED = 1 << 20  # approximate limit: about a thousand sampled rows suff
 
 @dataclass(frozen=True)
 class BucketParts:
-    """Ascending parts of the keys. Each part covers consecutive buckets; the scores in a bucket share their high bits.
+    """Division of scores into ascending parts.
 
-    Scores whose highest ordered bit is 1 begin at part `middle`; earlier parts contain scores whose highest bit is 0.
-    `where` contains the arguments from which `kernels.parts.find_parts` computes the part of a score.
+    A *bucket* contains all scores with the same high bits, and each part consists of neighbouring buckets. Parts before
+    `middle` contain scores whose highest ordered bit is 0, all other parts scores whose highest bit is 1. `where`
+    contains the arguments from which `kernels.parts.find_parts` computes the part of a score.
     """
 
     number: int
@@ -201,7 +200,7 @@ class BucketParts:
 
     @classmethod
     def of(cls, pieces: Sequence[Array], kind: int, number: int, least_shift: int = 0) -> "BucketParts":
-        """Return about `number` parts for scores that are given as bits.
+        """Divide scores, which are given as bits, into about `number` parts.
 
         Parameters
         ----------
@@ -249,14 +248,14 @@ class BucketParts:
 
 
 def runs_of_parts(dealt: Sequence[Sequence[Array]]) -> list[tuple[Array, ...]]:
-    """Return the keys of each part, as one array per piece, after each piece was partitioned on its own."""
+    """Return the keys of each part as a tuple with one array from each piece. Each piece was divided separately."""
     return [tuple(run for run in runs if run.size) for runs in zip(*dealt, strict=True)]
 
 
 def _ends(sample: Array, kind: int) -> Array:
-    """Return the minimum and maximum ordered bits of scores whose highest bit is 0, and of those where it is 1.
+    """Return the minimum and maximum ordered bits of scores with highest bit 0, and of scores with highest bit 1.
 
-    An empty half gets the value that is nearest to the other half.
+    If there are no scores with one of these bits, the value nearest to the other scores is returned.
     """
     top = 1 << (8 * sample.itemsize - 1)
     ends = np.array([[2 * top - 1, 0], [2 * top - 1, 0]], np.uint64)
@@ -268,7 +267,7 @@ def _ends(sample: Array, kind: int) -> Array:
 
 
 def _sample(bits: Array) -> Array:
-    """Return the first rows of every stretch."""
+    """Return a sample of the rows: the first rows of each section."""
     whole = bits[: bits.size // _STRETCH * _STRETCH]
     return whole.reshape(-1, _STRETCH)[:, :_SAMPLED].ravel() if whole.size else bits
 
@@ -281,10 +280,10 @@ _MOST_PARTS = 512  # with more parts, writing would use more memory pages than t
 
 
 def sorted_keys(positive: NDArray[np.bool_], scores: Array, kind: int) -> tuple[list[KeyPart], list[KeyPart]]:
-    """Return two lists of ascending parts of sorted keys.
+    """Return the sorted keys of rows in two lists of ascending parts.
 
-    The first list contains the scores whose highest ordered bit is 1; the second contains the scores whose highest bit
-    is 0. `kind` is the type of the scores, as in `kernels.ranks.ordered`. `kernels.parts.pack` describes keys.
+    The first list contains scores whose highest ordered bit is 1. The second list contains scores whose highest bit is
+    0. `kind` is the type of the scores; see `kernels.ranks.ordered`. `kernels.parts.pack` describes keys.
     """
     labels, bits = _bits(positive, np.uint8), _bits(scores, f"u{scores.itemsize}")
     if numpy_is_faster(bits.dtype, bits.size, _LEFT_OUT):

@@ -1,8 +1,8 @@
 """Validate input: convert array-like input to a NumPy array, or raise an error with a hint on how to fix the input.
 
 All input is checked in this module. rocscope matches rows by position. Two series with the same rows in different
-orders would therefore give a wrong figure without a warning, so columns with an index must have the same index.
-`frame_of` converts in the opposite direction, from named columns to a data frame of the caller's library.
+orders would give a wrong result without a warning. Therefore, all columns with an index must have the same index.
+`frame_of` converts in the opposite direction, from named columns to a data frame.
 """
 
 import math
@@ -30,15 +30,15 @@ _MOST_SHOWN = 120  # characters of a value shown in a message, set by hand: abou
 
 
 def check_column(values: Any, name: str, n: int | None = None) -> Array:
-    """Return `values` as a one-dimensional array; raise an error if `n` is given and the length differs."""
+    """Return `values` as a one-dimensional array. If `n` is given, the array must have `n` entries."""
     array = values if type(values) is np.ndarray else _as_array(values, name)
     if array.ndim == 0:
         raise errors.ShapeError(name, expected="a one-dimensional array", got=type(values).__name__)
     if array.dtype.kind == "V":
         # Such as the outcomes of scikit-survival, y["event"] and y["time"].
         fields = ", ".join(f"y[{field!r}]" for field in array.dtype.names or ())
-        hint = f"pass one of its columns: {fields}"
-        got = "records of several columns"
+        hint = f"pass one column: {fields}"
+        got = "an array of records with several columns"
         raise errors.ShapeError(name, expected="a one-dimensional array", got=got, hint=hint)
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
@@ -46,22 +46,23 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
         hint = _hint_for_columns(name, array.shape[-1]) if array.ndim == 2 else ""
         raise errors.ShapeError(name, expected="a one-dimensional array", got=f"shape {array.shape}", hint=hint)
     if array.size == 0:
-        raise errors.ShapeError(name, expected="at least one row", got="none")
+        raise errors.ShapeError(name, expected="at least one row", got="no rows")
     if n is not None and array.size != n:
         raise errors.ShapeError(
             name,
             expected=f"one entry per label ({n})",
             got=str(array.size),
-            hint="labels and columns must come from the same rows",
+            hint="pass labels and columns of the same rows",
         )
     return array
 
 
 def _as_array(values: Any, name: str) -> Array:
-    """Return a column of any library as an array; raise a ShapeError if it is not a column."""
+    """Return a column of any library as an array. Raise a ShapeError if the value is not a column."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         masked = int(np.ma.getmaskarray(values).sum())
-        raise errors.ShapeError(name, expected="no masked entries", got=str(masked), hint="drop those rows first")
+        expected, got = "an array without masked entries", f"{masked} masked entries"
+        raise errors.ShapeError(name, expected=expected, got=got, hint="drop these rows first")
     try:
         array = as_array(values)
     except errors.InputError:  # results by segment are not arrays; their `__array__` raises an error with advice
@@ -93,9 +94,9 @@ def check_labels(
 ) -> Booleans:
     """Return a boolean array that is True for the positive label.
 
-    Without `pos_label`, only the labels {0, 1}, {-1, 1} and {False, True} are accepted. `rows` contains the row numbers
-    for error messages if the numbers do not start at 0. `scores` are the scores passed with the labels. If there are
-    several classes, the error names the function that accepts these scores.
+    Without `pos_label`, only the labels {0, 1}, {-1, 1} and {False, True} are accepted. If row numbers in errors do not
+    start at 0, pass them as `rows`. `scores` are the scores of the same rows. If there are more than two classes, the
+    error names the function that accepts these scores.
     """
     labels = check_column(y_true, name)
     check_present(labels, name, errors.LabelError)
@@ -106,15 +107,15 @@ def check_labels(
     if others.size and not np.asarray(others == others[0]).all():
         seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
         if not positive.any():
-            raise errors.LabelError(f"pos_label={shown(pos_label)} is not among the labels", got=seen)
+            raise errors.LabelError("pos_label", expected=f"one of the labels {seen}", got=shown(pos_label))
         got = seen + _third(labels, rows)
         hint = _for_classes(distinct(labels), pos_label, scores)
-        raise errors.LabelError(name, expected="two classes", got=got, hint=hint)
+        raise errors.LabelError(name, expected="labels of two classes", got=got, hint=hint)
     return positive.astype(np.bool_, copy=False)
 
 
 def equal_to(labels: Array, pos_label: Any) -> Booleans:
-    """Return a mask of the labels that equal `pos_label`, which is a text, a number or a date."""
+    """Return a mask of the labels that equal `pos_label`, which must be a string, a number or a date."""
     pos_label = check_label(pos_label, "pos_label")
     try:
         positive = np.asarray(labels == pos_label, dtype=np.bool_)
@@ -127,7 +128,7 @@ def equal_to(labels: Array, pos_label: Any) -> Booleans:
 
 
 def check_label(value: Any, name: str) -> Any:
-    """Return the label of one class: a text, a number or a date. Raise an error for NaN and other missing values."""
+    """Return a label, which must be a string, a number or a date. Raise an error for NaN and other missing values."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     try:
@@ -153,7 +154,7 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None, scores:
     if len(seen) <= 2:
         hint = "name the positive class with pos_label (--pos-label)"
     elif labels.dtype.kind == "f" and (labels % 1 != 0).any():
-        hint = "labels come first, then scores: (y_true, y_score)"
+        hint = "pass the labels first, then the scores: (y_true, y_score)"
     else:
         hint = _for_classes(seen, seen[-1], scores)
     got = listing(seen) + _third(labels, rows)
@@ -161,10 +162,10 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None, scores:
 
 
 def _for_classes(seen: Sequence[Any], label: Any, scores: Any) -> str:
-    """Return a hint that names the function for several classes which accepts the given scores."""
+    """Return a hint that names a function for several classes. This function accepts the given scores."""
     given = next(iter(scores.values()), None) if isinstance(scores, Mapping) else scores
     if given is None:
-        return "keep the rows of two classes first"
+        return "select the rows of two classes first"
     column = _as_array(given, "y_score")
     label = _plain_repr(label)
     rest = f"pass one class against the rest: np.asarray(y) == {label}"
@@ -185,7 +186,7 @@ def _third(labels: Array, rows: Sequence[int] | None) -> str:
         return ""
     place = int(others.argmax())
     label = labels[place]
-    return f" ({_plain_repr(label)} first in row {place if rows is None else rows[place]})"
+    return f" ({_plain_repr(label)} first occurs in row {place if rows is None else rows[place]})"
 
 
 def check_present(column: Array, subject: str, error: type[errors.InputError]) -> None:
@@ -194,7 +195,7 @@ def check_present(column: Array, subject: str, error: type[errors.InputError]) -
         return
     absent = missing(column)
     if absent.any():
-        hint = "drop those rows first"
+        hint = "drop these rows first"
         raise error(subject, expected="a value in every row", got=count_and_first(absent, "missing"), hint=hint)
 
 
@@ -241,7 +242,7 @@ def so_many(count: int, what: str, first: int) -> str:
 
 
 def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> Array:
-    """Return finite scores of unchanged type, except that booleans become 0 and 1; otherwise raise a ScoreError."""
+    """Return finite scores in their own type; booleans become 0 and 1. Raise a ScoreError for other values."""
     scores = check_column(y_score, name, n)
     if scores.dtype.kind == "O":
         scores = unpacked(scores, missing(scores), name, errors.ScoreError)
@@ -251,13 +252,13 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
         raise errors.ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
     if scores.dtype.kind == "f" and not arrays.all_finite(scores):
         got = count_and_first(~np.isfinite(scores), "missing or infinite")
-        hint = "drop those rows first (rocscope.read has missing='drop')"
+        hint = "drop these rows first (rocscope.read has missing='drop')"
         raise errors.ScoreError(name, expected="finite scores", got=got, hint=hint)
     return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))
 
 
 def check_weights(sample_weight: Any, n: int) -> Array | None:
-    """Return weights as int64 (exact counts) or float64; return None if there are no weights."""
+    """Return weights as int64 or float64. Return None if there are no weights."""
     if sample_weight is None:
         return None
     weight = check_column(sample_weight, "sample_weight", n)
@@ -282,7 +283,7 @@ def require_whole_weights(weight: Array | None) -> None:
 
 
 def weights_error(count: int, first: int) -> errors.WeightError:
-    """Return the error for invalid weights; it states how many there are, and the first row."""
+    """Return the error for invalid weights, with their number and the row of the first invalid weight."""
     got = so_many(count, "negative, missing or infinite", first)
     return errors.WeightError("sample_weight", expected="finite weights of at least 0", got=got)
 
@@ -290,14 +291,14 @@ def weights_error(count: int, first: int) -> errors.WeightError:
 def check_some_weight(any_above_zero: bool) -> None:
     """Raise a WeightError if no weight is above 0."""
     if not any_above_zero:
-        raise errors.WeightError("sample_weight", expected="a weight above 0", got="only zeros")
+        raise errors.WeightError("sample_weight", expected="at least one weight above 0", got="only zeros")
 
 
 def check_level(level: float) -> float:
     """Return a confidence level, a number between 0 and 1."""
     if not (is_number(level) and 0 < level < 1):
         hint = f"write {level:g}% as {level / 100:g}" if is_number(level) and 1 < level < 100 else ""
-        raise errors.InputError("level", expected="a number between 0 and 1", got=repr(level), hint=hint)
+        raise errors.InputError("level", expected="a number above 0 and below 1", got=repr(level), hint=hint)
     return float(level)
 
 
@@ -311,14 +312,14 @@ def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
 
 
 def check_text(name: str, value: Any) -> str:
-    """Return the value if it is a text; the caller checks its content."""
+    """Return the value if it is a string. The caller checks its content."""
     if not isinstance(value, str):
-        raise errors.InputError(name, expected="a text", got=shown(value))
+        raise errors.InputError(name, expected="a string", got=shown(value))
     return value
 
 
 def check_groups(values: Any, name: str, n: int) -> Indices:
-    """Return the group of each row as an integer from 0; a group is, for example, one patient."""
+    """Return an integer for each row that identifies its group. Groups are numbered from 0."""
     column = check_column(values, name, n)
     texts = arrays.told_apart(column)
     if texts is not None:
@@ -342,15 +343,15 @@ def _check_total(subject: str, total: float, *columns: Array) -> None:
     if all(column.dtype.kind != "f" for column in columns):
         check_whole_total(subject, total)
     elif total == np.inf and all(np.isfinite(column).all() for column in columns):
-        raise errors.WeightError(subject, expected=expected, got="more than 1.8e308", hint=hint)
+        raise errors.WeightError(subject, expected=expected, got="numbers with a sum above 1.8e308", hint=hint)
 
 
 def check_whole_total(subject: str, total: float) -> None:
     """Raise a WeightError if a sum of integer weights might overflow 64 bits."""
     if total > _MOST_WHOLE:
-        expected = "whole numbers that sum to at most 2^62"
+        expected = "whole numbers with a sum of at most 2^62"
         hint = "scale the numbers down, or pass them as floats"
-        raise errors.WeightError(subject, expected=expected, got=f"{total:.6g}", hint=hint)
+        raise errors.WeightError(subject, expected=expected, got=f"a sum of {total:.6g}", hint=hint)
 
 
 def is_number(value: Any) -> bool:
@@ -361,7 +362,7 @@ def is_number(value: Any) -> bool:
 def check_number(
     value: Any, name: str, expected: str = "a finite number", *, least: float = -math.inf, above: float = -math.inf
 ) -> Any:
-    """Return a finite number of at least `least` and above `above`; errors describe this range by `expected`."""
+    """Return a finite number that is at least `least` and above `above`. `expected` describes this range in errors."""
     in_range = is_number(value) and abs(value) <= sys.float_info.max and value >= least and value > above
     if isinstance(value, bool) or not in_range:
         raise errors.InputError(name, expected=expected, got=repr(value))
@@ -378,13 +379,14 @@ def check_whole(value: Any, name: str, least: int = 1) -> int:
 
 
 def check_numbers(values: Any, name: str, n: int | None = None) -> NDArray[np.float64]:
-    """Return a column of finite numbers as float64; `n` is the required length, and booleans become 0 and 1."""
+    """Return a column of finite numbers as float64. `n` is the required length. Booleans become 0 and 1."""
     numbers = check_column(values, name, n)
     if numbers.dtype.kind not in "biuf":
         raise errors.InputError(name, expected="finite numbers", got=shown(values))
     unusable = np.flatnonzero(~np.isfinite(numbers))
     if unusable.size:
-        got = f"{numbers[unusable[0]]} in row {unusable[0]}, {unusable.size:,} of {numbers.size:,} in all"
+        share = f"{unusable.size:,} of {numbers.size:,} numbers are not finite"
+        got = f"{numbers[unusable[0]]} in row {unusable[0]} ({share})"
         raise errors.InputError(name, expected="finite numbers", got=got)
     return numbers.astype(np.float64)
 
@@ -397,7 +399,7 @@ def check_function(value: Any, name: str) -> Any:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return an integer seed: the given integer, a draw from the given generator, or a random integer for None."""
+    """Return an integer seed: the given integer, a number drawn from the given generator, or a random one for None."""
     if random_state is None:
         return secrets.randbits(_SEED_BITS)
     if isinstance(random_state, np.random.Generator):
@@ -424,18 +426,18 @@ def check_share(value: Any, name: str) -> float:
 
 
 ROUNDING_OF_PROBABILITIES = 1e-6
-"""Tolerance for rounding: a probability that is outside 0 to 1 by less than this is replaced by 0 or 1."""
+"""Tolerance for rounding. A probability less than this below 0 or above 1 is replaced by 0 or 1."""
 
 
 def are_probabilities(scores: Array) -> bool:
-    """Return True if all scores are between 0 and 1, up to rounding."""
+    """Return True if all scores are between 0 and 1, within the tolerance for rounding."""
     return bool((scores >= -ROUNDING_OF_PROBABILITIES).all() and (scores <= 1 + ROUNDING_OF_PROBABILITIES).all())
 
 
 def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> Array:
-    """Return probabilities as float64; values that are outside 0 to 1 only by rounding are replaced by 0 or 1.
+    """Return probabilities as float64. Values slightly below 0 or above 1 are replaced by 0 or 1.
 
-    `rows` is the number of rows with each score; by default it is 1.
+    `rows` contains the number of rows with each score. By default, each score occurs in one row.
 
     Examples
     --------
@@ -448,7 +450,7 @@ def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> 
         raise errors.ScoreError(
             name,
             expected="probabilities from 0 to 1",
-            got=f"{number:g} outside, such as {scores[outside][0].item()!r}",
+            got=f"{number:g} values outside this range, such as {scores[outside][0].item()!r}",
             hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
         )
     return scores.astype(np.float64).clip(0, 1)
@@ -461,14 +463,14 @@ def is_frame(values: Any) -> bool:
 
 
 def frame_columns(frame: Any) -> dict[Any, Array]:
-    """Return a mapping from the names of a data frame's columns to the columns; in pandas a name may be a number."""
+    """Return a mapping from column name to column of a data frame. In pandas, a name may be a number."""
     import narwhals as nw
 
     return {column.name: column.to_numpy() for column in nw.from_native(frame, eager_only=True).iter_columns()}
 
 
 def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:
-    """Return a mapping unchanged; for any other value, return a mapping from every name to this value.
+    """Return a mapping from name to value. A mapping is returned unchanged; any other value is used for all names.
 
     Examples
     --------
@@ -498,15 +500,15 @@ def shown(value: Any) -> str:
 
 
 def check_same_index(**columns: Any) -> None:
-    """Raise a PairingError if two columns of equal length have different indexes.
+    """Raise a PairingError if two columns have different indexes.
 
-    Columns without an index are not checked. Columns of different lengths are not compared, because the check of
-    lengths raises an error for them.
+    Columns without an index are not checked. Columns of different lengths are not checked either, because another check
+    raises an error for them.
 
     Parameters
     ----------
     **columns : array, frame, mapping from name to array, or None
-        Columns, each under the name of the argument that it was passed as.
+        Columns, passed under the names of the user's arguments.
 
     Examples
     --------
@@ -516,7 +518,7 @@ def check_same_index(**columns: Any) -> None:
     >>> check_same_index(y_true=labels, y_score=scores.to_numpy())
     >>> check_same_index(y_true=labels, y_score=scores)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
-    rocscope.errors.PairingError: y_score: expected the index of y_true, got 'b' in row 0 where y_true has 'a' …
+    rocscope.errors.PairingError: y_score: expected the same index as y_true, got 'b' in row 0, where y_true has 'a' …
     """
     first: tuple[str, Any] | None = None
     for name, column in columns.items():
@@ -546,12 +548,12 @@ def _indexes(name: str, column: Any) -> Iterator[tuple[str, Any]]:
 
 def _misaligned(first: str, expected: Any, name: str, got: Any) -> errors.PairingError:
     row = next((row for row, pair in enumerate(zip(expected, got, strict=True)) if not _same(*pair)), 0)
-    difference = f"{_plain_repr(got[row])} in row {row} where {first} has {_plain_repr(expected[row])}"
+    difference = f"{_plain_repr(got[row])} in row {row}, where {first} has {_plain_repr(expected[row])}"
     hint = (
         f"if the rows are in the same order, drop the index ({name}.to_numpy() or .reset_index(drop=True)); "
         f"if not, align them: {name}.loc[{first}.index]"
     )
-    return errors.PairingError(name, expected=f"the index of {first}", got=difference, hint=hint)
+    return errors.PairingError(name, expected=f"the same index as {first}", got=difference, hint=hint)
 
 
 def _same(a: Any, b: Any) -> bool:

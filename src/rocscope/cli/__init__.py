@@ -1,7 +1,7 @@
 """The command line: `rocscope COMMAND`, one function per command.
 
-`main` is the program. `run` runs one command and returns its exit code; an error is printed as one line on stderr. The
-commands are declared in `app`, and each is loaded when it is typed.
+`main` is the program. `run` runs one command and returns its exit code. It prints an error as one line on stderr. The
+module `app` lists the commands. The code of a command is imported when the command is typed.
 """
 
 import os
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line as a process that terminates on signals and leaves no files behind."""
+    """Run the command line. If a signal stops the process, unfinished files are removed."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         # Windows has no SIGHUP; nohup makes a program ignore it.
         number = getattr(signal, name, None)
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _end(*_: Any) -> None:
-    """Exit at once, without an exception, which could be lost in a destructor or caught by a library."""
+    """Exit at once. An exception is not raised, because a library could catch it."""
     remove_unfinished()
     with suppress(OSError):
         os.write(2, b"\n" * os.isatty(2) + b"rocscope: interrupted\n")
@@ -43,7 +43,7 @@ def _end(*_: Any) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code; errors become one line on stderr, never a traceback."""
+    """Run a command and return its exit code. An error is printed as one line on stderr, without a traceback."""
     if isinstance(sys.stdout, TextIOWrapper):
         # Like stderr, escape characters that the encoding lacks instead of raising an error.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -77,7 +77,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _completed(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the arguments; for a file without a command, return those of `summary --guess`."""
+    """Return the arguments. If they start with a file instead of a command, insert `summary` and `--guess`."""
     from rocscope.cli.app import COMMANDS, COMPLETION, list_commands
     from rocscope.engines.formats import format_of
 
@@ -106,10 +106,11 @@ def _explained(error: BaseException, arguments: Sequence[str]) -> tuple[str, int
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", INTERRUPTED
     if isinstance(error, MemoryError):
-        return "not enough memory; free some, or read fewer rows (--where)", BAD_INPUT
+        return "not enough memory; close other programs, or read fewer rows (--where)", BAD_INPUT
     if isinstance(error, OSError):
         return f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_INPUT
     if isinstance(error, UnicodeEncodeError):
-        return f"{error.object[:80]!a}: expected UTF-8 text; rename it, or set PYTHONUTF8=1", BAD_INPUT
-    hint = "please report it with the output of the same command run with ROCSCOPE_DEBUG=1"
+        hint = "rename the file or column, or set the environment variable PYTHONUTF8=1"
+        return f"{error.object[:80]!a}: expected UTF-8 text; {hint}", BAD_INPUT
+    hint = "please set ROCSCOPE_DEBUG=1, run the command again, and report the error with the output"
     return f"internal error: {type(error).__name__}: {error}; {hint}", INTERNAL_ERROR

@@ -1,7 +1,7 @@
-"""The list of commands, and the wording of errors.
+"""The list of commands, and the text of error messages.
 
-Each command is registered by its module and function, so that only the module of the typed command is imported. Errors
-of the library name arguments; `as_typed` replaces these names by the options of the command.
+Each command is registered by the name of its module, so only the module of the typed command is imported. Errors of the
+library contain names of Python arguments. `as_typed` replaces these names by options of the command line.
 """
 
 import os
@@ -30,15 +30,15 @@ _STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
 
 
 def _offer_completion(app: App) -> None:
-    """Add the option --install-completion; called only if it is typed or listed, because it slows the start by 10%."""
+    """Add the option --install-completion. Call this only if needed, because it slows the start by 10%."""
 
     def install(*, shell: _Shell | None = None, yes: Annotated[bool, Parameter(show_default=False)] = False) -> int:
-        """Set up the completion of commands and options in your shell; shows the files to write, and asks first.
+        """Set up tab completion of commands and options in your shell. Asks before files are written.
 
         Parameters
         ----------
         shell
-            Shell to set up; by default the shell that runs this command.
+            Shell to set up. By default, the shell that runs this command.
         yes
             Write the files without asking.
         """
@@ -46,14 +46,15 @@ def _offer_completion(app: App) -> None:
         script = _script(shell, app.name[0])
         startup = ""
         if shell == "powershell":
-            startup = ", and adds a line that loads it to your PowerShell profile"
+            startup = " and add a line to your PowerShell profile"
         elif shell in _STARTUP:
-            startup = f", and adds a line that loads it to {Path.home() / _STARTUP[shell]}"
-        note(f"Completion for {shell} writes {script}{startup}")
+            startup = f" and add a line to {Path.home() / _STARTUP[shell]}"
+        note(f"Completion for {shell}: write {script}{startup}")
         if not yes:
             if sys.stdin is None or not sys.stdin.isatty():
-                raise InputError(COMPLETION, expected="--yes outside a terminal", got="none")
-            if input("Write it? [y/N] ").strip().casefold() not in ("y", "yes"):
+                hint = "add --yes, because rocscope can ask only in a terminal"
+                raise InputError(COMPLETION, expected="--yes", got="no --yes", hint=hint)
+            if input("Continue? [y/N] ").strip().casefold() not in ("y", "yes"):
                 note("Nothing was written.")
                 return 0
         app.install_completion(shell=shell, output=script)
@@ -69,11 +70,12 @@ def _detected_shell() -> _Shell:
     try:
         return detect_shell()
     except ShellDetectionError:
-        raise InputError("--shell", expected="bash, zsh, fish or powershell", got="an unknown shell") from None
+        hint = "name your shell with --shell"
+        raise InputError("--shell", expected="bash, zsh, fish or powershell", got="another shell", hint=hint) from None
 
 
 def _script(shell: _Shell, name: str) -> Path:
-    """Return the file in which the shell looks for completions; unlike cyclopts' own function, create no folders."""
+    """Return the file in which the shell looks for completions. Unlike the function of cyclopts, create no folders."""
     if shell == "bash":
         return Path.home() / f".local/share/bash-completion/completions/{name}"
     if shell == "fish":
@@ -117,9 +119,9 @@ app = App(
     version=f"rocscope {__version__}",
     version_flags="--version",
     help="From scores to decisions: ROC curve, lift chart, calibration plot and the best threshold.\n\n"
-    "'rocscope FILE' guesses the label and the scores among the columns, prints the guess, and shows a summary.",
-    help_epilogue="An option that is not typed is taken from an environment variable (ROCSCOPE_LABEL for --label), "
-    r"else from rocscope.toml, else from \[tool.rocscope] in pyproject.toml.",
+    "'rocscope FILE' guesses which columns are labels and scores, prints the guess, and shows a summary.",
+    help_epilogue="You can also set an option in an environment variable (ROCSCOPE_LABEL for --label), in "
+    r"rocscope.toml, or in \[tool.rocscope] of pyproject.toml. Options that you type take precedence.",
     usage="Usage: rocscope COMMAND, or rocscope FILE",
     help_format="rich",
     default_parameter=Parameter(negative=()),
@@ -142,7 +144,7 @@ for name, module in COMMANDS.items():
 
 
 def list_commands() -> None:
-    """Load the first line of each command's help, and the completion option, for the overview of --help."""
+    """Load the first help line of each command, and the completion option, for `rocscope --help`."""
     if COMPLETION not in app:
         _offer_completion(app)
     for name in COMMANDS:
@@ -155,7 +157,7 @@ _NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
 
 
 def usage(error: CycloptsError) -> str:
-    """Return the message of a usage error, with a hint."""
+    """Return the message of a usage error. The hint names the command's --help."""
     command = " ".join(("rocscope", *(error.command_chain or ())))
     return f"{_usage_message(error)}; see {command} --help"
 
@@ -168,10 +170,11 @@ def _usage_message(error: CycloptsError) -> str:
         return f"{message.partition('. Did you mean')[0]}; use {answer}" if answer else message
     if isinstance(error, cyclopts.UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
-        return f"arguments: expected no more, also got {got}; write a pattern such as 'part-*.csv' in quotes"
+        return f"unexpected argument {got}; put a pattern in quotes, such as 'part-*.csv'"
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         name = error.keyword or error.argument.name
-        return f"{name}: expected {'a value' if name.startswith('-') else 'a file'}, got none"
+        kind = "a value" if name.startswith("-") else "a file"
+        return f"{name}: expected {kind}, got no {kind.removeprefix('a ')}"
     if isinstance(error, cyclopts.UnknownOptionError):
         typed = error.token.keyword or error.token.value
         options: list[str] = []
@@ -213,7 +216,7 @@ _ONLY_PYTHON = re.compile(r",? or \w+=rocscope\.[\w.]+\([^()]*\)")
 
 
 def as_typed(message: str, arguments: Sequence[str]) -> str:
-    """Return a message with argument names replaced by the options as typed.
+    """Return an error message in which names of Python arguments are replaced by options of the command line.
 
     Examples
     --------
@@ -244,7 +247,7 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
 
 
 def _options_of(arguments: Sequence[str]) -> dict[str, str]:
-    """Return the command's options by their names as Python arguments."""
+    """Return a mapping from names of Python arguments to the options of the typed command."""
     command = arguments[0] if arguments else ""
     if not command.isalpha() or command not in app:
         return {}

@@ -1,6 +1,6 @@
-"""rocscope validate, verify, monitor, drift and calibrate: check a file, a saved plan, and its use.
+"""rocscope validate, verify, monitor, drift and calibrate: check files, saved plans and calibration.
 
-`calibrate` fits a recalibrator, or applies one to another file.
+`calibrate` fits a recalibrator, or applies a saved recalibrator to another file.
 """
 
 from collections.abc import Sequence
@@ -42,9 +42,9 @@ def validate(
     classes: opt.ClassOptions = opt.CLASSES,
     json: opt.Json = False,
 ) -> int:
-    """Describe a file: number of rows, classes, missing values, distinct and tied scores, and the use of each column.
+    """Describe a file: number of rows, classes, and the values and possible role of each column.
 
-    Exits with code 2 if the label, a score or the class probabilities that you name cannot be read.
+    The exit code is 2 if a column that you name cannot be read as labels, scores or class probabilities.
 
     Example: rocscope validate scores.csv
     """
@@ -77,7 +77,7 @@ def validate(
 
 
 def _column_row(column: "rs.engines.ColumnFacts", use: str) -> list[str]:
-    """Return the facts about a column, and its role as 'rocscope FILE' would guess it."""
+    """Return the cells of the table for one column, with the role that 'rocscope FILE' guesses for it."""
     bounds = []
     for bound in (column.minimum, column.maximum):
         if bound is None:
@@ -116,20 +116,20 @@ def verify(
     trace: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
-    """Compute a saved plan again from its data, compare every number with the saved one, and print the verdict.
+    """Compute the numbers of a saved plan again from its data, and compare them with the saved numbers.
 
-    With --score, name all models from which the plan was chosen; by default only the model of the plan is read.
+    With --score, name all models from which the plan was chosen. By default, only the model of the plan is read.
 
-    The exit code is 0 if every number agrees; otherwise it is 1.
+    The exit code is 0 if all numbers agree. Otherwise, it is 1.
 
     Example: rocscope verify decision.json scores.csv --label y --score a --score b
 
     Parameters
     ----------
     segment
-        Column of the segments; needed for a campaign that was planned with --segment.
+        Column of the segments, for a campaign that was planned with --segment.
     trace
-        Also print a table of every number as saved and as recomputed.
+        Also print a table with the saved and the recomputed numbers.
     """
     saved = opt.load_plan(plan, classes)
     rows, segment = rows.recalled(saved, but=()), segment or opt.recall(saved).get("segment")
@@ -166,7 +166,7 @@ def verify(
 
 
 def _print_verdict(agreement: str, refuted: Sequence[str], *, json: bool) -> int:
-    """Print the verdict on one line, with `json` only a refutation and on stderr; return the exit code."""
+    """Print the verdict on one line, and return the exit code. With `json`, print only disagreements, on stderr."""
     verdict = f"Refuted: {'; '.join(refuted)}." if refuted else f"Verified: {agreement}."
     if not json:
         console.print_text(verdict)
@@ -196,33 +196,33 @@ def monitor(
     again: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
-    """Add new labelled rows, and test whether a saved plan still performs within its limits.
+    """Add new labelled rows, and test whether the performance of a saved plan is still within its limits.
 
     Run this command whenever new rows arrive. Intervals and alarms are valid for any number of runs.
 
-    The rows of a file are counted only once. For class weights, give --proba.
+    A file that was already added is not counted again. For a plan with class weights, add --proba.
 
     Example: rocscope monitor decision.json new.parquet --label y --state s.json --fail-if "cost > .35"
 
     Parameters
     ----------
     state
-        File that stores the counts between runs; created if missing. Several processes may update it.
+        File that stores the results of earlier runs. It is created if it does not exist.
     when
-        Name of the period of these rows, such as their date. Rows whose labels arrive late are added to their period.
+        Name of the period of these rows, such as a date. Use the same name again for rows that arrive late.
     segment
-        Column of the segments; needed for a campaign that was planned with --segment.
+        Column of the segments, for a campaign that was planned with --segment.
     unlabelled
-        Read rows without labels. They are only used to compare the number of actions with the planned number.
+        Read rows without labels. They are only used to compare the number of actions with the plan.
     level
-        1 − probability of a false alarm, over all runs together.
+        1 minus the probability that any of all runs raises a false alarm.
     target_prevalence
-        Share of positives for cost, error, depth and precision; use it if the share in the rows fluctuates.
+        Share of positives for cost, error, depth and precision. Use it if the share of positives varies between files.
     fail_if
-        Exit with code 1 if this is significantly true: 'cost > .35', 'auc < .7' or 'calibration > 0'.
-        For class weights: 'error > .1' or 'recall(cat) < .8'.
+        Exit with code 1 if a test shows that this is true: 'cost > .35', 'auc < .7' or 'calibration > 0'.
+        For a plan with class weights: 'error > .1' or 'recall(cat) < .8'.
     again
-        Count the rows again although a file with the same rows was counted under this name before.
+        Count the rows even if the same rows were already added under this name.
     """
     chosen = opt.load_plan(decision, classes)
     rows, segment = rows.recalled(chosen, but=("where", "score")), segment or opt.recall(chosen).get("segment")
@@ -285,14 +285,14 @@ def monitor(
 def _require_one_score(rows: opt.SampleOptions) -> None:
     scores = rows.score or []
     if len(scores) != 1:
-        hint = f"give one, such as --score {scores[0]}" if scores else "give one with --score"
-        raise InputError("--score", expected="one column", got=str(len(scores)), hint=hint)
+        hint = f"give only one, such as --score {scores[0]}" if scores else "name the column with --score"
+        raise InputError("--score", expected="one column", got=f"{len(scores)} columns", hint=hint)
 
 
 def _read_labelled(
     file: str, rows: opt.SampleOptions, classes: opt.ClassOptions, chosen: Any, segment: str | None
 ) -> Any:
-    """Return the rows of a file with all columns that a plan needs."""
+    """Return the rows of a file with labels and all columns that the plan needs."""
     if classes.given:
         return classes.read(file, rows)
     columns: dict[str, Any] = {"columns": chosen.columns} if chosen.columns else {}
@@ -302,7 +302,7 @@ def _read_labelled(
 
 
 def _read_unlabelled(file: str, rows: opt.SampleOptions, chosen: Any, segment: str | None) -> dict[str, Any]:
-    """Return the scores of a file without labels, and its segments if they are named."""
+    """Return the scores in a file without labels. Also return the segments if their column is named."""
     import numpy as np
 
     from rocscope.engines.reading import read_scores
@@ -320,16 +320,16 @@ def _read_unlabelled(file: str, rows: opt.SampleOptions, chosen: Any, segment: s
 
 
 def _load_or_begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:
-    """Return the saved monitor, or a new one; raise an InputError if a saved one has another decision or limits."""
+    """Return the saved monitor, or a new one. Raise an InputError if the saved monitor has another plan or limits."""
     new = rs.monitor(chosen, **options)
     if not Path(state).exists():
         return new
     saved = rs.decisions.Monitor.load(state)
     if not saved.watches_as(new):
-        expected = "a state saved with the same decision, --fail-if, --level and --target-prevalence"
+        expected = "a file saved with the same plan, --fail-if, --level and --target-prevalence"
         limits = ", ".join(map(str, saved.limits)) or "no limits"
-        hint = "start another state file, or give the same options"
-        raise InputError("--state", expected=expected, got=f"another state ({limits})", hint=hint)
+        hint = "name another file, or use the same options as before"
+        raise InputError("--state", expected=expected, got=f"a file saved with {limits}", hint=hint)
     return saved
 
 
@@ -347,26 +347,28 @@ def drift(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:
-    """Compare the scores of a file with the scores of a labelled reference.
+    """Test whether the scores in a file differ from the scores in a labelled reference file.
 
-    The output shows distances between the score distributions, with p-values, and the expected AUC on the new cases.
+    The output shows distances between the two score distributions, p-values, and the expected AUC on the new cases.
 
-    If the file has labels, two more tests show whether the risk at each score or the scores in each class have changed.
+    If FILE has labels, two more tests show whether the risk at each score and the scores in each class have changed.
 
     Example: rocscope drift january.csv june.csv --label y --score a
 
     Parameters
     ----------
     segment
-        Compare each segment of this column; p-values are adjusted by Holm's method.
+        Compare each segment in this column. p-values are adjusted by Holm's method.
     bins
-        Number of bins of the population stability index; bins end at quantiles of the reference.
+        Number of bins of the population stability index. The bins are separated by quantiles of the reference scores.
     threshold
-        Also show the tpr, fpr, precision and accuracy to expect at this threshold.
+        Also show the tpr, fpr, precision and accuracy that are expected at this threshold.
     """
     console.check_figure(plot, plot_width, force=force)
     if segment is not None and (plot is not None or threshold is not None):
-        raise InputError("--segment", expected="no --plot or --threshold, which apply to all rows")
+        option = "--plot" if plot is not None else "--threshold"
+        hint = f"omit one, because {option} applies to all rows"
+        raise InputError(f"--segment and {option}", expected="only one of these options", got="both", hint=hint)
     rows = rows.settled(reference, "label", "scores", classes=opt.CLASSES, segment=segment)
     _require_one_score(rows)
     named = rows.layout.named_columns(file)
@@ -433,36 +435,37 @@ def calibrate(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Fit a recalibrator and show its out-of-sample performance, or apply a saved recalibrator.
+    """Fit a recalibrator and show its cross-validated performance, or apply a saved recalibrator.
 
-    Example: rocscope calibrate old.csv --label y --score a -o calibrator.json, then
-    rocscope calibrate new.csv --score a --apply calibrator.json -o scored.csv
+    Example: rocscope calibrate old.csv --label y --score a -o calibrator.json
+
+    Then: rocscope calibrate new.csv --score a --apply calibrator.json -o scored.csv
 
     Parameters
     ----------
     method
-        Method for the scores of two classes: beta (the default), platt, isotonic, temperature, shift, spline, histogram
-        or venn-abers. Method for --proba: dirichlet (the default), vector or temperature.
+        For two classes: beta (the default), platt, isotonic, temperature, shift, spline, histogram or venn-abers.
+        With --proba: dirichlet (the default), vector or temperature.
     apply
-        Apply this saved recalibrator without fitting.
+        Apply this saved recalibrator to FILE.
     column
-        With --apply: name of the new column, by default SCORE_calibrated. With --apply and --proba: pattern of the new
-        columns, such as 'q_*'.
+        With --apply: name of the new column. By default, SCORE_calibrated.
+        With --apply and --proba: pattern of the new columns, such as 'q_*'.
     folds
-        Number of cross-validation folds for the figures of the table.
+        Number of cross-validation folds. The table shows the performance on held-out folds.
     random_state
-        Random seed for the folds.
+        Random seed of the division into folds.
     target_prevalence
-        Share of positives where the classifier will be used, from 0 to 1; by default the share in the file.
+        Share of positives, from 0 to 1, where you will use the model. By default, the share in the file.
     output
-        File to write the recalibrator to; by default calibrator.json.
-        With --apply: CSV or .parquet file to write the rows to; by default CSV on stdout (-).
+        File for the recalibrator. By default, calibrator.json.
+        With --apply: .csv or .parquet file for the rows. By default, they are printed as CSV.
     fail_if
-        Exit with code 1 if this holds for the recalibrated probabilities out of sample: 'ece > .05', 'brier > .2', ….
+        Exit with code 1 if this is true for the cross-validated probabilities: 'ece > .05', 'brier > .2', ….
     """
     gates = gating.parse_gates(fail_if, of_classes=classes.given)
     if classes.given and len(classes.proba or []) != 1:
-        raise InputError("--proba", expected="one model", got=str(len(classes.proba or [])))
+        raise InputError("--proba", expected="one model", got=f"{len(classes.proba or [])} models")
     output = output or ("calibrator.json" if apply is None else "-")
     if apply is None and output == "-":
         raise InputError("--output", expected="the name of a file for the recalibrator", got="-")
@@ -473,7 +476,7 @@ def calibrate(
         _require_one_score(rows)
     if apply is not None:
         if gates:
-            raise InputError("--fail-if", expected="none with --apply, which has no labels", got="one")
+            raise InputError("--fail-if and --apply", expected="only one of these options", got="both")
         _apply_recalibrator(file, rows, classes, apply, column, target_prevalence, output, force=force)
         return 0
     if classes.given:
@@ -495,7 +498,7 @@ def calibrate(
     try:
         reports["as they are"] = rs.calibration.calibration_report(predictions, **options)
     except ScoreError:
-        console.note("The scores are not probabilities, so only recalibrated ones are shown.")
+        console.note("The scores are not probabilities, so only the recalibrated probabilities are shown.")
     report = rs.calibration.calibration_report(recalibrated, level=_LEVEL, **options)
     reports["recalibrated, out of sample"] = report
     judge = gating.Judge(recalibrated)
@@ -521,7 +524,7 @@ def calibrate(
 def _calibrate_classes(
     predictions: Any, options: dict[str, Any], gates: list["gating.Gate"], output: str, *, json: bool, force: bool
 ) -> int:
-    """Fit a recalibrator of several classes, save it, and show its out-of-sample performance."""
+    """Fit and save a recalibrator of several classes, and show its cross-validated performance."""
     from rocscope.core import jsonable
 
     method = options["method"]
@@ -553,7 +556,7 @@ def _calibrate_classes(
 
 
 def _adjusted(predictions: "rs.Predictions", target_prevalence: float) -> "rs.Predictions":
-    """Return predictions adjusted to another prevalence in the same way as by `Recalibrator.adjust_to`."""
+    """Adjust predicted probabilities to another prevalence, as `Recalibrator.adjust_to` does."""
     from rocscope.calibration.outcomes import Shift, outcomes
 
     shift = Shift.of(outcomes(predictions), target_prevalence)
@@ -562,15 +565,16 @@ def _adjusted(predictions: "rs.Predictions", target_prevalence: float) -> "rs.Pr
 
 
 def _estimate_at(judge: "gating.Judge", report: Any, options: dict[str, Any], condition: "Condition") -> "Estimate":
-    """Return a figure of the calibration report at a target prevalence, or the AUC, which does not depend on it."""
+    """Return a metric of the calibration report at a target prevalence, or the AUC."""
     name = gating.figure_of(condition).name
     if name == "auc" or {condition.model, condition.minus} - {None, *judge.models}:
         return judge.estimate(condition)
     if condition.level not in (None, _LEVEL):
         report = rs.calibration.calibration_report(judge.data, level=condition.level, **options)
     if name not in report.estimates:
-        expected = "the AUC or a figure of calibration_report with --target-prevalence"
-        raise InputError("--fail-if", expected=expected, got=name)
+        expected = "the AUC or a metric of rocscope.calibration.calibration_report"
+        hint = "omit --target-prevalence to use other metrics"
+        raise InputError("--fail-if", expected=expected, got=name, hint=hint)
     return report[name]
 
 
@@ -585,7 +589,7 @@ def _apply_recalibrator(
     *,
     force: bool,
 ) -> None:
-    """Write the rows of a file with their recalibrated probabilities."""
+    """Write the rows of a file together with recalibrated probabilities."""
     if classes.given:
         table, name = _with_recalibrated_classes(file, rows, classes, path, column)
     else:
@@ -600,7 +604,7 @@ def _apply_recalibrator(
 def _with_recalibrated_score(
     file: str, rows: opt.SampleOptions, path: Path, column: str | None, target_prevalence: float | None
 ) -> tuple[Any, str]:
-    """Return the rows of a file with a new column of recalibrated probabilities, and the name of the column."""
+    """Return the rows of a file with a new column of recalibrated probabilities, and the name of this column."""
     from rocscope.engines.reading import add_column
 
     recalibrator = rs.calibration.load_recalibrator(path)
@@ -615,7 +619,7 @@ def _with_recalibrated_score(
 def _with_recalibrated_classes(
     file: str, rows: opt.SampleOptions, classes: opt.ClassOptions, path: Path, column: str | None
 ) -> tuple[Any, str]:
-    """Return the rows of a file with a new column of probabilities for each class, and the pattern of their names."""
+    """Return the rows of a file with a new column of probabilities for each class, and the pattern of column names."""
     import pyarrow as pa
 
     from rocscope.engines.applying import class_probabilities
@@ -624,7 +628,7 @@ def _with_recalibrated_classes(
     proba: Any = classes.patterns()
     pattern = column or f"{proba if isinstance(proba, str) else next(iter(proba.values()))}_calibrated"
     if pattern.count("*") != 1:
-        raise InputError("--column", expected="a pattern with one * for the class", got=repr(column))
+        raise InputError("--column", expected="a pattern with one *, such as 'q_*'", got=repr(column))
     options: dict[str, Any] = {"where": rows.layout.where, "layout": rows.layout.file_layout}
     probabilities, table = class_probabilities(
         file, proba, recalibrator.classes, normalize=classes.normalize, **options
@@ -632,6 +636,6 @@ def _with_recalibrated_classes(
     for cls, values in zip(recalibrator.classes, recalibrator.predict(probabilities).T, strict=True):
         name = pattern.replace("*", str(cls))
         if name in table.column_names:
-            raise InputError(f"{file} already has a column {name!r}", hint="choose another name by --column")
+            raise InputError(f"{file} already has a column {name!r}", hint="choose another name with --column")
         table = table.append_column(name, pa.array(values))
     return table, pattern

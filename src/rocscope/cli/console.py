@@ -1,8 +1,7 @@
-"""Output of commands: data to stdout; notes, warnings and errors to stderr.
+"""Output of commands. Data are written to stdout. Notes, warnings and errors are written to stderr.
 
-This module writes to stdout, fits tables to the terminal, formats Markdown, and prints notes, a progress line and the
-interval of a decision or plan. It also writes figures to files. A table too wide for the terminal is transposed,
-printed without frames, or split into several tables, so that a number is never broken over two lines.
+This module prints tables, Markdown, notes and a progress line, and writes plots to files. A table that is too wide for
+the terminal is transposed, printed without frames, or split into several tables, so that numbers are never wrapped.
 """
 
 import errno
@@ -50,9 +49,9 @@ READER_HAS_LEFT = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPI
 
 @contextmanager
 def written() -> Iterator[None]:
-    """Run a block that writes to stdout, and raise an InputError if the stream fails.
+    """Run a block that writes to stdout, and raise an InputError if writing fails.
 
-    A reader that closes the pipe early, as `head` does, is not an error and does not change the exit code.
+    If the reader closes the pipe early, as `head` does, no error is raised.
     """
     try:
         try:
@@ -77,7 +76,7 @@ def discard() -> None:
 def write(content: str | bytes) -> None:
     """Write to stdout."""
     if sys.stdout is None:
-        raise InputError("stdout", expected="an open stream", got="a closed one")
+        raise InputError("stdout", expected="an open stream", got="a closed stream")
     _make_room()
     with written():
         if isinstance(content, str):
@@ -87,13 +86,13 @@ def write(content: str | bytes) -> None:
 
 
 def print_json(command: str, content: dict[str, Any]) -> None:
-    """Print one JSON object with the version of its format and the name of the command."""
+    """Print a JSON object with the content, the version of its format, and the name of the command."""
     header = {"rocscope": __version__, "version": JSON_VERSION, "command": command}
     print_text(json.dumps(header | content, ensure_ascii=False, allow_nan=False, indent=1))
 
 
 def print_text(content: str) -> None:
-    """Write machine-readable text to stdout as UTF-8, whatever the terminal's encoding."""
+    """Write text to stdout as UTF-8, even if the terminal has another encoding."""
     write(content.rstrip("\n").encode() + b"\n")
 
 
@@ -105,7 +104,10 @@ def print_rows(
     left: Collection[str] | None = None,
     bold: int | None = None,
 ) -> None:
-    """Print a table of texts; `left` names the columns aligned left (by default the first), `bold` is a row in bold."""
+    """Print a table of texts.
+
+    `left` has the headings of columns that are aligned left, by default the first. `bold` is the index of a bold row.
+    """
     left = left or headings[:1]
     rows = [list(row) for row in rows]
     if len(rows) > _MOST_FRAMED_ROWS:
@@ -145,14 +147,14 @@ def _one_line(text: str) -> str:
 
 
 def print_records(title: str, records: Sequence[Mapping[str, str]]) -> None:
-    """Print rows given as dicts."""
+    """Print a table whose rows are given as dictionaries."""
     print_rows(title, list(records[0]), [record.values() for record in records])
 
 
 def print_table(table: "Table") -> None:
-    """Print a titled table on stdout, transposed or split if it is too wide.
+    """Print a table with its title on stdout. Transpose or split the table if it is too wide.
 
-    The title is omitted if the first heading repeats it. On a terminal a blank line follows.
+    The title is omitted if it equals the first heading. On a terminal, a blank line follows.
     """
     from rich.console import Console
 
@@ -176,9 +178,9 @@ def print_table(table: "Table") -> None:
 
 
 def _fitting(table: "Table", console: "Console") -> "list[Table]":
-    """Return one or several tables that fit the terminal without breaking a number.
+    """Return one or several tables that fit the terminal without wrapping a number.
 
-    The first of these that fits is returned: the table unchanged, transposed, without frames, or split.
+    The first form that fits is returned: unchanged, transposed, without frames, or split.
     """
 
     def fits(candidate: "Table") -> bool:
@@ -225,7 +227,7 @@ def _least_width(columns: "Sequence[Column]") -> int:
 
 
 def _widths(column: "Column") -> tuple[int, int]:
-    """Return the least and the full width of a column; at the least width text wraps at spaces, numbers do not."""
+    """Return the minimum and the full width of a column. At the minimum width, only text is wrapped, not numbers."""
     from rich.cells import cell_len
 
     heading = str(column.header)
@@ -243,7 +245,7 @@ def _widths(column: "Column") -> tuple[int, int]:
 
 
 def _compact(columns: "Sequence[Column]", total: int) -> "Table":
-    """Return a table without frames that divides the total width among its columns; longer text is folded."""
+    """Return a table without frames that divides the total width among its columns. Long text is wrapped."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Column, Table
 
@@ -272,12 +274,12 @@ def _compact(columns: "Sequence[Column]", total: int) -> "Table":
 
 
 def markdown_records(records: Sequence[Mapping[str, str]]) -> str:
-    """Return a Markdown table of rows given as dicts."""
+    """Return a Markdown table whose rows are given as dictionaries."""
     return markdown_table(list(records[0]), [list(record.values()) for record in records])
 
 
 def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table; its first column is aligned left, the others right."""
+    """Return a Markdown table. The first column is aligned left, all other columns are aligned right."""
 
     rule = ["---"] + ["---:"] * (len(headings) - 1)
     lines = []
@@ -288,7 +290,7 @@ def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
 
 
 def note(message: str, *, to_be_copied: bool = False) -> None:
-    """Print a note on stderr; in a terminal wrap it at spaces, unless `to_be_copied`."""
+    """Print a note on stderr. In a terminal, wrap it at spaces unless `to_be_copied` is True."""
     if sys.stderr is None:
         return
     if sys.stderr.isatty() and not to_be_copied:
@@ -371,7 +373,7 @@ def _make_room() -> None:
 
 
 def interval_of(result: Any) -> "ChosenEstimate | None":
-    """Return the interval of a decision or plan; if there is none, print the reason and return None."""
+    """Return the interval of a decision or plan. If there is no interval, print the reason and return None."""
     try:
         return result.interval()
     except InputError as error:
@@ -380,12 +382,12 @@ def interval_of(result: Any) -> "ChosenEstimate | None":
 
 
 def interval_json(interval: "ChosenEstimate | None") -> dict[str, Any]:
-    """Return the field that an interval adds to the JSON of a command."""
+    """Return the field with the interval for the JSON output of a command."""
     return {"interval": None if interval is None else interval.to_dict()}
 
 
 def print_interval(interval: "ChosenEstimate | None", figure: str, apparent: str) -> None:
-    """Print the estimate for new cases, and the apparent figure on the rows used to choose."""
+    """Print the estimate for new cases, and the estimate on the rows from which the decision was chosen."""
     if interval is None:
         return
     facts = {figure: interval.words, "on the rows it was chosen on": apparent}
@@ -404,22 +406,23 @@ _DPI = 300
 
 
 def check_figure(path: str | None, width: float, *, force: bool) -> None:
-    """Raise unless a figure of a given width in millimetres can be written to a file."""
+    """Raise an error if a plot with this width in millimetres cannot be written to the file."""
     if path is None:
         return
     suffix = Path(path).suffix.lower()
     if suffix not in _SUFFIXES:
         raise InputError("--plot", expected=f"a name that ends in one of {', '.join(_SUFFIXES)}", got=path)
     if not 40 <= width <= 1000:
-        raise InputError("--plot-width", expected="40 to 1,000 millimetres", got=f"{width:g}")
+        raise InputError("--plot-width", expected="a width from 40 to 1000 millimetres", got=f"{width:g}")
     if suffix == ".pgf" and not _latex():
-        hint = "write a .pdf, which \\includegraphics accepts"
-        raise InputError("--plot", expected=f"one of {', '.join(_LATEX)} for .pgf", got="none", hint=hint)
+        hint = "choose a .pdf file, which \\includegraphics accepts"
+        expected = f"an installed LaTeX program ({', '.join(_LATEX)}) for a .pgf file"
+        raise InputError("--plot", expected=expected, got="no such program", hint=hint)
     check_writable(path, force=force)
 
 
 def _latex() -> str | None:
-    """Return the name of an installed LaTeX program, which .pgf files need to measure text; None without one."""
+    """Return the name of an installed LaTeX program, which is needed for .pgf files. Return None if there is none."""
     for name in _LATEX:
         if shutil.which(name):
             return name
@@ -427,12 +430,13 @@ def _latex() -> str | None:
 
 
 def write_figure(path: str, draw: Callable[[Any], Any], width: float, *, title: str, force: bool) -> Path:
-    """Draw on new axes and write the figure with a width in millimetres."""
+    """Draw a plot on new axes, and write it to a file with the given width in millimetres."""
     try:
         from matplotlib import rc_context
     except ValueError as error:  # Matplotlib reads the environment variable on import
         got = os.environ.get("MPLBACKEND", "")
-        raise InputError("MPLBACKEND", expected="a backend of Matplotlib, or not set", got=repr(got)) from error
+        hint = "remove this environment variable"
+        raise InputError("MPLBACKEND", expected="a backend of Matplotlib", got=repr(got), hint=hint) from error
     from matplotlib.figure import Figure
 
     from rocscope.plotting import svg

@@ -1,8 +1,8 @@
-"""rocscope choose, campaign, apply and outcomes: make a plan, apply it, and compare the outcomes with its forecast.
+"""rocscope choose, campaign, apply and outcomes: make a plan, apply it, and compare its outcomes with its forecast.
 
-`choose` finds the model and threshold of lowest expected cost; for more than two classes it finds class weights.
-`campaign` finds how many customers to contact. Both save a plan as JSON. `apply` lists the cases of a new file on which
-the plan acts. `outcomes` compares the actual outcomes of a plan with its forecast.
+`choose` finds the model and threshold with the lowest expected cost. For more than two classes, it finds class weights.
+`campaign` finds how many customers to contact. Both can save a plan as JSON. `apply` lists the cases of a new file that
+the plan selects. `outcomes` compares the actual outcomes of a plan with its forecast.
 """
 
 import math
@@ -58,28 +58,30 @@ def choose(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Choose the model and threshold of lowest expected cost, optionally under constraints.
+    """Choose the model and threshold with the lowest expected cost, optionally under constraints.
 
     Example: rocscope choose scores.csv --label y --score a --cost-fn 20 --target-prevalence 0.005 -o decision.json
 
     Parameters
     ----------
     cost_matrix
-        For more than two classes: CSV file of costs with class names in its first row and first column.
+        For more than two classes: CSV file of costs. Its first row and its first column contain the class names.
     criterion
-        Criterion to maximise instead of minimising cost: f1, youden, mcc, lift@0.1, …; for more classes macro_f1, ….
+        Maximise this metric instead of minimising the cost: f1, youden, mcc, lift@0.1, ….
+        For more than two classes: macro_f1, ….
     subject_to
-        Constraint such as 'tpr >= 0.9' or 'tpr >= 0.9 at 95%'; for more classes 'recall(cat) >= 0.8'; may be repeated.
+        Constraint, such as 'tpr >= 0.9' or 'tpr >= 0.9 at 95%'. For more than two classes: 'recall(cat) >= 0.8'.
+        Repeat the option for several constraints.
     capacity
-        Largest number of positive predictions among --population cases.
+        Largest number of cases that may be predicted positive among --population cases.
     population
-        Number of cases on which the classifier will be used; by default the number of rows.
+        Number of cases on which you will use the model. By default, the number of rows.
     randomized
-        Allow randomised decisions for some cases, if that beats every single threshold under a constraint.
+        Decide some cases at random if this is cheaper than any single threshold that satisfies the constraints.
     negate
-        Also consider each model with its decisions reversed.
+        Also consider the reverse of each model, which predicts positive below the threshold.
     output
-        JSON file to save the decision to; - for stdout.
+        JSON file to save the decision to. Type - to print it instead.
     """
     # Check the options, the columns and the costs.
     gates = gating.parse_gates(fail_if)
@@ -102,7 +104,7 @@ def choose(
     if context.columns and (negate or memory):
         option = "--negate" if negate else "--memory"
         expected = "costs that are the same in every row"
-        raise InputError(option, expected=expected, got=f"{list(context.columns)}")
+        raise InputError(option, expected=expected, got=f"the cost column {context.columns[0]!r}")
     if capacity is not None:
         constraints.append(Constraint.capacity(capacity))
 
@@ -156,7 +158,7 @@ def _deliver(
     json: bool,
     force: bool,
 ) -> None:
-    """Print a decision about two or more classes, and save it if requested."""
+    """Print a decision for two or more classes. Save it if `output` is given."""
     if output == "-":
         console.print_text(decision.to_json())
     elif json:
@@ -264,7 +266,7 @@ def _choose_weights(
     objective: Any = criterion or "accuracy"
     if cost_matrix is not None:
         if criterion is not None:
-            raise InputError("--criterion and --cost-matrix", expected="one of them")
+            raise InputError("--criterion and --cost-matrix", expected="only one of these options", got="both")
         objective = opt.read_cost_matrix(cost_matrix, cost_rows, predictions)
 
     # Constraints are minimum recalls of classes, which are named as text.
@@ -276,13 +278,13 @@ def _choose_weights(
             figure = known(condition.quantity)
             is_recall = figure is not None and figure.name == "tpr"
             if not is_recall or condition.relation != ">=" or condition.model is None:
-                raise InputError("--subject-to", expected=f"a text such as '{example}'", got=repr(str(condition)))
+                raise InputError("--subject-to", expected=f"a constraint such as '{example}'", got=repr(str(condition)))
             min_recall[class_of_text.get(condition.model, condition.model)] = condition.bound
     return rs.multiclass.class_weights(predictions, objective=objective, min_recall=min_recall or None)
 
 
 def _print_weights(decision: Any) -> None:
-    """Print class weights, and the recall and precision that they lead to."""
+    """Print class weights, and the recall and precision of each class with these weights."""
     matrix = decision.confusion
     recall = matrix.recall.tolist()
     precision = matrix.precision.tolist()
@@ -334,50 +336,54 @@ def campaign(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Find how many customers to contact, highest scores first, and show the profit by the share contacted.
+    """Find the number of customers to contact that gives the highest profit.
+
+    Customers with the highest scores are contacted first. A table shows the profit by the share contacted.
 
     Example: rocscope campaign scores.csv --label y --score a --population 1e6 --unit-cost 1 --unit-benefit 45
 
-    With --segment, contacts are allocated to segments so that the total profit is highest.
+    With --segment, contacts are divided among segments so that the total profit is highest.
 
     Parameters
     ----------
     population
-        Number of customers that could be contacted.
+        Number of customers who could be contacted.
     unit_cost
-        Cost of one contact.
+        Cost of contacting one customer.
     unit_benefit
-        Benefit of one response: a number, or the column of each row's benefit.
+        Benefit of one response: a number, or the column with the benefit in each row.
     fixed_cost
-        Fixed cost of the campaign.
+        Cost of the campaign that does not depend on the number of contacts.
     response_rate
-        Share of the population that would respond, from 0 to 1; by default the share in the file.
+        Share of the population that would respond, from 0 to 1. By default, the share in the file.
     capacity
         Largest number of contacts.
     segment
-        Column of the segments, such as branches. Contacts are divided among segments, each with its own threshold.
+        Column of the segments, such as branches. Each segment gets its own threshold.
     budget
-        Largest total of fixed and unit costs.
+        Largest total cost: the fixed cost plus the cost of all contacts.
     max_difference
-        With --segment: largest difference of a rate between segments, such as tpr=0.05 or depth=0.1; may be repeated.
+        With --segment: largest difference of a rate between segments, such as tpr=0.05 or depth=0.1.
+        Repeat the option for several rates.
     subject_to
-        With --segment: constraint on each segment, such as 'tpr >= 0.2' or 'cases >= 50'; may be repeated.
+        With --segment: constraint on each segment, such as 'tpr >= 0.2' or 'cases >= 50'.
+        Repeat the option for several constraints.
     steps
-        Number of rows of the table.
+        Number of rows in the table of profits.
     id
-        Column of customer identifiers. Their hashes break ties.
+        Column of customer identifiers. They also decide the order of customers with equal scores.
     select
-        CSV file to write the list of customers to contact to; best first, unless --segment is given.
+        CSV file for the list of customers to contact. The best customers come first, unless --segment is given.
     apply_to
-        With --select: file of the customers to select from; by default the file of the pilot, whose outcomes are known.
+        With --select: file with the customers to select from. By default, they are the customers in FILE.
     keep
-        With --select and --apply-to: further column to copy to the list; may be repeated.
+        With --select and --apply-to: another column to copy to the list. Repeat the option for several columns.
     output
-        JSON file to save the plan to, for 'rocscope apply'; - for stdout.
+        JSON file to save the plan to, for 'rocscope apply'. Type - to print it instead.
     random_state
-        Random seed for breaking ties.
+        Random seed that changes the order of customers with equal scores.
     fail_if
-        Exit with code 1 if this holds: 'profit < 1000', 'profit < 0 at 90%', 'contacts > 5000', 'auc < .7', ….
+        Exit with code 1 if this condition is true, such as 'profit < 1000', 'profit < 0 at 90%' or 'contacts > 5000'.
     """
     # Check the options, the outputs and the columns.
     gates = gating.parse_gates(fail_if, also=_CAMPAIGN_FIGURES)
@@ -386,12 +392,13 @@ def campaign(
     opt.require_output(output, force=force)
     _require_list_options(select, id, apply_to, keep)
     if segment is None and (max_difference or subject_to):
-        raise InputError("--max-difference, --subject-to", expected="also --segment", got="none")
+        option = "--max-difference" if max_difference else "--subject-to"
+        raise InputError(option, expected="--segment in the same command", got="no --segment")
     if segment is None and budget is not None:
         affordable = _affordable(budget, fixed_cost, unit_cost)
         capacity = affordable if capacity is None else min(capacity, affordable)
     if segment is not None and plot is not None:
-        raise InputError("--plot", expected="none with --segment", got=plot)
+        raise InputError("--plot and --segment", expected="only one of these options", got="both")
     own_columns: dict[str, Any] = {**opt.columns_of(unit_benefit=unit_benefit)}
     if id and apply_to is None:
         own_columns["groups"] = str(id)
@@ -425,7 +432,7 @@ def campaign(
         console.note(f"Plan: {plan.save(output, force=force)}")
     if select and apply_to is None:
         cases = plan.apply(sample, sample.groups, random_state=random_state)
-        note = "These are customers of the pilot, whose outcomes are known; select new customers by --apply-to FILE."
+        note = "The outcomes of these customers are already known. To select new customers, add --apply-to FILE."
         _write_list(replace(cases, columns={str(id): cases.ids}), select, note, force=force)
     elif select:
         cases = _apply_plan(plan, apply_to, layout, id, None, segment, keep, random_state=random_state)
@@ -437,23 +444,24 @@ def campaign(
 
 
 def _affordable(budget: float, fixed_cost: float, unit_cost: float) -> float:
-    """Return the number of contacts that a budget pays for: (budget − fixed cost) / unit cost, rounded down."""
+    """Return the number of contacts that the budget allows: (budget − fixed cost) / unit cost, rounded down."""
     if unit_cost <= 0:
         raise InputError("--unit-cost", expected="a cost above 0 with --budget", got=f"{unit_cost:g}")
     number = math.floor((budget - fixed_cost) / unit_cost)
     if number < 1:
-        got = f"{budget:g} with a fixed cost of {fixed_cost:g}"
-        raise InputError("--budget", expected="enough for the fixed cost and one contact", got=got)
+        expected = f"at least {fixed_cost + unit_cost:g}, the cost of a campaign with one contact"
+        raise InputError("--budget", expected=expected, got=f"{budget:g}")
     return number
 
 
 def _require_list_options(select: str | None, id: str | None, apply_to: str | None, keep: list[str] | None) -> None:
     if select is not None and id is None:
-        raise InputError("--select", expected="also --id, the column of customer identifiers", got="none")
+        raise InputError("--select", expected="--id with the column of customer identifiers", got="no --id")
     if select is None and apply_to is not None:
-        raise InputError("--apply-to", expected="also --select, the file to write the list to", got="none")
+        raise InputError("--apply-to", expected="--select with the file for the list", got="no --select")
     if apply_to is None and keep:
-        raise InputError("--keep", expected="also --apply-to", got="none", hint="or use rocscope apply --keep")
+        hint = "you can also use rocscope apply --keep"
+        raise InputError("--keep", expected="--apply-to in the same command", got="no --apply-to", hint=hint)
 
 
 def _read_pilot(
@@ -464,7 +472,7 @@ def _read_pilot(
     groups: str | None,
     benefits: tuple[str, ...],
 ) -> Any:
-    """Read a pilot; from a large file only counts, unless identifiers or benefits of rows are needed."""
+    """Read the rows of a pilot. Only count them if the file is large and single rows are not needed."""
     segments = {} if segment is None else {"segment": segment}
     columns: dict[str, Any] = {}
     if groups:
@@ -505,7 +513,7 @@ def _draw_profit(plan: "CampaignPlan", ax: Any) -> None:
 
 @dataclass(frozen=True)
 class _CampaignJudge(gating.Judge):
-    """Estimate the profit, the contacts and the ranking figures of a campaign for conditions."""
+    """Estimate the quantities in conditions on a campaign: profit, number of contacts, and metrics such as the AUC."""
 
     plan: Any = None
 
@@ -531,7 +539,7 @@ class _CampaignJudge(gating.Judge):
 
 
 def _parse_difference(text: str) -> tuple[str, float]:
-    """Return a rate and its largest difference between segments, typed as in tpr=0.05."""
+    """Return the rate and the largest difference between segments from a text such as tpr=0.05."""
     name, _, most = text.partition("=")
     try:
         return name.strip(), float(most)
@@ -541,7 +549,7 @@ def _parse_difference(text: str) -> tuple[str, float]:
 
 
 def _print_campaign(plan: "CampaignPlan", steps: int) -> None:
-    """Print the best campaign by each model, and the profit of the best model by depth."""
+    """Print the best campaign of each model, and the profit of the best model at several shares contacted."""
     if len(plan.offers) > 1:
         lines = []
         for offer in plan.offers:
@@ -561,7 +569,7 @@ def _print_campaign(plan: "CampaignPlan", steps: int) -> None:
 
 
 def _print_allocation(plan: "rs.decisions.Allocation") -> None:
-    """Print the contacts of a campaign by segment."""
+    """Print the number of contacts in each segment."""
     columns = plan.to_frame("pyarrow").to_pydict()
     lines = []
     for i, segment in enumerate(columns["segment"]):
@@ -606,35 +614,36 @@ def apply(
 
     Example: rocscope apply plan.json april.csv --id client -o contacts.csv
 
-    Labels are not needed. If the plan states a number of cases, exactly this number is listed.
+    Labels are not needed. If the plan states a number of cases, the list has exactly this number.
 
     Parameters
     ----------
     id
-        Column of case identifiers, copied to the list; by default row numbers. Their hashes break ties.
+        Column of case identifiers. By default, row numbers. They also decide the order of cases with equal scores.
     score
-        Column of the scores, if not named after the model.
+        Column of the scores, if it does not have the name of the model.
         For a plan with several models: MODEL=COLUMN, such as a=new_a.
     segment
         Column of the segments, if the plan has a rule for each segment.
     keep
-        Further column to copy to the list; may be repeated.
+        Another column to copy to the list. Repeat the option for several columns.
     every_row
-        List all cases in the order of the file, each with its decision.
+        List all cases in the order of the file, with the decision for each case.
     label
-        With --every-row: column of the true labels. Adds the outcome of each decision, such as false positive.
+        With --every-row: column of the true labels. The list then shows the outcome, such as false positive.
     pos_label
-        With --label: the positive label; needed unless labels are 0/1, -1/1 or true/false.
+        With --label: the positive label. Not needed if labels are 0/1, -1/1 or true/false.
     output
-        CSV file to write the list to; by default stdout.
+        CSV file for the list. By default, the list is printed.
     random_state
-        Random seed for breaking ties.
+        Random seed that changes the order of cases with equal scores.
     safe_ids
-        Write an apostrophe before texts that a spreadsheet would read as a formula, such as =1+1.
+        Put an apostrophe before texts that a spreadsheet would treat as a formula, such as =1+1.
     """
     opt.require_output(output, force=force)
     if label is not None and not every_row:
-        raise InputError("--label", expected="also --every-row, which lists the outcomes")
+        hint = "add --every-row, which lists the outcomes"
+        raise InputError("--label", expected="--every-row in the same command", got="no --every-row", hint=hint)
     saved = opt.load_plan(plan, classes)
     kept = opt.recall(saved)
     id, segment = id or kept.get("id"), segment or kept.get("segment")
@@ -670,7 +679,7 @@ def _apply_plan(
     keep: list[str] | None,
     **options: Any,
 ) -> Any:
-    """Return the list of cases in a file on which a plan acts."""
+    """Return the list of cases in a file that a plan selects."""
     _require_segment(plan, segment)
     columns = {"scores": _score_columns(score), "segment": segment, "keep": keep or []}
     return plan.apply(file, id, **columns, **options, **layout.arguments)
@@ -678,11 +687,11 @@ def _apply_plan(
 
 def _require_segment(plan: Any, segment: str | None) -> None:
     if plan.by_segment and segment is None:
-        raise InputError("--segment", expected="the column of the segments of this plan", got="none")
+        raise InputError("--segment", expected="the column of the segments of this plan", got="no --segment")
 
 
 def _score_columns(score: list[str] | None) -> Any:
-    """Return the columns of scores as a list, or as a dict by model if models are named, as in a=new_a."""
+    """Return the columns of scores as a list. Return a dict by model for texts such as a=new_a."""
     models = []
     columns = []
     for text in score or []:
@@ -714,28 +723,28 @@ def outcomes(
 
     Example: rocscope outcomes plan.json april_answers.csv --id client --label bought
 
-    The file has the cases to which the plan was applied, with a column of known outcomes.
+    FILE must contain the cases to which the plan was applied, and a column with their outcomes.
 
     Parameters
     ----------
     label
-        Column of the outcomes; leave cells empty for unknown outcomes.
+        Column of the outcomes. Leave the cell empty if the outcome of a case is not known.
     id
-        Column of the case identifiers that were used when the plan was applied.
+        Column of the case identifiers that you used with 'rocscope apply'.
     acted
-        If you did not follow the plan: column of the cases that were acted on, or of their actions.
-        'all' if the file lists only cases that were acted on.
+        If you did not follow the plan: column that shows which cases were acted on, or the action of each case.
+        Type 'all' if the file has only cases that were acted on.
     score
-        Column of the scores, if not named after the model.
+        Column of the scores, if it does not have the name of the model.
         For a plan with several models: MODEL=COLUMN, such as a=new_a.
     segment
         Column of the segments, if the plan has a rule for each segment.
     pos_label
-        The positive outcome; needed unless outcomes are 0/1, -1/1 or true/false.
+        The positive outcome. Not needed if outcomes are 0/1, -1/1 or true/false.
     level
         Confidence level of the intervals.
     random_state
-        The seed that was given to 'rocscope apply'.
+        Random seed that you used with 'rocscope apply'.
     """
     acted_column = None if acted == "all" else acted
     saved: Any = rs.decisions.load_plan(plan)

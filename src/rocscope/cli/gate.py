@@ -1,13 +1,13 @@
 """Conditions under which a command exits with 1 (`--fail-if`), and `rocscope gate`, which checks a file of rules.
 
-A gate is one or several conditions on figures of models, such as ``auc(b) - auc(a) < -0.01 at 95%``. With a level, the
-whole confidence interval must satisfy the condition; without one, the estimate must. `--fail-if` fails if all of its
-conditions hold. A rule of `rocscope gate` is required, so it fails if one of its conditions does not hold. Both fail if
-a figure is undefined, for instance because a class is missing. They also fail if a figure diverges, such as an infinite
-calibration slope, whose ideal value is 1.
+A gate is one or several conditions on metrics of models, such as ``auc(b) - auc(a) < -0.01 at 95%``. With a level, the
+condition must be true for the whole confidence interval. Without a level, it must be true for the estimate. A gate of
+`--fail-if` fails if all of its conditions are true. A rule of `rocscope gate` fails if one of its conditions is false.
+Both fail if a metric is undefined, for example because a class is missing, or infinite although its ideal value is
+finite, such as the calibration slope.
 
-The file has this order: `Gate` and its result; `Judge`, which estimates figures from data; fitted models in files; the
-file of rules; the command.
+The parts of this file are `Gate` and its result, `Judge` (estimates metrics from data), files of fitted models, the
+file of rules, and the command.
 """
 
 import tomllib
@@ -41,7 +41,9 @@ _EXAMPLE = "auc(b)-auc(a)<-0.01 at 95%"
 
 @dataclass(frozen=True)
 class Gate:
-    """Conditions on figures of models. A command fails if all of them hold or, if `required`, if one does not hold.
+    """Conditions on metrics of models.
+
+    A command fails if all conditions are true. If `required`, it fails if one condition is false.
 
     Examples
     --------
@@ -66,13 +68,13 @@ class Gate:
         for condition in gate.conditions:
             level = condition.level
             if level is not None and not 0 < level < 1:
-                raise InputError(subject, expected="a level between 0 and 100%", got=f"{100 * level:g}%")
+                raise InputError(subject, expected="a level above 0% and below 100%", got=f"{100 * level:g}%")
             if condition.minus is not None and condition.minus == condition.model:
                 raise InputError(subject, expected="two different models", got=repr(text))
         return gate
 
     def for_models(self, models: Sequence[str]) -> "list[Gate]":
-        """Return a gate for each model if a condition names no model, else the gate itself."""
+        """Return this gate if its conditions name models. Otherwise, return one gate for each model."""
         if all(condition.model for condition in self.conditions):
             return [self]
         gates = []
@@ -84,7 +86,7 @@ class Gate:
         return gates
 
     def fails(self, estimates: "Sequence[Estimate]") -> bool:
-        """Return True if the gate fails; an undefined estimate on which the result depends makes it fail."""
+        """Return True if the gate fails. It also fails if its result depends on an undefined estimate."""
         for condition, estimate in zip(self.conditions, estimates, strict=True):
             fails = _is_undefined(condition, estimate) or condition.beyond_doubt(estimate) != self.required
             if fails == self.required:
@@ -93,7 +95,7 @@ class Gate:
 
 
 def _is_undefined(condition: "Condition", estimate: "Estimate") -> bool:
-    """Return True if the figure is missing or diverges, or if its confidence limit is needed but missing."""
+    """Return True if the metric is missing or diverges, or if a confidence limit is needed but missing."""
     # A rate of no cases has no value, but an interval of all possible values.
     if isnan(estimate.value) or _diverges(condition, estimate):
         return True
@@ -101,7 +103,7 @@ def _is_undefined(condition: "Condition", estimate: "Estimate") -> bool:
 
 
 def _diverges(condition: "Condition", estimate: "Estimate") -> bool:
-    """Return True if a figure with a finite ideal value is infinite; likelihood ratios may be infinite."""
+    """Return True if a metric with a finite ideal value is infinite. Likelihood ratios may be infinite."""
     from rocscope.figures.registry import known
 
     figure = known(condition.quantity)  # None for figures of one command
@@ -110,7 +112,7 @@ def _diverges(condition: "Condition", estimate: "Estimate") -> bool:
 
 @dataclass(frozen=True)
 class JudgedGate:
-    """A gate, the estimates of its figures, and the segment of the rows they were computed on."""
+    """A gate, the estimates of its metrics, and the name of the segment on which they were computed."""
 
     gate: Gate
     estimates: "tuple[Estimate, ...]"
@@ -123,7 +125,7 @@ class JudgedGate:
 
     @property
     def result(self) -> str:
-        """The estimates as text, each once."""
+        """Text of the estimates, without duplicates."""
         texts = []
         for condition, estimate in zip(self.gate.conditions, self.estimates, strict=True):
             words = estimate.words
@@ -135,11 +137,11 @@ class JudgedGate:
 
     @property
     def title(self) -> str:
-        """The gate as text, with the segment if there is one."""
+        """Text of the gate, followed by the name of the segment if there is one."""
         return self.gate.text + (f" in {self.segment}" if self.segment else "")
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return a dict for each estimate with the gate and its result, safe for JSON."""
+        """Return a dictionary for each estimate with the gate and its result, for JSON."""
         content: dict[str, Any] = {"condition": self.gate.text, "failed": self.failed}
         if self.segment:
             content["segment"] = self.segment
@@ -154,10 +156,10 @@ def parse_gates(
     also: tuple[str, ...] = (),
     of_classes: bool = False,
 ) -> list[Gate]:
-    """Read gates, and raise an error for unknown figures; call this before any data are read.
+    """Return gates from texts. Raise an error for an unknown metric. Call this before the data are read.
 
-    `also` names further figures that only the calling command computes. If `of_classes` is True, the figures are those
-    of more than two classes.
+    `also` contains the names of metrics that only the calling command computes. If `of_classes` is True, only metrics
+    of more than two classes are allowed.
     """
     gates = [Gate.parse(text, subject, required=required) for text in texts or ()]
     for gate in gates:
@@ -172,7 +174,7 @@ def parse_gates(
 
 
 def figure_of(condition: "Condition") -> "Figure":
-    """Return the figure of a condition; any figure of the registry is allowed."""
+    """Return the metric in a condition. All metrics of the registry are allowed."""
     from rocscope.figures.registry import figure_named
 
     subject = f"condition {str(condition)!r}"
@@ -182,7 +184,7 @@ def figure_of(condition: "Condition") -> "Figure":
 def judge_gates(
     gates: Iterable[Gate], models: Sequence[str], estimate: "Callable[[Condition], Estimate]", segment: str = ""
 ) -> list[JudgedGate]:
-    """Estimate the figures of gates; a gate that names no model is applied to every model."""
+    """Estimate the metrics in gates. A gate that names no model is applied to each model."""
     named: list[Gate] = []
     for gate in gates:
         named += gate.for_models(models)
@@ -200,7 +202,7 @@ def exit_code(judged: Iterable[JudgedGate]) -> int:
 
 
 def gates_json(judged: Iterable[JudgedGate]) -> dict[str, Any]:
-    """Return the field that gates add to the JSON of a command."""
+    """Return the field with the results of gates for the JSON output of a command."""
     contents: list[dict[str, Any]] = []
     for gate in judged:
         contents += gate.to_dicts()
@@ -213,15 +215,15 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Judge:
-    """Data of one or several models, with the thresholds and costs that their figures need.
+    """Data, thresholds and costs from which the metrics in conditions are estimated.
 
     Attributes
     ----------
-    data : Predictions, or counts by model
-    thresholds : dict from model to threshold
-        Threshold for figures that need one.
+    data : Predictions, or mapping from model name to ThresholdCounts
+    thresholds : mapping from model name to float
+        Threshold of each model, for metrics that need a threshold.
     context : Context
-        Costs and prevalence for cost and net benefit; other figures use the prevalence of the sample.
+        Costs and prevalence for the cost and the net benefit. All other metrics use the prevalence of the sample.
     """
 
     data: Any
@@ -246,13 +248,13 @@ class Judge:
         return next(iter(self.samples.values())).points.n
 
     def estimate(self, condition: "Condition") -> "Estimate":
-        """Estimate the metric that a condition limits, of one model or as the difference between two models.
+        """Estimate the metric in a condition, for one model or as a difference between two models.
 
-        The result is undefined if a class is missing.
+        The estimate is undefined if a class is missing.
         """
         for model in (condition.model, condition.minus or condition.model):
             if model not in self.models:
-                raise errors.ColumnError(str(condition), expected=f"models among {self.models}", got=repr(model))
+                raise errors.ColumnError(str(condition), expected=f"models from {self.models}", got=repr(model))
         level = condition.level or _LEVEL
         try:
             return self._estimate(condition, str(condition.model), level)
@@ -269,7 +271,7 @@ class Judge:
         return self._of_ranking(figure, model, level, has_level=has_level)
 
     def _of_ranking(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
-        """Estimate a figure of all thresholds or of the probabilities; by bootstrap if there is no formula."""
+        """Estimate a metric that does not depend on a threshold. Use the bootstrap if there is no formula."""
         from rocscope.evaluation.summary import MEASURES
 
         if figure.name == "auc":
@@ -289,13 +291,13 @@ class Judge:
         return rs.bootstrap(data, figure.value, level=level)
 
     def _at_threshold(self, figure: "Figure", model: str, level: float, *, has_level: bool) -> "Estimate":
-        """Estimate a figure of the four counts at the threshold of a model, or the cost there."""
+        """Estimate a metric of the confusion matrix, or the cost, at the threshold of a model."""
         sample = self.samples[model]
         threshold = self._threshold(figure, model)
         point = sample.points.at(threshold)
         if figure.unit == "cases":
             if has_level:
-                got = f"{figure.name}, a number of cases"
+                got = f"{figure.name}, which is a number of cases"
                 raise InputError("condition with a level", expected="a rate, such as depth", got=got)
             return _of_cells(figure, point, level, "count")
         # Without weights or clusters the four counts are independent trials, so rates have exact intervals.
@@ -309,7 +311,7 @@ class Judge:
         return rs.inference.estimate_of(_rows_or_counts(sample), self._statistic(figure, threshold), level=level)
 
     def _statistic(self, figure: "Figure", threshold: float) -> Any:
-        """Return the statistic of a figure at a threshold, with the costs of the context."""
+        """Return the function that computes a metric at a threshold, with the costs of the context."""
         from rocscope.figures.registry import in_context
 
         statistics = rs.inference.statistics
@@ -322,12 +324,12 @@ class Judge:
 
     def _threshold(self, figure: "Figure", model: str) -> float:
         if model not in self.thresholds:
-            hint = "set threshold or plan in the file of rules, or give --threshold"
-            raise InputError(figure.name, expected=f"a threshold for {model}", got="none", hint=hint)
+            hint = "set threshold or plan in the file of rules, or add --threshold"
+            raise InputError(figure.name, expected=f"a threshold for {model}", got="no threshold", hint=hint)
         return self.thresholds[model]
 
     def _difference(self, figure: "Figure", model: str, minus: str, level: float) -> "Estimate":
-        """Estimate the difference of two models; figures at a threshold use the threshold of each model."""
+        """Estimate the difference between two models. A metric at a threshold uses the threshold of each model."""
         pair: dict[str, Any] = {}
         if _has_threshold(figure):
             # Decisions are turned into scores 0 and 1, so that 0.5 is the threshold of both models.
@@ -342,7 +344,7 @@ class Judge:
         return rs.compare(pair, statistic=statistic, level=level, paired=paired)[minus, model].difference
 
     def _decisions(self, model: str, threshold: float) -> Any:
-        """Return the decisions of a model as scores 0 and 1, or its counts at the threshold."""
+        """Return the predicted labels of a model as scores 0 and 1, or its counts at the threshold."""
         data = _rows_or_counts(self.samples[model])
         if not isinstance(data, rs.Predictions):
             return data.at(threshold)
@@ -352,7 +354,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class ClassJudge(Judge):
-    """`Judge` for more than two classes; `data` are MulticlassPredictions."""
+    """`Judge` for more than two classes. `data` is a MulticlassPredictions."""
 
     @property
     def models(self) -> list[str]:
@@ -371,14 +373,14 @@ class ClassJudge(Judge):
         if condition.minus is None:
             return figure.interval(self.data, model, level)
         if figure.kind != "area":
-            expected = "an AUC, the only figure of several classes whose difference is tested"
+            expected = "an AUC, because no other metric of several classes has a test of differences"
             raise InputError(str(condition), expected=expected, got=figure.name)
         pair = self.data.select(models=[condition.minus, model])
         return rs.multiclass.compare_multiclass_auc(pair, figure.of, level=level)[condition.minus, model].difference
 
 
 def _has_threshold(figure: "Figure") -> bool:
-    """Return True if a figure is measured at one threshold."""
+    """Return True if a metric depends on a threshold."""
     # The cost of miscalibration depends on costs, but needs no threshold: it is a mean over predicted probabilities.
     return figure.needs in ("cells", "costs") and figure.name != "miscalibration_cost"
 
@@ -388,7 +390,7 @@ def _rows_or_counts(sample: "Sample") -> Any:
 
 
 def _of_cells(figure: "Figure", point: Any, level: float, method: str) -> "Estimate":
-    """Return a figure of the four counts without an interval."""
+    """Return a metric of the confusion matrix as an estimate without an interval."""
     assert figure.cells is not None
     value = float(figure.cells(point.tp, point.fp, point.fn, point.tn))
     return rs.inference.Estimate(value, nan, nan, level, method, point.n)
@@ -396,9 +398,9 @@ def _of_cells(figure: "Figure", point: Any, level: float, method: str) -> "Estim
 
 @dataclass(frozen=True)
 class DecisionJudge(Judge):
-    """`Judge` of a decision, which uses the counts of its rule.
+    """`Judge` of a decision. Metrics use the confusion matrix of the decision.
 
-    The cost is the cost expected on new cases or, if it cannot be estimated (weighted counts), the apparent cost.
+    The cost is the expected cost on new cases. If it cannot be estimated (weighted counts), it is the apparent cost.
     """
 
     decision: "rs.Decision | None" = None
@@ -418,8 +420,9 @@ class DecisionJudge(Judge):
             return super()._at_threshold(figure, model, level, has_level=has_level)
         # A randomised, reviewed or negated rule has expected counts, which are not the counts at its threshold.
         if has_level or figure.cells is None:
-            expected = "a figure of the four counts without a level, for a randomised, reviewed or negated rule"
-            raise InputError("--fail-if", expected=expected, got=figure.name)
+            expected = "a metric of the confusion matrix without a level"
+            hint = "a randomised, reviewed or negated decision has no intervals and no other metrics"
+            raise InputError("--fail-if", expected=expected, got=figure.name, hint=hint)
         return _of_cells(figure, decision.point, level, "expected counts")
 
 
@@ -429,7 +432,7 @@ ENDINGS = (".pkl", ".pickle", ".joblib")
 
 
 def split_files(files: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Return the files of models by their names without the ending, and the file of the rows, which comes last.
+    """Return a mapping from model names to model files, and the data file, which is the last file.
 
     Examples
     --------
@@ -439,10 +442,10 @@ def split_files(files: Sequence[str]) -> tuple[dict[str, str], str]:
     *models, rows = files
     for file in models:
         if Path(file).suffix.lower() not in ENDINGS:
-            expected = f"a fitted model ({', '.join(ENDINGS)}) before the data file"
-            raise InputError(file, expected=expected, got="another file")
+            hint = "name only one data file, after the files of models"
+            raise InputError(file, expected=f"a model file ({', '.join(ENDINGS)})", got="another file", hint=hint)
     if Path(rows).suffix.lower() in ENDINGS:
-        raise InputError(rows, expected="a data file after the models", got="a model")
+        raise InputError(rows, expected="a data file", got="a model file", hint="name the data file last")
     named = {Path(file).stem: file for file in models}
     if len(named) < len(models):
         raise InputError("models", expected="files with different names", got=", ".join(models))
@@ -452,15 +455,17 @@ def split_files(files: Sequence[str]) -> tuple[dict[str, str], str]:
 def with_scores(
     models: dict[str, str], file: str, rows: opt.SampleOptions, others: Sequence[str | None]
 ) -> "dict[str, Array]":
-    """Return the columns of a file, and a column of scores for each fitted model.
+    """Return the columns of a file together with a column of scores for each fitted model.
 
     Parameters
     ----------
-    models : mapping from name to file
+    models : mapping from model name to model file
     file : str
+        Path of the data file.
     rows : SampleOptions
+        Options for reading the data file.
     others : sequence of str or None
-        Columns that are not features: the label, the weight, segments and groups.
+        Names of columns that are not features: label, weight, segments and groups.
 
     Raises
     ------
@@ -502,11 +507,11 @@ def _load_model(path: str) -> Any:
         raise ModelError(f"{path}: {error.name} is not installed", hint=f"pip install {error.name}") from None
     except Exception as error:
         got = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ModelError(path, expected="a fitted model, saved with joblib or pickle", got=got) from error
+        raise ModelError(path, expected="a fitted model that was saved with joblib or pickle", got=got) from error
 
 
 def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str | None) -> "Array":
-    """Return the scores of one model from the columns it was fitted to, or from all columns if it stores no names."""
+    """Return the scores of a model from the columns named in the model, or from all columns if it names none."""
     import numpy as np
 
     from rocscope._base.validation import frame_of
@@ -525,7 +530,7 @@ def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str 
     wanted = list(features) if fitted_names is None else list(map(str, fitted_names))
     for column in wanted:
         if column not in features:
-            raise ModelError(f"model {name!r}", expected=f"a column {column!r}", got="none")
+            raise ModelError(f"model {name!r}", expected=f"a column {column!r} in the data", got="no such column")
     try:
         inputs = {column: features[column] for column in wanted}
         if fitted_names is None:
@@ -537,7 +542,7 @@ def _scores(name: str, model: Any, features: "dict[str, Array]", pos_label: str 
         raise
     except Exception as error:
         got = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ModelError(f"model {name!r}", expected="scores of these rows", got=got) from error
+        raise ModelError(f"model {name!r}: it cannot score these rows", got=got) from error
 
 
 # ---- The file of rules ----
@@ -562,11 +567,12 @@ class Rules:
     ----------
     everywhere : list of Gate
         Rules for all rows.
-    by_segment : dict from column to list of Gate
-        Rules for each segment; a segment has all rows with one value of the column.
-    threshold : number, mapping from model to number, or "costs"; None to use the threshold of `plan`
+    by_segment : mapping from column name to list of Gate
+        Rules for each segment. A segment consists of all rows with the same value in the column.
+    threshold : number, mapping from model name to number, "costs", or None
+        Threshold of the models. If None, the threshold of `plan`.
     plan : str or None
-        File of a decision, whose threshold and costs are used.
+        File of a saved decision that provides the threshold and the costs.
     costs : dict
         Arguments of `Context`.
     min_rows : int
@@ -582,7 +588,7 @@ class Rules:
 
     @classmethod
     def read(cls, path: str, *, of_classes: bool = False) -> "Rules":
-        """Read a TOML file; raise an InputError for an unknown entry or an entry of the wrong type."""
+        """Read a TOML file. Raise an InputError if an entry is unknown or has the wrong type."""
         try:
             content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -599,14 +605,15 @@ class Rules:
         }
         everywhere = _gates(path, content.get("rules", []), "rules", of_classes)
         if not everywhere and not any(segments.values()):
-            raise InputError(path, expected='rules, such as rules = ["auc >= 0.8 at 95%"]', got="none")
+            raise InputError(path, expected='rules, such as rules = ["auc >= 0.8 at 95%"]', got="no rules")
         options = {name: content[name] for name in ("threshold", "plan", "costs", "min_rows") if name in content}
         if of_classes and options.keys() - {"min_rows"}:
-            raise InputError(f"{path} with --proba", expected="neither threshold, plan nor costs", got="one")
+            got = ", ".join(sorted(options.keys() - {"min_rows"}))
+            raise InputError(f"{path} with --proba", expected="no threshold, plan or costs", got=got)
         return cls(everywhere, segments, **options)
 
     def context(self, decision: "rs.Decision | None") -> "rs.Context":
-        """Return the costs and prevalence of the rules; if they have none, those of the plan."""
+        """Return the costs and prevalence in the file of rules. If it has no costs, return the costs of the plan."""
         if self.costs or decision is None:
             return rs.Context(**self.costs)
         return decision.context
@@ -661,41 +668,41 @@ def gate(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:
-    """Check the figures of models against a file of rules, and exit with code 1 if a rule is broken.
+    """Check the metrics of models against a file of rules, and exit with code 1 if a rule is broken.
 
     Example: rocscope gate scores.csv --label y --score old --score new --rules rules.toml --md --junit gate.xml
 
     The rules are written in TOML, such as rules = ["auc >= 0.8 at 95%", "auc(new) - auc(old) >= -0.01 at 95%"].
 
-    With 'at 95%' the whole 95% interval must satisfy the rule. A rule that names no model applies to each model.
+    With 'at 95%', the whole 95% interval must satisfy the rule. A rule that names no model applies to each model.
 
-    Set threshold or plan for figures that need a threshold, and \\[costs] for the cost.
+    Some metrics need a threshold: set threshold or plan in the file. The cost needs a table \\[costs].
 
-    Write rules for each segment under \\[segments]. Segments with fewer rows than min_rows are skipped.
+    Write rules for each segment in a table \\[segments]. Segments with fewer rows than min_rows are skipped.
 
     The exit code is also 1 if all rules are skipped.
 
-    Before the data file, you can name files of fitted scikit-learn models (pickle or joblib), which score the rows.
+    To score the rows with fitted scikit-learn models, name the model files (pickle or joblib) before the data file.
 
     The name of a model is the name of its file: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml.
 
-    Loading a model file runs the code in the file, so load only files that you trust.
+    Loading a model file runs code in the file, so load only files that you trust.
 
-    With --proba, figures are those of several classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
+    With --proba, rules use metrics of several classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
 
     Parameters
     ----------
     rules
         TOML file of the rules.
     groups
-        Column that identifies the patient or customer if several rows belong to one.
+        Column that identifies the patient or customer if a patient or customer may have several rows.
     junit
-        JUnit XML file to write the results to.
+        JUnit XML file for the results.
     markdown
-        Print a Markdown table, for instance for a comment on a pull request.
+        Print a Markdown table, for example for a comment on a pull request.
     """
     if json and markdown:
-        raise InputError("--json and --md", expected="one of them")
+        raise InputError("--json and --md", expected="only one of these options", got="both")
 
     # Check the rules, the output and the columns.
     asked = Rules.read(rules, of_classes=classes.given)
@@ -714,7 +721,9 @@ def gate(
     source: Any = file
     if models:
         if rows.score or classes.given:
-            raise InputError("--score and --proba", expected="none with files of fitted models", got="one")
+            option = "--score" if rows.score else "--proba"
+            hint = "omit it, because the models compute the scores"
+            raise InputError(option, expected=f"no {option} with model files", got=option, hint=hint)
         source = with_scores(models, file, rows, [rows.label, rows.weight, groups, *asked.by_segment])
         rows = replace(rows, score=list(models), layout=opt.LAYOUT)
     elif decision is not None:
@@ -739,7 +748,7 @@ def gate(
     else:
         _print_rules(judged, markdown=markdown)
     if skipped:
-        console.note(f"Not judged, with fewer than {about(asked.min_rows)} rows: {', '.join(skipped)}")
+        console.note(f"Skipped segments with fewer than {about(asked.min_rows)} rows: {', '.join(skipped)}")
     if junit is not None:
         console.note(f"JUnit: {write_file(junit, _junit(judged), force=force)}")
     return _exit_code_of_rules(judged)
@@ -753,7 +762,7 @@ def _parts(
     memory: str | None,
     groups: str | None,
 ) -> Iterator[tuple[Any, str, list[Gate]]]:
-    """Yield all rows, then the rows of each segment, with the segment's name and the rules to check."""
+    """Yield the data, the name of the segment and the rules, for all rows and then for each segment."""
     columns = {} if groups is None else {"groups": groups}
     read = partial(classes.read, source, rows) if classes.given else partial(rows.read, source)
     if asked.everywhere:
@@ -772,9 +781,9 @@ def _print_rules(judged: list[JudgedGate], *, markdown: bool) -> None:
     """Print a table of the rules, with their estimates and results."""
     broken = sum(gate.failed for gate in judged)
     if not judged:
-        title = "No rule was judged"
+        title = "No rule was checked"
     else:
-        title = f"{broken} of {len(judged)} rules are broken" if broken else f"All {len(judged)} rules are kept"
+        title = f"{broken} of {len(judged)} rules failed" if broken else f"All {len(judged)} rules passed"
     headings = ("rule", "segment", "estimate", "result")
     failed = "**failed**" if markdown else "failed"
     lines = []
@@ -788,10 +797,10 @@ def _print_rules(judged: list[JudgedGate], *, markdown: bool) -> None:
 
 
 def _exit_code_of_rules(judged: list[JudgedGate]) -> int:
-    """Print the rules that failed, and return the exit code; 1 also if no rule was judged, for lack of rows."""
+    """Print the rules that failed, and return the exit code. It is 1 if a rule failed or no rule was checked."""
     if judged:
         return exit_code(judged)
-    console.note("Failed: no rule was judged")
+    console.note("Failed: no rule was checked, because all segments have too few rows")
     return FAILED
 
 
@@ -802,7 +811,7 @@ def _rule_json(judged: JudgedGate) -> dict[str, Any]:
 
 
 def _junit(judged: list[JudgedGate]) -> str:
-    """Return the results as a JUnit test suite with one test case for each rule."""
+    """Return the results as JUnit XML, with one test case for each rule."""
     from xml.etree import ElementTree
 
     failures = str(sum(gate.failed for gate in judged))

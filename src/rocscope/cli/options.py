@@ -1,16 +1,16 @@
-"""Options shared by several commands, and how a command reads its file with them.
+"""Options shared by several commands, and functions that read a file with these options.
 
 Each option is declared once, with its help text and its panel in `--help`. Options that belong together form a
-dataclass, which cyclopts spreads into single options (`name="*"`):
+dataclass. cyclopts turns each field of the dataclass into an option (`name="*"`):
 
-- `LayoutOptions`: how the file is written, and which of its rows are read;
-- `SampleOptions`: the layout, and the columns for label, scores, weight and follow-up;
-- `ClassOptions`: probabilities or predictions of more than two classes;
-- `CostOptions` and `ReviewOptions`: costs, prevalence, and a review as a third action.
+- `LayoutOptions`: format of the file, and the rows to read.
+- `SampleOptions`: layout, and the columns of labels, scores, weights and follow-up times.
+- `ClassOptions`: probabilities or predicted labels of more than two classes.
+- `CostOptions` and `ReviewOptions`: costs, prevalence, and review as a third action.
 
-A command takes the groups it needs. It first calls `require`, which reports a wrong path or column without loading
-NumPy or Arrow. It then reads the data by `SampleOptions.read`, `SampleOptions.read_or_count` or `ClassOptions.read`.
-`read_settings` fills in options that are not typed.
+A command first calls `require`, which reports a wrong path or column without loading NumPy or Arrow. The command then
+reads the data with `SampleOptions.read`, `SampleOptions.read_or_count` or `ClassOptions.read`. `read_settings` reads
+options from the settings file.
 """
 
 import re
@@ -47,7 +47,7 @@ _DECORATED = re.compile(r"(?:[$£€¥]\s*)?([-+]?\d[\d.,\s'_]*)(%?)\s*(?:[$£�
 
 
 def plain_number(text: str) -> str | None:
-    """Return the plain form of a number with a currency sign, percent sign or decimal comma; None if it is no number.
+    """Return a number without currency sign, percent sign or separators. Return None if the text is not a number.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def plain_number(text: str) -> str | None:
 
 
 def not_a_number(option: str, text: str, kind: str = "a number") -> InputError:
-    """Return the error for an option whose value is not a number, with a hint on how to type it."""
+    """Return the error for an option that needs a number. The hint shows the number as it must be typed."""
     plain = plain_number(text)
     # 10% is a share. For an option that takes a number of cases, it is unclear what it is a share of.
     is_clear = plain and ("%" not in text or option in _SHARES)
@@ -81,12 +81,12 @@ def not_a_number(option: str, text: str, kind: str = "a number") -> InputError:
 
 
 def columns_of(**costs: float | str) -> dict[str, str]:
-    """Return the options that name a column instead of a number, as a dict from their text in errors to the column.
+    """Return the names of columns that are given instead of costs, by the option's name for error messages.
 
     Raises
     ------
     InputError
-        If an option is a number with a currency sign or percent sign.
+        If the value of an option is a number with a currency sign or percent sign.
     """
     columns = {}
     for name, cost in costs.items():
@@ -95,7 +95,7 @@ def columns_of(**costs: float | str) -> dict[str, str]:
         option = f"--{name.replace('_', '-')}"
         if plain_number(cost):
             raise not_a_number(option, cost)
-        columns[f"{option}, a number or a column"] = cost
+        columns[f"{option} (a number or a column)"] = cost
     return columns
 
 
@@ -109,8 +109,8 @@ File = Annotated[
     Parameter(
         allow_leading_hyphen=True,
         validator=_refuse_option,
-        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel file, a folder, a pattern such as 'part-*.parquet', "
-        "or - for stdin.",
+        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel file, a folder of files, a pattern such as "
+        "'part-*.parquet', or - for standard input.",
     ),
 ]
 SavedDecision = Annotated[
@@ -118,7 +118,7 @@ SavedDecision = Annotated[
     Parameter(
         allow_leading_hyphen=True,
         validator=_refuse_option,
-        help="Plan saved by 'choose -o' or 'campaign -o', or from the report.",
+        help="Plan that was saved with 'choose -o', with 'campaign -o' or from the report.",
     ),
 ]
 Column = Annotated[str | None, Parameter(group=COLUMNS)]
@@ -128,33 +128,36 @@ Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column with the cros
 Flag = Annotated[bool, Parameter(show_default=False)]
 Guess = Annotated[
     Flag,
-    Parameter(group=COLUMNS, help="Guess the columns that are not named; most other commands guess them by default."),
+    Parameter(group=COLUMNS, help="Guess the columns that you do not name. Most other commands do this by default."),
 ]
-Json = Annotated[Flag, Parameter(help="Print one versioned JSON object.")]
+Json = Annotated[Flag, Parameter(help="Print the result as JSON.")]
 Markdown = Annotated[Flag, Parameter(name="--md")]
 Force = Annotated[Flag, Parameter(help="Overwrite an existing file.")]
 FailIf = Annotated[
     list[str] | None,
-    Parameter(help="Exit with code 1 if this condition holds: 'auc < .8', 'brier(a) > .2 at 95%'; may be repeated."),
+    Parameter(
+        help="Exit with code 1 if this condition is true, such as 'auc < .8' or 'brier(a) > .2 at 95%'. Repeat the "
+        "option for several conditions."
+    ),
 ]
 CostMatrixFile = Annotated[str | None, Parameter(group=CHOICE)]
 CostRows = Annotated[
     Literal["actual", "predicted"] | None,
-    Parameter(group=CHOICE, help="Meaning of the rows of the cost matrix: actual or predicted classes."),
+    Parameter(group=CHOICE, help="Whether the rows of the cost matrix are actual or predicted classes."),
 ]
 OUTPUT = Parameter(alias="-o", allow_leading_hyphen=True)
 Output = Annotated[str | None, OUTPUT]
-Plot = Annotated[str | None, Parameter(help="Also write a figure to this .svg, .png, .pdf or .pgf file.")]
-PlotWidth = Annotated[float, Parameter(help="Width of the figure in millimetres, such as 85 for a column of a page.")]
+Plot = Annotated[str | None, Parameter(help="Also draw a figure, and write it to this .svg, .png, .pdf or .pgf file.")]
+PlotWidth = Annotated[float, Parameter(help="Width of the figure in millimetres, such as 85 for one column of a page.")]
 _MEMORY = (
-    "Memory limit, such as '2 GB', for reading a file in parts; more data go to a temporary file. Files above "
-    "5 million rows (Parquet) or 250 MB (other formats) are always read in parts, by default with half of the free "
-    "memory."
+    "Read the file in parts, with at most this much memory, such as '2 GB'. A temporary file stores what exceeds the "
+    "limit. Files above 5 million rows (Parquet) or 250 MB (other formats) are always read in parts. By default, the "
+    "limit is half of the free memory."
 )
 Memory = Annotated[str | None, Parameter(group=INPUT, help=_MEMORY)]
 _PROBA = (
-    "For more than two classes: columns of a model's probabilities, such as 'p_*', where * is the class. For several "
-    "models repeat it with a name for each, as in 'tree=p_*'."
+    "For more than two classes: columns of class probabilities, such as 'p_*', where * stands for the class. For "
+    "several models, repeat the option with a name for each model, such as 'tree=p_*'."
 )
 
 
@@ -166,32 +169,32 @@ def is_stream(file: str) -> bool:
 @Parameter(name="*", group=INPUT)
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """Rows of a file to read, and the format of the file."""
+    """Options for the format of a file and for the rows to read."""
 
     where: Annotated[str | None, Parameter(group=COLUMNS, allow_leading_hyphen=True)] = None
-    """SQL condition, such as "age >= 18"; only rows that satisfy it are read."""
+    """Read only rows that satisfy this SQL condition, such as "age >= 18"."""
     format: formats.FileFormat | None = None
-    """Format of stdin, or of a file without a recognised extension."""
+    """Format of the data. Needed for standard input, and for a file without a known extension."""
     decimal: Literal[".", ","] | None = None
-    """Decimal mark of a CSV file; by default the mark with which all values of a column are numbers."""
+    """Decimal mark of a CSV file. By default, the mark is detected from the numbers in the file."""
     thousands: Annotated[Literal[",", ".", " ", "'"] | None, Parameter(show_choices=False)] = None
-    """Thousands separator of a CSV file: comma, point, apostrophe or space; needed only if numbers are ambiguous."""
+    """Thousands separator of a CSV file: comma, point, apostrophe or space. Needed only if numbers are ambiguous."""
     delimiter: str | None = None
-    """Column separator of a CSV file; by default the comma, semicolon, vertical bar or tab that gives most columns."""
+    """Column separator of a CSV file. By default, it is detected: comma, semicolon, vertical bar or tab."""
     encoding: str | None = None
-    """Encoding of a text file, such as latin-1; UTF-8 by default."""
+    """Encoding of a text file, such as latin-1. The default is UTF-8."""
     table: Annotated[str | None, Parameter(alias="--sheet")] = None
-    """Table or view of a DuckDB or SQLite database, or sheet of a workbook; may be omitted if there is only one."""
+    """Sheet of a workbook, or table or view of a DuckDB or SQLite database. Not needed if there is only one."""
     skip_rows: int | None = None
-    """Number of rows above the column names of a CSV or Excel file; detected by default."""
+    """Number of rows to skip above the column names of a CSV or Excel file. By default, these rows are detected."""
     skip_footer: int | None = None
-    """Number of rows to skip below the table of a CSV or Excel file, such as totals."""
+    """Number of rows to skip at the end of a CSV or Excel file, such as a row of totals."""
     header: Annotated[bool | None, Parameter(negative="--no-header")] = None
-    """With --no-header the first row contains values; the columns are then named column1, column2 and so on."""
+    """Use --no-header if the first row contains data. Columns are then named column1, column2 and so on."""
 
     @property
     def file_layout(self) -> formats.FileLayout:
-        """Return the options of the file's format."""
+        """Return the options that describe the format of the file."""
         options = {name.name: getattr(self, name.name) for name in fields(formats.FileLayout)}
         return formats.FileLayout(**options)
 
@@ -201,20 +204,20 @@ class LayoutOptions:
         return {"where": self.where} | asdict(self.file_layout)
 
     def named_columns(self, file: str) -> formats.NamedColumns | None:
-        """Return the column names of a file; None for a stream, and for formats that only a library can read."""
+        """Return the column names of a file. Return None for a stream, and for formats that need a library."""
         if is_stream(file):
             return None
         return formats.named_columns(formats.find_files(file, self.format), self.file_layout)
 
     def require(self, file: str, **columns: Sequence[str | None]) -> None:
-        """Raise unless the file and its columns exist; called before any library is loaded."""
+        """Raise an error if the file or one of the columns does not exist. No library is loaded for this check."""
         named = self.named_columns(file)
         if named is not None:
             require_columns(named, file, columns)
 
 
 def require_columns(named: formats.NamedColumns, file: str, columns: dict[str, Sequence[str | None]]) -> None:
-    """Raise unless the columns of each role are in the file."""
+    """Raise an error if a column is not in the file. `columns` has the column names for each option."""
     for role, names in columns.items():
         given = [name for name in names if name is not None]
         # Fails if the locale cannot represent what was typed.
@@ -225,50 +228,51 @@ def require_columns(named: formats.NamedColumns, file: str, columns: dict[str, S
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions:
-    """Columns of a file with labels and scores of two classes."""
+    """Options for the columns of a file with two classes."""
 
     label: Annotated[str | None, Parameter(alias="-l")] = None
     """Column of the true labels."""
     score: Annotated[list[str] | None, Parameter(alias="-s")] = None
-    """Column of a model's scores; may be repeated for several models."""
+    """Column of a model's scores. Repeat the option for several models."""
     weight: str | None = None
     """Column of row weights."""
     weights: Literal["auto", "frequency", "sampling", "money"] = "auto"
-    """Meaning of a weight: number of equal rows (frequency), cases of a population (sampling), or money."""
+    """Meaning of weights: numbers of equal rows (frequency), of cases in a population (sampling), or money."""
     pos_label: str | None = None
-    """The positive label; needed unless labels are 0/1, -1/1 or true/false."""
+    """The positive label. Not needed if labels are 0/1, -1/1 or true/false."""
     missing: Literal["error", "drop", "segment"] = "error"
-    """Rows with a missing value: error, drop, or (segment) put rows that lack only their segment into a segment."""
+    """Rows with missing values: stop with an error, drop them, or put rows without a segment in their own segment."""
     time: str | None = None
-    """For censored outcomes, in place of --label: column with the time to the event or to the end of observation."""
+    """For follow-up data, instead of --label: column with the time to the event or to the end of observation."""
     event: str | None = None
-    """With --time: column of the outcome: 0 censored, 1 event, 2 and above competing events."""
+    """With --time: column of the outcome. 0 is censored, 1 is the event, 2 and above are competing events."""
     event_codes: str | None = None
-    """With --event: its values if they are not 0, 1, 2, …, in this order, such as `alive,dead`."""
+    """With --event: values of the outcome column if they are not 0, 1, 2, …, in this order, such as `alive,dead`."""
     horizon: float | None = None
     """With --time: the time by which the event is predicted."""
     censoring: list[str] | None = None
-    """With --time: numeric column that censoring depends on, such as age; may be repeated."""
+    """With --time: numeric column on which censoring depends, such as age. Repeat the option for several columns."""
     layout: LayoutOptions = LayoutOptions()
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Return the options as arguments of the functions that read files of any number of classes."""
+        """Return the options as arguments of functions that read files with two or more classes."""
         columns = {"label": self.label, "weight": self.weight, "weights": self.weights, "missing": self.missing}
         return columns | self.layout.arguments
 
     def require(self, file: str, *needed: str, classes: "ClassOptions | None" = None, **others: str | None) -> None:
-        """Raise unless the file and its columns exist; called before any library is loaded.
+        """Raise an error if the file or one of the columns does not exist. No library is loaded for this check.
 
         Parameters
         ----------
         file : str
+            Path of the file.
         *needed : {"label", "scores"}
-            Options that are required.
+            Options that the user must give.
         classes : ClassOptions, optional
-            If they name probabilities or predicted classes, scores are not required.
+            Scores are not required if these options name probabilities or predicted classes.
         **others : str or None
-            Columns of further options of the command, by role.
+            Column names given with other options of the command, by the name of the option.
         """
         required = set(needed)
         if self._is_timed():
@@ -285,7 +289,7 @@ class SampleOptions:
             columns |= {"score": [], "predicted": classes.predicted or []}
         columns |= {role: [column] for role, column in others.items()}
         if self.weights != "auto" and self.weight is None:
-            raise InputError("--weights", expected="also --weight, the column of the weights", got="none")
+            raise InputError("--weights", expected="--weight with the column of the weights", got="no --weight")
         named = self.layout.named_columns(file)
         if named is not None:
             if "label" in required:
@@ -298,10 +302,10 @@ class SampleOptions:
     def settled(
         self, file: str, *needed: str, classes: "ClassOptions", guess: bool = True, **others: Any
     ) -> "SampleOptions":
-        """Return these options after `require`, with guesses for a required label or scores that are not named.
+        """Check these options with `require`, and guess the label or the scores if they are needed but not named.
 
-        If the guess is probabilities of several classes, raise an error that states the options to type, because most
-        options are for two classes.
+        Raise an error if the file seems to have probabilities of more than two classes, because most options are for
+        two classes. The error states the options to type.
         """
         lacks_label = "label" in needed and self.label is None and self.time is None
         lacks_scores = "scores" in needed and not self.score
@@ -312,13 +316,13 @@ class SampleOptions:
         rows, guessed = self.guessed(file)
         if guessed.given:
             expected = f"--label {shlex.quote(str(rows.label))} --proba {shlex.quote(*guessed.proba or [''])}"
-            hint = "type these options, because the file has more than two classes"
-            raise InputError("--score", expected=expected, got="none", hint=hint)
+            hint = "add these options, because the file has more than two classes"
+            raise InputError("--score", expected=expected, got="no --score", hint=hint)
         rows.require(file, *needed, **others)
         return rows
 
     def remembered(self, **columns: str | None) -> dict[str, Any]:
-        """Return the options that were given, and further columns of the command, to be saved with a plan."""
+        """Return the options that were given, and other columns of the command, to save them with a plan."""
         default = asdict(SAMPLE)
         given = asdict(self)
         given |= given.pop("layout") | columns
@@ -326,9 +330,9 @@ class SampleOptions:
         return {name: value for name, value in given.items() if value != default.get(name)}
 
     def recalled(self, plan: Any, *, but: Sequence[str] = ("where",)) -> "SampleOptions":
-        """Return these options, with options that were not given taken from a saved plan.
+        """Return these options. Options that were not given are taken from a saved plan, except those in `but`.
 
-        By default the plan's condition on rows (`where`) is not used, because it may not apply to other rows.
+        By default, the plan's row filter (`where`) is not used, because it may not apply to other rows.
         """
         given = self.remembered()
         new = {name: value for name, value in recall(plan).items() if name not in (*given, *but)}
@@ -337,22 +341,22 @@ class SampleOptions:
         return replace(self, layout=replace(self.layout, **layout), **own)
 
     def _is_timed(self) -> bool:
-        """Return True if outcomes are censored times; raise an InputError if these options are incomplete."""
+        """Return True if the options for follow-up data are given. Raise an InputError if some of them are missing."""
         follow_up = {"--time": self.time, "--event": self.event, "--horizon": self.horizon}
         missing = [option for option, value in follow_up.items() if value is None]
         if len(missing) == len(follow_up):
             if self.event_codes is not None:
-                raise InputError("--event-codes", expected="none without --event", got=repr(self.event_codes))
+                raise InputError("--event-codes", expected="--event with the column of the outcome", got="no --event")
             return False
         if missing:
-            raise InputError("--time, --event and --horizon", expected="all three", got=f"no {missing[0]}")
+            raise InputError("--time, --event and --horizon", expected="all three options", got=f"no {missing[0]}")
         if self.label is not None or self.pos_label is not None:
-            hint = "time and event determine which rows are positive"
+            hint = "omit --label and --pos-label, because time and event determine which rows are positive"
             raise InputError("--time", expected="no --label and no --pos-label", hint=hint)
         return True
 
     def _require_pos_label(self, file: str) -> None:
-        """Raise if the first rows of a text file contain two labels, and neither is the positive label."""
+        """Raise an error if the first rows of a text file have two labels and neither is the positive label."""
         # A condition may select rows with labels that the first rows do not contain.
         if self.label is None or self.pos_label is None or self.layout.where is not None or is_stream(file):
             return
@@ -361,11 +365,11 @@ class SampleOptions:
         labels = sorted(values - {"", *formats.NA_WORDS})
         if len(labels) < 2 or any(_is_like(self.pos_label, value) for value in values):
             return
-        expected = f"a label of {self.label!r}, {one_of(self.pos_label, labels)}"
+        expected = f"a value of column {self.label!r}, {one_of(self.pos_label, labels)}"
         raise LabelError("--pos-label", expected=expected, got=repr(self.pos_label))
 
     def guessed(self, file: str) -> "tuple[SampleOptions, ClassOptions]":
-        """Return these options and the options of classes, with missing ones guessed; print the guess as options."""
+        """Guess the columns that are not named, print the guess, and return the completed options."""
         layout = self.layout
         if is_stream(file):
             raise InputError("--guess", expected="a file that can be read twice", got="a stream")
@@ -392,14 +396,14 @@ class SampleOptions:
         return replace(self, layout=replace(layout, **new_layout), **new), classes
 
     def read(self, source: Any, **columns: Any) -> "rs.Predictions":
-        """Read rows of two classes, or censored outcomes at a horizon, from a file or from columns in memory."""
+        """Read the rows of a file or of columns in memory, with labels of two classes or with follow-up times."""
         if self.time is None:
             options: dict[str, Any] = {"scores": self.score, "pos_label": self.pos_label} | self.arguments
             with attended(f"Reading {source if isinstance(source, str) else 'columns'}"):
                 predictions = rs.read(source, **options, **columns)
         else:
             if columns.pop("columns", None):
-                raise InputError("--columns", expected="none with --time", got="both")
+                raise InputError("--columns and --time", expected="only one of these options", got="both")
             codes = None if self.event_codes is None else self.event_codes.split(",")
             options = {"time": self.time, "event": self.event, "horizon": self.horizon, "scores": self.score}
             options |= {"event_codes": codes, "weight": self.weight, "weights": self.weights}
@@ -410,11 +414,12 @@ class SampleOptions:
         return predictions
 
     def read_or_count(self, file: str, memory: str | None = None, **columns: Any) -> Any:
-        """Read the rows of a file; if the file is large or `memory` is given, read only exact counts."""
+        """Read the rows of a file. If the file is large or `memory` is given, count its rows instead."""
         of_rows = self.weights in ("sampling", "money")
         if of_rows and memory is not None:
-            hint = "such weights need each row in memory"
-            raise InputError("--memory", expected=f"none with --weights {self.weights}", got=memory, hint=hint)
+            hint = "omit --memory, because such weights need all rows in memory"
+            options = f"--memory and --weights {self.weights}"
+            raise InputError(options, expected="only one of these options", got="both", hint=hint)
         # Counts cannot form a segment of the rows with a missing segment.
         needs_rows = of_rows or self.missing == "segment" or not formats.is_large(file, format=self.layout.format)
         if self.time is not None or (memory is None and needs_rows):
@@ -425,15 +430,15 @@ class SampleOptions:
         return counts
 
     def note_dropped(self, sample: Any) -> None:
-        """Print the number of dropped rows if rows with missing values are dropped."""
+        """Print the number of dropped rows if `--missing drop` was given."""
         if self.missing == "drop":
             source = sample.source
             dropped = f"{source.rows_dropped:,} of {source.rows_read:,} rows"
-            note(f"Dropped: {dropped}, because of a missing or infinite value")
+            note(f"Dropped: {dropped}, because they have a missing or infinite value")
 
 
 def _is_like(pos_label: str, value: str) -> bool:
-    """Return True if a value is the positive label, as text or as a number."""
+    """Return True if a value equals the positive label as text or as a number."""
     try:
         return pos_label.casefold() == value.casefold() or float(pos_label) == float(value.replace(",", "."))
     except ValueError:
@@ -443,21 +448,21 @@ def _is_like(pos_label: str, value: str) -> bool:
 @Parameter(name="*", group=COLUMNS)
 @dataclass(frozen=True, kw_only=True)
 class ClassOptions:
-    """Probabilities or predictions of more than two classes."""
+    """Options for the columns of a file with more than two classes."""
 
     proba: Annotated[list[str] | None, Parameter(help=_PROBA)] = None
     predicted: list[str] | None = None
-    """For more than two classes: column of a model's predicted classes; may be repeated for several models."""
+    """For more than two classes: column of a model's predicted classes. Repeat the option for several models."""
     normalize: Flag = False
-    """For more than two classes: divide the probabilities of each row by their sum, which may not be exactly 1."""
+    """For more than two classes: divide the probabilities of each row by their sum, so that they add up to 1."""
 
     @property
     def given(self) -> bool:
-        """True if there are more than two classes."""
+        """True if columns of more than two classes are named."""
         return bool(self.proba or self.predicted)
 
     def read(self, file: str, rows: SampleOptions, **columns: Any) -> "rs.multiclass.MulticlassPredictions":
-        """Read rows of more than two classes."""
+        """Read the rows of a file with more than two classes."""
         options: dict[str, Any] = {"proba": self.patterns(), "predicted": self.predicted, "normalize": self.normalize}
         with attended(f"Reading {file}"):
             predictions: Any = rs.read(file, **options, **rows.arguments, **columns)
@@ -465,7 +470,7 @@ class ClassOptions:
         return predictions
 
     def patterns(self) -> dict[str, str] | str | None:
-        """Return the pattern of columns by model name, or the pattern alone if there is one without a name."""
+        """Return a mapping from model names to patterns of columns, or a single pattern without a name."""
         if not self.proba:
             return None
         patterns: dict[str, str] = {}
@@ -475,7 +480,7 @@ class ClassOptions:
                 return pattern
             patterns[name or pattern] = pattern
         if len(patterns) < len(self.proba):
-            expected = "a different name for each model, as in 'tree=p_*'"
+            expected = "a different name for each model, such as 'tree=p_*'"
             raise InputError("--proba", expected=expected, got=", ".join(self.proba))
         return patterns
 
@@ -483,92 +488,95 @@ class ClassOptions:
 @Parameter(name="*", group=CONTEXT)
 @dataclass(frozen=True, kw_only=True)
 class CostOptions:
-    """Costs of errors, and prevalence."""
+    """Options for costs and prevalence."""
 
     cost_fp: float | str = 1
-    """Cost of a false positive; 'choose' and 'compare --at-context' also accept a column of costs."""
+    """Cost of a false positive. 'choose' and 'compare --at-context' also accept the name of a column of costs."""
     cost_fn: float | str = 1
-    """Cost of a false negative: a number or a column, as for --cost-fp."""
+    """Cost of a false negative: a number or, as for --cost-fp, a column."""
     cost_tp: float | str = 0
-    """Cost of a true positive: a number or a column, as for --cost-fp; negative if it is a gain."""
+    """Cost of a true positive: a number or, as for --cost-fp, a column. Enter a gain as a negative cost."""
     cost_tn: float | str = 0
-    """Cost of a true negative: a number or a column, as for --cost-fp; negative if it is a gain."""
+    """Cost of a true negative: a number or, as for --cost-fp, a column. Enter a gain as a negative cost."""
     target_prevalence: float | None = None
-    """Share of positives where the classifier will be used, from 0 to 1; by default the share in the file."""
+    """Share of positives, from 0 to 1, where you will use the model. By default, the share in the file."""
 
     @property
     def columns(self) -> dict[str, str]:
-        """Columns of costs, by the text for their option in errors."""
+        """Names of columns given as costs, by the option's name for error messages."""
         return columns_of(cost_fp=self.cost_fp, cost_fn=self.cost_fn, cost_tp=self.cost_tp, cost_tn=self.cost_tn)
 
     def context(self, *, of_rows: bool = False) -> "rs.Context":
-        """Return the Context; raise for columns of costs unless `of_rows` is True."""
+        """Return the Context. Raise an error if a cost is a column and `of_rows` is False."""
         # Raises for numbers with a currency or percent sign, before NumPy is loaded.
         roles = self.columns
         context = rs.Context(self.target_prevalence, self.cost_fp, self.cost_fn, self.cost_tp, self.cost_tn)
         if context.columns and not of_rows:
-            option = next(iter(roles)).partition(",")[0]
+            option = next(iter(roles)).partition(" ")[0]
             name = option.removeprefix("--").replace("-", "_")
-            hint = "rocscope choose and rocscope compare --at-context accept a column of costs"
-            raise InputError(name, expected="a number", got=repr(context.columns[0]), hint=hint)
+            hint = "only rocscope choose and rocscope compare --at-context accept a column of costs"
+            raise InputError(name, expected="a number", got=f"the column {context.columns[0]!r}", hint=hint)
         return context
 
 
 @Parameter(name="*", group=CHOICE)
 @dataclass(frozen=True, kw_only=True)
 class ReviewOptions:
-    """Human review of cases with scores between two thresholds, as a third action."""
+    """Options for human review of cases with scores between two thresholds."""
 
     review_cost: float | None = None
-    """Cost of reviewing one case; offers review by a person as a third action, for scores between two thresholds."""
+    """Cost of one review. With this option, cases with scores between two thresholds may be reviewed by a person."""
     review_capacity: float | None = None
-    """With --review-cost: largest number of reviews; no limit by default."""
+    """With --review-cost: largest number of reviews. By default, there is no limit."""
     review_sensitivity: float = 1.0
     """With --review-cost: share of reviewed positives that the reviewer classifies as positive."""
     review_specificity: float = 1.0
     """With --review-cost: share of reviewed negatives that the reviewer classifies as negative."""
 
     def review(self) -> "rs.Review | None":
-        """Return the Review, if any."""
+        """Return the Review. Return None if `--review-cost` is not given."""
         if self.review_cost is None:
             given = [option.name for option in fields(self) if getattr(self, option.name) != option.default]
             if given:
-                raise InputError(f"--{given[0].replace('_', '-')}", expected="also --review-cost", got="none")
+                option = f"--{given[0].replace('_', '-')}"
+                raise InputError(option, expected="--review-cost in the same command", got="no --review-cost")
             return None
         return rs.Review(self.review_cost, self.review_capacity, self.review_sensitivity, self.review_specificity)
 
 
 def load_plan(path: str, classes: ClassOptions) -> Any:
-    """Load a plan; raise an InputError if `--proba` is missing for class weights, or given for another plan."""
+    """Load a plan. Raise an InputError if it needs `--proba` but the option is missing, or the other way round."""
     plan = rs.decisions.load_plan(path)
     of_classes = not isinstance(plan, rs.decisions.Plan)
     if of_classes and not classes.given:
-        expected = "the columns of class probabilities that the class weights apply to, such as 'p_*'"
-        raise InputError("--proba", expected=expected, got="none")
+        expected = "the columns of class probabilities, such as 'p_*', because the plan has class weights"
+        raise InputError("--proba", expected=expected, got="no --proba")
     if classes.given and not of_classes:
-        raise InputError("--proba", expected="none with a plan for two classes", hint="name the scores by --score")
+        hint = "name the column of scores with --score"
+        raise InputError("--proba", expected="a plan for several classes", got="a plan for two classes", hint=hint)
     return plan
 
 
 def recall(plan: Any) -> dict[str, Any]:
-    """Return the options saved with a plan; empty if there is no plan, or if it was made in Python."""
+    """Return the options saved with a plan. Return an empty dictionary if there is no plan or no saved options."""
     return getattr(plan, "read_with", {})
 
 
 def read_cost_matrix(path: str | None, cost_rows: Any, predictions: Any) -> "rs.multiclass.CostMatrix | None":
-    """Read a cost matrix of several classes; return None without a file.
+    """Read the cost matrix of several classes from a CSV file. Return None if `path` is None.
 
-    The first row and the first column of the file name the classes, in any order.
+    The first row and the first column of the file contain the names of the classes, in any order.
 
     Raises
     ------
     InputError
-        If the predictions are of two classes, or a cell is not a number.
+        If there are only two classes, or if a cost is not a number.
     """
     if path is None:
         return None
     if predictions is None:
-        raise InputError("--cost-matrix", expected="also --proba, the columns of class probabilities")
+        expected = "--proba with the columns of class probabilities"
+        raise InputError("--cost-matrix", expected=expected, got="no --proba")
     import csv
 
     from rocscope._base.class_names import class_order
@@ -588,7 +596,7 @@ def read_cost_matrix(path: str | None, cost_rows: Any, predictions: Any) -> "rs.
             values = [float(cells[column]) for column in columns]
         except ValueError as error:
             got = str(error).rpartition(": ")[2]
-            raise InputError(f"{path}, row {row.strip()!r}", expected="a number in each column", got=got) from None
+            raise InputError(f"{path}, row {row.strip()!r}", expected="a number for each class", got=got) from None
         matrix.append([int(value) if value.is_integer() else value for value in values])
     return rs.multiclass.CostMatrix(matrix, classes=predictions.classes, rows=cost_rows)
 
@@ -601,7 +609,7 @@ REVIEW = ReviewOptions()
 
 
 def require_output(path: str | None, *, force: bool) -> None:
-    """Raise unless the output can be written; called before the data are read."""
+    """Raise an error if the output file cannot be written. Call this before the data are read."""
     if path not in (None, "-"):
         check_writable(path, force=force)
 
@@ -610,7 +618,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def for_two_classes(*options: str, instead: str) -> Callable[[Command], Command]:
-    """Declare the options of a command that do not apply to more than two classes, and a hint on the alternative."""
+    """Declare that options of a command are only for two classes. `instead` is the hint for more classes."""
 
     def declare(command: Command) -> Command:
         command.for_two_classes = (options, instead)  # pyright: ignore[reportFunctionMemberAccess]
@@ -620,14 +628,14 @@ def for_two_classes(*options: str, instead: str) -> Callable[[Command], Command]
 
 
 def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Raise if an option for two classes is typed together with an option for more classes.
+    """Raise an error if an option for two classes is typed together with an option for more classes.
 
-    Options for two classes may be set in a file of settings or in the environment.
+    Options for two classes from a settings file or from the environment do not raise an error.
 
     Raises
     ------
     InputError
-        If an option for two classes was given on the command line.
+        If both kinds of options were typed.
     """
     sources = {}
     for argument in arguments:
@@ -635,7 +643,8 @@ def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: Arg
     options, instead = getattr(app.default_command, "for_two_classes", ((), ""))
     typed = [name for name in options if "cli" in sources[name]]
     if typed and (sources["--proba"] or sources["--predicted"]):
-        raise InputError(", ".join(typed), expected="none with --proba or --predicted", hint=instead)
+        given = "--proba" if sources["--proba"] else "--predicted"
+        raise InputError(", ".join(typed), expected=f"no {given} in the same command", got=given, hint=instead)
 
 
 # Options that take a number of cases: "10.000" and "10,000" mean ten thousand here, never ten.
@@ -644,12 +653,12 @@ _GROUPED = re.compile(r"\d{1,3}(?:[.,'\u2019 ]\d{3})+")
 
 
 def refuse_grouped_counts(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Raise for numbers of cases with a thousands separator.
+    """Raise an error if a number of cases has a thousands separator.
 
     Raises
     ------
     InputError
-        If there is one; the hint states the number without separators.
+        If there is such a number. The hint states the number without separators.
     """
     for argument in arguments:
         for token in argument.tokens:
@@ -659,9 +668,9 @@ def refuse_grouped_counts(_app: App, _commands: tuple[str, ...], arguments: Argu
 
 
 def read_settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Fill in options from `rocscope.toml` or from `[tool.rocscope]` in `pyproject.toml`.
+    """Read options that were not typed from `rocscope.toml` or from `[tool.rocscope]` in `pyproject.toml`.
 
-    An option in the table of the command precedes the same option for all commands.
+    Options in the table of a command take precedence over options for all commands.
     """
     source = "rocscope.toml"
     settings = _read_toml(source)
@@ -673,14 +682,14 @@ def read_settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
         names = {name.lstrip("-").replace("-", "_") for argument in arguments for name in argument.names}
         for key, value in own.items() if isinstance(own, dict) else ():
             if key.replace("-", "_") not in names or isinstance(value, dict):
-                expected = f"options of rocscope {commands[0]} with their values"
+                expected = f"an option of rocscope {commands[0]} with its value"
                 raise InputError(f"[{commands[0]}] in {source}", expected=expected, got=f"{key} = {value!r}")
         Dict(settings, source=source, allow_unknown=True)(app, commands, arguments)
         Dict(settings, source=source, allow_unknown=True, use_commands_as_keys=False)(app, commands, arguments)
 
 
 def _read_toml(name: str) -> dict[str, Any]:
-    """Return the content of a file; empty if there is none."""
+    """Return the content of a TOML file. Return an empty dictionary if the file does not exist."""
     path = Path(name)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}

@@ -1,9 +1,8 @@
 """rocscope summary and compare, and the interactive pages: report, page, explore and demo.
 
-`summary` prints the performance and the best threshold of each model. `compare` prints the differences between models,
-with tests. `report` writes an interactive page about a file, and `page` writes the same page without data. `explore`
-opens the page in a browser, and computes its figures from the rows on request. `demo` runs the example of Vuk & Curk
-(2006), section 7, from data to report.
+`summary` prints the performance and the best threshold of each model. `compare` tests the differences between models.
+`report` writes an interactive page about a file. `page` writes the same page without data. `explore` opens the page in
+a browser and computes its numbers from the rows on request. `demo` runs the example of Vuk & Curk (2006), section 7.
 """
 
 from dataclasses import replace
@@ -53,7 +52,7 @@ def summary(
     json: opt.Json = False,
     markdown: opt.Markdown = False,
 ) -> int:
-    """Show each model's performance in five domains with intervals, its best threshold, and its accuracy at 0.5.
+    """Show the performance of each model with confidence intervals, and its best threshold.
 
     Example: rocscope summary scores.parquet --label y --score a --score b
 
@@ -62,26 +61,26 @@ def summary(
     Parameters
     ----------
     segment
-        Column of the segment, such as a region; each segment is also shown separately.
+        Column of the segments, such as regions. Each segment is also shown separately.
     threshold
-        Threshold for classification and net benefit: a number that was fixed beforehand, or MODEL=NUMBER.
-        'costs' takes the threshold that follows from the costs.
-        'cheapest', the default, takes the threshold with the lowest cost on these rows.
+        Threshold for classification and net benefit: a number that you chose before, or MODEL=NUMBER for each model.
+        'costs' computes the threshold from the costs.
+        'cheapest', the default, is the threshold with the lowest cost in this file.
     guess
-        Guess which columns contain the label, scores and weight, and which label is positive, if you do not name them.
+        Guess the columns of labels, scores and weights, and the positive label, if you do not name them.
         The guess is printed.
     detail
-        Also show intervals and calibration; by default for files up to a million rows.
+        Also show intervals and calibration. This is the default for files of up to a million rows.
     markdown
         Print a Markdown table.
     """
     # Check the options and the columns.
     if json and markdown:
-        raise InputError("--json and --md", expected="one of them")
+        raise InputError("--json and --md", expected="only one of these options", got="both")
     gates = gating.parse_gates(fail_if) if fail_if else []
     given_threshold = _parse_threshold(threshold or [])
     if given_threshold is not None and detail is False:
-        raise InputError("--threshold and --no-detail", expected="one of them")
+        raise InputError("--threshold and --no-detail", expected="only one of these options", got="both")
     is_named = rows.score and (rows.label or rows.time)
     guess = (guess or not (is_named or opt.is_stream(file))) and not classes.given
     needed = () if guess else ("label", "scores")
@@ -89,7 +88,8 @@ def summary(
     if guess:
         rows, classes = rows.guessed(file)
         if classes.given and (threshold or fail_if):
-            raise InputError("--threshold and --fail-if", expected="none with several classes", got="one")
+            option = "--threshold" if threshold else "--fail-if"
+            raise InputError(option, expected="data of two classes", got="data of several classes")
     if classes.given:
         _summarise_classes(classes.read(file, rows), file, detail, json=json, markdown=markdown)
         return 0
@@ -119,16 +119,16 @@ def summary(
     else:
         _print_summary(data, markdown=markdown)
         if not markdown and not detailed and detail is None:
-            console.note(f"{LEFT_OUT} Add --detail to compute those that are possible.")
+            console.note(f"{LEFT_OUT} To compute them where possible, add --detail.")
     return gating.exit_code(judged) if gates else 0
 
 
 def _read_parts(
     file: str, rows: opt.SampleOptions, memory: str | None, fold: str | None, segment: str | None
 ) -> tuple[Literal["fold", "segment"] | None, Any]:
-    """Return "fold" or "segment" if rows are split, and the rows; of a large file that is not split, exact counts."""
+    """Return the kind of parts ("fold", "segment" or None) and the rows. Rows of a large file may only be counted."""
     if (fold and segment) or ((fold or segment) and memory):
-        raise InputError("--fold, --segment and --memory", expected="at most one of them", got="more")
+        raise InputError("--fold, --segment and --memory", expected="only one of these options", got="more than one")
     if fold:
         return "fold", rows.read(file, fold=fold)
     if segment:
@@ -137,7 +137,7 @@ def _read_parts(
 
 
 def _shown_thresholds(data: "ReportData") -> dict[str, float]:
-    """Return the threshold of each model for which the tables show its figures."""
+    """Return the threshold of each model at which the tables show its metrics."""
     thresholds = {model.name: model.best.threshold for model in data.models}
     for row in data.summary or ():
         if row.part == "all":
@@ -146,7 +146,7 @@ def _shown_thresholds(data: "ReportData") -> dict[str, float]:
 
 
 def _parse_threshold(texts: list[str]) -> Any:
-    """Return the argument `threshold` of `rs.summary`: a number, a word, or a number for each model."""
+    """Return the argument `threshold` of `rs.summary`: a number, a number for each model, "costs" or "cheapest"."""
     if not texts:
         return None
     by_model = {}
@@ -219,7 +219,7 @@ def _print_summary(data: "ReportData", *, markdown: bool) -> None:
 
 
 def _summarise_classes(predictions: Any, title: str, detail: bool | None, *, json: bool, markdown: bool) -> None:
-    """Print the performance of each model for more than two classes, overall and for each class."""
+    """Print the overall performance of each model for more than two classes, and its performance in each class."""
     from rocscope.report.model import MOST_DETAILED
     from rocscope.report.multiclass import by_class, multiclass_data, overview
 
@@ -238,7 +238,7 @@ def _summarise_classes(predictions: Any, title: str, detail: bool | None, *, jso
         console.print_records(heading, records)
     undefined = data.best.undefined
     if undefined:
-        console.note(f"Classes without cases, omitted from averages: {', '.join(map(str, undefined))}")
+        console.note(f"Averages omit classes without cases: {', '.join(map(str, undefined))}")
     console.note(data.verdict)
 
 
@@ -267,26 +267,26 @@ def compare(
     fail_if: list[str] | None = None,
     json: opt.Json = False,
 ) -> int:
-    """Show each model's AUC with an interval, and the difference of each pair with a test.
+    """Show the AUC of each model with a confidence interval, and test the difference between each pair of models.
 
-    With --proba the AUC is Hand & Till's mean over pairs of classes.
+    With --proba, the AUC is Hand & Till's mean over pairs of classes.
 
-    --fail-if also accepts other averages over classes, such as aunu(a).
+    With --proba, --fail-if also accepts other averages over classes, such as aunu(a).
 
     Example: rocscope compare scores.csv --label y --score a --score b --fail-if "auc(b)-auc(a)<-0.01 at 95%"
 
     Parameters
     ----------
     groups
-        Column that identifies the patient or customer if several rows belong to one.
+        Column that identifies the patient or customer if a patient or customer may have several rows.
     folds
-        With --fold: 'pooled' for one AUC over all rows, or 'mean' for the mean of the folds' AUCs.
+        With --fold: 'pooled' for the AUC of all rows together, or 'mean' for the mean of the AUC in each fold.
     level
         Confidence level of all intervals.
     alternative
-        Alternative hypothesis about the difference second − first: two-sided, greater or less.
+        Alternative hypothesis about the AUC of the second model minus that of the first: two-sided, greater or less.
     test
-        Kind of test: difference, superiority, noninferiority or equivalence; the last three use --margin.
+        Kind of test: difference, superiority, noninferiority or equivalence. All but 'difference' need --margin.
     margin
         Margin of a test of superiority, noninferiority or equivalence.
     adjust
@@ -294,10 +294,10 @@ def compare(
     at_context
         Also compare expected costs, with each model at its best threshold.
     cost_matrix
-        With --proba: also compare costs. CSV file with class names in its first row and first column.
+        With --proba: also compare costs. CSV file of costs with the class names in its first row and first column.
     fail_if
-        Exit with code 1 if this condition holds: 'auc(a)<0.8', or significantly 'auc(b)-auc(a)<-0.01 at 95%'.
-        Other figures are brier(…), slope(…) and, with --at-context, cost(…). 'and' joins conditions.
+        Exit with code 1 if this condition is true: 'auc(a)<0.8', or with a test 'auc(b)-auc(a)<-0.01 at 95%'.
+        Other metrics are brier(…), slope(…) and, with --at-context, cost(…). 'and' joins conditions.
     """
     # Check the conditions, the columns and the models.
     gates = [gating.Gate.parse(text) for text in fail_if or []]
@@ -347,42 +347,45 @@ def compare(
 
 
 def _require_models(gates: list[gating.Gate], models: list[str]) -> None:
-    """Raise a ColumnError if a condition names a model that is not compared."""
+    """Raise a ColumnError if a condition names an unknown model."""
     for gate in gates:
         for condition in gate.conditions:
             for model in (condition.model, condition.minus):
                 if model is not None and model not in models:
-                    raise ColumnError("--fail-if", expected=f"a model, {one_of(model, models)}", got=repr(model))
+                    raise ColumnError("--fail-if", expected=f"a model name, {one_of(model, models)}", got=repr(model))
 
 
 def _compared_figure(condition: "Condition", at_context: bool) -> str:
-    """Return the figure of a condition; raise an InputError if the comparison does not compute it."""
+    """Return the metric in a condition. Raise an InputError if the comparison does not compute this metric."""
     from rocscope.figures.registry import known, statistic_named
 
     figure = known(condition.quantity)
     if figure is None or figure.name != "cost":
         return statistic_named(condition.quantity, "--fail-if")[0].name
     if not at_context:
-        raise InputError(f"--fail-if {condition}", expected="also --at-context, which compares costs", got="none")
+        hint = "add --at-context, which compares costs"
+        subject = f"--fail-if {condition}"
+        raise InputError(subject, expected="--at-context in the same command", got="no --at-context", hint=hint)
     return "cost"
 
 
 def _compared_average(condition: "Condition", with_costs: bool) -> str:
-    """Return the figure of a condition on several classes: "auc" (Hand & Till's), another average AUC, or "cost"."""
+    """Return the metric in a condition on several classes: "auc" (Hand & Till's), another average AUC, or "cost"."""
     from rocscope.multiclass.figures import class_figure
 
     if condition.quantity.casefold() == "cost" and with_costs:
         return "cost"
     figure = class_figure(condition.quantity, "--fail-if", "--cost-matrix compares costs")
     if figure.kind != "area":
-        raise InputError("--fail-if", expected="an AUC or, with --cost-matrix, the cost", got=repr(str(condition)))
+        expected = "a condition on an AUC or, with --cost-matrix, on the cost"
+        raise InputError("--fail-if", expected=expected, got=repr(str(condition)))
     return figure.name
 
 
 def _compare_two_classes(
     predictions: Any, context: Any, hypothesis: dict[str, Any], folds: Any, figure: str, level: float
 ) -> "Comparisons":
-    """Compare the costs of models, or another figure."""
+    """Compare the costs or another metric of models."""
     # The chosen hypothesis applies to AUCs; other figures have a two-sided test.
     two_sided = hypothesis | {"alternative": "two-sided", "test": "difference", "margin": 0.0}
     if figure == "cost":
@@ -394,7 +397,7 @@ def _compare_two_classes(
 def _compare_classes(
     predictions: Any, cost: Any, hypothesis: dict[str, Any], figure: str, level: float
 ) -> "Comparisons":
-    """Compare the costs of models of several classes, or an average of their AUCs."""
+    """Compare models of several classes by their costs or by an average AUC."""
     if figure == "cost":
         return rs.multiclass.compare_multiclass_costs(predictions, cost, level=level, adjust=hypothesis["adjust"])
     variant: Any = "hand_till" if figure == "auc" else figure
@@ -402,7 +405,7 @@ def _compare_classes(
 
 
 def _condition_estimate(condition: "Condition", result: "Comparisons") -> "Estimate":
-    """Return the estimate of a condition; a difference has the order of models of the condition."""
+    """Return the estimate for a condition. A difference has the order in which the condition names the models."""
     assert condition.model is not None
     if condition.minus is None:
         return result.estimates[condition.model]
@@ -468,20 +471,20 @@ def report(
     notes: str | None = None,
     force: opt.Force = False,
 ) -> None:
-    """Write a report that opens offline in any browser.
+    """Write an interactive report as an HTML file that needs no internet connection.
 
     Example: rocscope report scores.parquet --label y --score a --score b -o report.html
 
     Parameters
     ----------
     segment
-        Column of the segment, such as a region.
+        Column of the segments, such as regions.
     output
-        File to write; - for stdout.
+        HTML file to write. Type - to print it instead.
     title
-        Title of the report, also used to name files saved from it; by default the file's name without its ending.
+        Title of the report, and start of the names of files that are saved from it. By default, the name of FILE.
     notes
-        Paragraph shown below the title.
+        Text shown below the title.
     """
     opt.require_output(output, force=force)
     columns = {}
@@ -490,7 +493,10 @@ def report(
     if segment:
         columns["segment"] = segment
     if columns and memory:
-        raise InputError("--memory", expected="none with --fold or --segment, which need every row in memory")
+        option = "--fold" if fold else "--segment"
+        hint = f"omit --memory, because {option} needs all rows in memory"
+        subject = f"--memory and {option}"
+        raise InputError(subject, expected="only one of these options", got="both", hint=hint)
     rows = rows.settled(file, "label", "scores", classes=classes, fold=fold, segment=segment)
     context = costs.context()
     review = reviewing.review()
@@ -527,25 +533,25 @@ def explore(
 ) -> None:
     """Explore files of any size in the browser, with SQL filters, segments, tests and confidence bands.
 
-    If you name several files, such as last month's and this month's, their models are compared. Press Ctrl-C to stop.
+    You can name several files, such as last month's and this month's, to compare them. Press Ctrl-C to stop.
 
     Example: rocscope explore march.parquet april.parquet --label y --score a
 
     Parameters
     ----------
     segment
-        Column that splits the rows when the page opens; you can choose another column on the page.
+        Column of the segments shown when the page opens. You can choose another column on the page.
     title
-        Title of the page; by default the names of the files.
+        Title of the page. By default, the names of the files.
     browser
-        Open the page in the browser; the address is always printed.
+        Open the page in the browser. The address of the page is always printed.
     port
-        Port of the address; 0, the default, takes any free port.
+        Port of the page's address. The default, 0, uses any free port.
     """
     files = [file, *others]
     for path in files:
         if path == "-":
-            raise InputError("-", expected="a file that can be read several times", got="stdin")
+            raise InputError("-", expected="a file that can be read several times", got="standard input")
         rows.require(path)
     context = costs.context()
     sources: Any = file
@@ -564,14 +570,14 @@ def explore(
 
 
 def page(*, output: Annotated[str, opt.OUTPUT] = "open.html", force: opt.Force = False) -> None:
-    """Write an offline page on which you can drop any file to see its report, in any browser.
+    """Write an HTML page that shows a report of any file that you drop on it. No internet connection is needed.
 
     Example: rocscope page -o open.html
 
     Parameters
     ----------
     output
-        File to write; - for stdout.
+        HTML file to write. Type - to print it instead.
     """
     opt.require_output(output, force=force)
     from rocscope.report.page import open_page
@@ -594,14 +600,14 @@ _PUBLISHED = {("tic_tac_toe", "naive Bayes"): "69.5%, 75.2%, 0.403"}
 def demo(
     *, folder: Annotated[Path, Parameter(alias="-o")] = Path("demo"), random_state: int = 0, force: opt.Force = False
 ) -> None:
-    """Cross-validate naive Bayes and a decision tree on two data sets (tic-tac-toe and wdbc), and write a report.
+    """Cross-validate naive Bayes and a decision tree on two example data sets, and write reports.
 
     Parameters
     ----------
     folder
-        Folder to write the files to; created if missing.
+        Folder for the files. It is created if it does not exist.
     random_state
-        Random seed for the folds.
+        Random seed of the division into folds.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Functions of other libraries, with their signatures and results, computed here."""
+"""Replacements for functions of other libraries, with the same signatures and results."""
 
 from rocscope._base.public_names import refusing
 

@@ -1,6 +1,6 @@
-"""scikit-learn's displays in the style of this library, with intervals and a rug plot for calibration.
+"""Displays of scikit-learn in the style of rocscope. The calibration plot has intervals and a rug plot.
 
-Each class extends the display of the installed scikit-learn, and keeps its options, arrays, attributes, legends,
+Each class is a subclass of a display of the installed scikit-learn, with the same options, arrays, attributes, legends,
 warnings and exceptions. The attribute `curve` is the `Curve` of the same rows, for thresholds, bands and tests.
 
 Examples
@@ -32,13 +32,13 @@ _refuse = refusing(__name__, metrics.__all__)
 
 
 class _Look:
-    """Base class of scikit-learn displays in the style of this library; keeps labels and scores for `curve`."""
+    """Base class of displays of scikit-learn in the style of rocscope. It stores labels and scores for `curve`."""
 
     _make: ClassVar[Callable[..., Curve]]
     _rows: tuple[Any, Any, dict[str, Any]] | None = None
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw as scikit-learn's `plot`, with its options; by default on a new figure."""
+        """Draw the display on `ax`, by default on a new figure. The options are those of scikit-learn's `plot`."""
         ax = theme.new_axes() if ax is None else ax
         if not ax.lines:
             ax.set_prop_cycle(_line_cycle())
@@ -57,46 +57,47 @@ class _Look:
 
     @cached_property
     def curve(self) -> Curve:
-        """The curve of the rows, with all thresholds.
+        """The curve of the labels and scores, with all thresholds.
 
         Raises
         ------
         InputError
-            If the display was made from rates, or from several folds.
+            If the display was made from rates or from several folds, so that it has no labels and scores.
         """
         if self._rows is None:
-            hint = "make the display by from_predictions or from_estimator"
-            raise InputError("curve", expected="a display of one model's rows", got="one without rows", hint=hint)
+            hint = "make the display with from_predictions or from_estimator"
+            expected, got = "a display of labels and scores", "a display of rates"
+            raise InputError("curve", expected=expected, got=got, hint=hint)
         y_true, scores, row_options = self._rows
         return self._make(y_true, scores, **row_options)
 
 
 def _line_cycle() -> Any:
-    """Return the colours and dashes of `theme.line_look`, in its order."""
+    """Return the colours and dashes of `theme.line_look` in the same order."""
     looks = [theme.line_look(index) for index in range(len(theme.LIGHT.hues) * len(theme.DASHES))]
     return cycler(color=[look["color"] for look in looks], linestyle=[look["linestyle"] for look in looks])
 
 
 class RocCurveDisplay(_Look, metrics.RocCurveDisplay):
-    """ROC curves of one model or of several folds; the legend shows the area."""
+    """ROC curves of one model or of several folds. The legend shows the AUC."""
 
     _make = staticmethod(roc)
 
 
 class PrecisionRecallDisplay(_Look, metrics.PrecisionRecallDisplay):
-    """Precision–recall curves of one model or of several folds; the legend shows the average precision."""
+    """Precision–recall curves of one model or of several folds. The legend shows the average precision."""
 
     _make = staticmethod(precision_recall)
 
 
 class DetCurveDisplay(_Look, metrics.DetCurveDisplay):
-    """Detection error trade-off curves: false-negative rate against false-positive rate, on normal-deviate axes."""
+    """Detection error trade-off curves: false negative rate against false positive rate, on normal-deviate axes."""
 
     _make = staticmethod(det)
 
 
 class CalibrationDisplay(_Look, calibration.CalibrationDisplay):
-    """Observed share of positives in bins of the probability, with Jeffreys intervals and a rug plot of the rows."""
+    """Observed share of positives in bins of the predicted probability, with Jeffreys intervals and a rug plot."""
 
     _make = staticmethod(calibration_curve)
 
@@ -121,10 +122,10 @@ class CalibrationDisplay(_Look, calibration.CalibrationDisplay):
 
 
 def _edges(probability: Any, bins: int, strategy: str) -> Array:
-    """Return the edges of our bins, which include their lower edge, for scikit-learn's, which include the upper edge.
+    """Return edges with which the bins of rocscope contain the same scores as the bins of scikit-learn.
 
-    Inner edges are replaced by the next greater number, so that scores equal to an edge are in the lower bin. Equal
-    quantiles make empty bins, which scikit-learn omits.
+    Bins of scikit-learn include their upper edge, bins of rocscope include their lower edge. Each inner edge is
+    therefore replaced by the next larger number. If quantiles are equal, scikit-learn omits the empty bins.
     """
     shares = np.linspace(0, 1, bins + 1)
     inner = shares[1:-1] if strategy == "uniform" else np.quantile(probability, shares[1:-1])
@@ -133,5 +134,5 @@ def _edges(probability: Any, bins: int, strategy: str) -> Array:
 
 
 def __getattr__(name: str) -> Any:
-    """Return scikit-learn's own display for every display that is not drawn here."""
+    """Return the display of scikit-learn for each name that this module does not define."""
     return getattr(metrics, name) if name in metrics.__all__ else _refuse(name)

@@ -1,8 +1,9 @@
-"""scikit-learn's ranking metrics as drop-in replacements.
+"""Drop-in replacements for the ranking metrics of scikit-learn.
 
-Signatures, results, warnings and exceptions equal those of the installed scikit-learn (1.7 or newer). In the common
-case, labels 0/1 or false/true with finite scores, results are computed here. All other input (several classes or
-labels, a single class, other labels, invalid input) is passed to scikit-learn, as are functions that do not rank.
+Signatures, results, warnings and exceptions are the same as in the installed scikit-learn (1.7 or newer). For labels
+0/1 or False/True with finite scores, rocscope computes the result. For all other input, such as several classes, a
+single class, other labels or invalid input, scikit-learn computes the result. Functions that do not rank scores are
+those of scikit-learn.
 
 Examples
 --------
@@ -51,7 +52,10 @@ def _is_part(value: Any) -> bool:
 
 
 def _takes_over(original: Callable[..., Any], **accepts: Callable[[Any], bool]) -> Callable[[Answer], Any]:
-    """Decorate a function of counts to replace `original` for the input that it supports."""
+    """Decorate a function of counts, so that it replaces `original` for the input that it supports.
+
+    `accepts` contains, for arguments of `original`, a function that returns True for supported values.
+    """
     signature = inspect.signature(original)
 
     def decorate(answer: Answer) -> Callable[..., Any]:
@@ -74,7 +78,7 @@ def _takes_over(original: Callable[..., Any], **accepts: Callable[[Any], bool]) 
 
 
 def _plain_counts(chosen: dict[str, Any]) -> ThresholdCounts | None:
-    """Return counts if labels are 0/1, both classes occur, scores are finite and weights positive; otherwise None."""
+    """Return counts, or None unless labels are 0/1, both classes occur, scores are finite and weights positive."""
     pos_label = chosen.get("pos_label")
     if not (pos_label is None or (isinstance(pos_label, int) and pos_label == 1)):
         return None
@@ -93,7 +97,7 @@ def _plain_counts(chosen: dict[str, Any]) -> ThresholdCounts | None:
 
 
 def _column(values: Any, kinds: str) -> Array | None:
-    """Return a list, Series or array as a column of native numbers, or None."""
+    """Return a list, a Series or an array as an array of numbers. Return None if it has other values."""
     if not isinstance(values, np.ndarray | list) and type(values).__name__ != "Series":
         return None
     if isinstance(values, np.ma.MaskedArray):
@@ -108,12 +112,12 @@ def _column(values: Any, kinds: str) -> Array | None:
 
 
 def _rates(counts: ThresholdCounts) -> tuple[Array, Array, Array]:
-    """Return false and true positives as floats, and thresholds."""
+    """Return false positives and true positives as floats, and the thresholds."""
     return counts.fp.astype(np.float64), counts.tp.astype(np.float64), counts.threshold.copy()
 
 
 def _without_flat(chosen: dict[str, Any], columns: Sequence[Array], *bends: Array) -> Sequence[Array]:
-    """On request, drop points at which no count has a bend; keep the first and the last point."""
+    """Drop points on straight lines if this was requested. Keep the first point, the last point and all bends."""
     if not chosen["drop_intermediate"] or columns[0].size <= 2:
         return columns
     kept = np.concatenate([[True], np.logical_or(*bends), [True]])
@@ -173,5 +177,5 @@ if _FROM_1_8:
 
 
 def __getattr__(name: str) -> Any:
-    """Return scikit-learn's own function for every metric that is not computed here."""
+    """Return the function of scikit-learn for each name that this module does not define."""
     return getattr(theirs, name) if name in theirs.__all__ else _refuse(name)

@@ -1,8 +1,8 @@
-"""Context: prevalence and costs under which a classifier will be used. Campaign: a mailing with its costs.
+"""Context: prevalence and costs under which a classifier will be used. Campaign: costs and benefits of a mailing.
 
-A cost may be the name of a column with one amount per row. Rows are then weighted by money: a row on which acting gains
-the amount g is positive if g > 0, and its weight is the absolute value of g. All curves, hulls and bands apply to such
-rows unchanged.
+A cost may be the name of a column with one amount per row. Rows are then weighted by money. Let g be the gain of acting
+on a row. The row is labelled positive if g > 0, and its weight is the absolute value of g. All curves, hulls and bands
+can be computed from such rows.
 """
 
 from collections.abc import Mapping
@@ -34,21 +34,21 @@ class Context(Result):
     Parameters
     ----------
     target_prevalence : float, optional
-        Share of positives where the classifier will be used, between 0 and 1; by default the share in the sample.
+        Share of positives in the population in which the classifier will be used, between 0 and 1. By default, the
+        share in the sample.
     cost_fp, cost_fn, cost_tp, cost_tn : float or str
-        Cost of one false positive, false negative, true positive and true negative, in any unit. Gains are negative
-        costs. For a cost that differs between rows, pass the name of its column.
+        Cost of one false positive, false negative, true positive and true negative, in any unit. Enter a gain as a
+        negative cost. If a cost differs between rows, pass the name of the column that contains it.
 
     Raises
     ------
     InputError
-        If a cost is not finite, if the prevalence is not between 0 and 1, or if both false positives and false
-        negatives cost less than correct predictions. If only one of them does, one action is always right (see
-        `always_right`).
+        If a cost is not finite, if the prevalence is not between 0 and 1, or if both kinds of errors cost less than
+        correct predictions. If only one kind of error does, one action is always optimal (see `always_right`).
 
     References
     ----------
-    Hernández-Orallo 2004, skew-sensitive evaluation; Vuk & Curk 2006, §4.2 and §5.2.
+    Hernández-Orallo 2004, skew-sensitive evaluation. Vuk & Curk 2006, §4.2 and §5.2.
 
     Examples
     --------
@@ -79,17 +79,17 @@ class Context(Result):
 
     @classmethod
     def given(cls, context: "Context | Campaign | None" = None) -> "Context":
-        """Return the context, the context of a campaign, or by default a context with equal costs of 1.
+        """Return the given Context, or the context of a Campaign. By default, each error costs 1.
 
         Raises
         ------
         InputError
-            If a campaign has a capacity or a fixed cost, which would be ignored.
+            If a campaign has a capacity or a fixed cost, because a context would ignore it.
         """
         if isinstance(context, cls):
             return context
         if getattr(context, "capacity", None) is not None or getattr(context, "fixed_cost", 0):
-            hint = "choose and plan_campaign allow for both; campaign.context ignores them"
+            hint = "call choose or plan_campaign, which use both, or pass campaign.context, which ignores both"
             expected = "a Context, or a Campaign without capacity and fixed cost"
             raise InputError("context", expected=expected, got=repr(context), hint=hint)
         context = getattr(context, "context", context)
@@ -106,26 +106,27 @@ class Context(Result):
         positive: Literal["first", "last"],
         target_prevalence: float | None = None,
     ) -> "Context":
-        """Return the context of a 2 × 2 matrix of costs.
+        """Return the context with the costs of a 2 × 2 matrix.
 
         Parameters
         ----------
         matrix : 2 × 2 array of costs
         rows : {"predicted", "actual"}
-            Meaning of the rows of the matrix: predicted or actual classes. There is no default, because papers and
-            libraries differ.
+            Whether the rows of the matrix are predicted or actual classes. There is no default, because papers and
+            libraries use different orders.
         positive : {"first", "last"}
-            Position of the positive class in rows and columns.
+            Position of the positive class in the rows and columns of the matrix.
         target_prevalence : float, optional
+            Share of positives in the population; see `Context`.
 
         Raises
         ------
         InputError
-            If the matrix is not 2 × 2, contains NaN, or `rows` or `positive` is missing.
+            If the matrix is not 2 × 2 or contains NaN, or if `rows` or `positive` is invalid.
 
         References
         ----------
-        Hernández-Orallo 2004, skew-sensitive evaluation: rows predicted, positive first.
+        Hernández-Orallo 2004, skew-sensitive evaluation. This paper uses predicted classes as rows, positive first.
 
         Examples
         --------
@@ -136,7 +137,7 @@ class Context(Result):
         """
         costs = np.asarray(matrix)
         if costs.shape != (2, 2):
-            raise InputError("cost matrix", expected="shape (2, 2)", got=f"shape {costs.shape}")
+            raise InputError("cost matrix", expected="an array of shape (2, 2)", got=f"an array of shape {costs.shape}")
         check.check_choice("rows", rows, ("predicted", "actual"))
         check.check_choice("positive", positive, ("first", "last"))
         if rows == "actual":
@@ -148,7 +149,7 @@ class Context(Result):
 
     @classmethod
     def from_cost_ratio(cls, cost_ratio: float, *, target_prevalence: float | None = None) -> "Context":
-        """Return the context in which a false positive costs `cost_ratio` times a false negative.
+        """Return a context in which one false positive costs `cost_ratio` times as much as one false negative.
 
         Examples
         --------
@@ -162,9 +163,9 @@ class Context(Result):
     def from_profit(
         cls, *, unit_benefit: float | str, unit_cost: float, target_prevalence: float | None = None
     ) -> "Context":
-        """Return the context in which acting on a case costs `unit_cost` and earns `unit_benefit` if it is positive.
+        """Return a context in which an action costs `unit_cost` and earns `unit_benefit` if the case is positive.
 
-        If the benefit is the name of a column, it becomes the cost of a false negative.
+        If the benefit is the name of a column, that column becomes the cost of a false negative.
 
         Examples
         --------
@@ -181,13 +182,13 @@ class Context(Result):
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Names of columns that hold costs."""
+        """Names of the columns that contain costs."""
         costs = (getattr(self, f"cost_{cell}") for cell in CELLS)
         return tuple(dict.fromkeys(cost for cost in costs if isinstance(cost, str)))
 
     @property
     def costs(self) -> dict[str, float]:
-        """Costs by cell: "tp", "fp", "fn" and "tn". Raises InputError if a cost differs between rows."""
+        """Dictionary of the costs of "tp", "fp", "fn" and "tn". Raises InputError if a cost differs between rows."""
         if self.columns:
             hint = "pass the rows that rocscope.decisions.in_money(predictions, context) returns"
             raise InputError("context", expected="costs that are the same in every row", got=repr(self), hint=hint)
@@ -195,27 +196,27 @@ class Context(Result):
 
     @cached_property
     def _exact_costs(self) -> dict[str, Fraction]:
-        """The costs as exact fractions of their decimal representation."""
+        """The costs as exact fractions: 0.2 becomes 1/5."""
         return {cell: decimal(cost) for cell, cost in self.costs.items()}
 
     @cached_property
     def false_alarm_cost(self) -> Fraction:
-        """Extra cost of predicting a negative case positive, cost_fp − cost_tn."""
+        """Extra cost of a false positive compared with a true negative, cost_fp − cost_tn."""
         return self._exact_costs["fp"] - self._exact_costs["tn"]
 
     @cached_property
     def miss_cost(self) -> Fraction:
-        """Extra cost of predicting a positive case negative, cost_fn − cost_tp."""
+        """Extra cost of a false negative compared with a true positive, cost_fn − cost_tp."""
         return self._exact_costs["fn"] - self._exact_costs["tp"]
 
     @property
     def cost_ratio(self) -> float:
-        """Cost of a false alarm divided by the cost of a miss; NaN if neither costs anything."""
+        """`false_alarm_cost` divided by `miss_cost`. NaN if both are 0."""
         return _quotient(self.false_alarm_cost, self.miss_cost)
 
     @property
     def always_right(self) -> Literal["all positive", "all negative"] | None:
-        """The action that is always optimal under these costs; None if there is none.
+        """The prediction that is optimal for every case under these costs. None if the best prediction varies.
 
         Examples
         --------
@@ -228,7 +229,7 @@ class Context(Result):
         return "all negative" if miss <= 0 else None
 
     def _require_sense(self) -> None:
-        """Raise InputError if both kinds of errors are rewarded, because the worst classifier would then be best."""
+        """Raise InputError if both kinds of errors cost less than correct predictions."""
         if self.false_alarm_cost < 0 and self.miss_cost < 0:
             raise InputError(
                 "context",
@@ -238,20 +239,21 @@ class Context(Result):
             )
 
     def prevalence(self, sample: float) -> float:
-        """Return the target prevalence, or the sample's if no target is set."""
+        """Return the target prevalence. If it is not set, return the prevalence of the sample."""
         return sample if self.target_prevalence is None else self.target_prevalence
 
     def slope(self, prevalence: float) -> float:
-        """Return the slope of the iso-performance line in ROC space.
+        """Return the slope of the lines of equal cost in the ROC diagram.
 
         Parameters
         ----------
         prevalence : float
-            Share of positives in the sample; a target prevalence takes precedence.
+            Share of positives in the sample. If `target_prevalence` is set, this argument is ignored.
 
         Notes
         -----
-        m = (1 − π)(cost_fp − cost_tn) / (π (cost_fn − cost_tp)); infinite if misses cost nothing.
+        The slope is (1 − π)(cost_fp − cost_tn) / (π (cost_fn − cost_tp)), where π is the prevalence. It is infinite if
+        the denominator is 0.
 
         Examples
         --------
@@ -262,12 +264,14 @@ class Context(Result):
         return _quotient((1 - share) * self.false_alarm_cost, share * self.miss_cost)
 
     def lift_slope(self, n: float) -> float:
-        """Return the slope of the iso-performance line in a lift chart of `n` cases, whose y axis is true positives.
+        """Return the slope of the lines of equal cost in a lift chart of `n` cases.
+
+        The y axis of this chart is the number of true positives.
 
         Notes
         -----
-        The slope is n·(cost_fp − cost_tn) / ((cost_fp − cost_tn) + (cost_fn − cost_tp)) at the prevalence of the
-        sample; for accuracy it is n/2 (Vuk & Curk, eq. 5.7).
+        At the prevalence of the sample, the slope is n·(cost_fp − cost_tn) / ((cost_fp − cost_tn) + (cost_fn −
+        cost_tp)). If each error costs 1, the slope is n/2 (Vuk & Curk, eq. 5.7).
 
         Examples
         --------
@@ -278,15 +282,15 @@ class Context(Result):
 
     @property
     def probability_threshold(self) -> float:
-        """The calibrated probability above which predicting positive is cheaper."""
+        """Calibrated probability above which it is cheaper to predict positive than negative."""
         return self.lift_slope(1)
 
     def cost(self, point: OperatingPoint) -> float:
-        """Return the total cost of the counted cases of a point, without correction for a target prevalence."""
+        """Return the total cost of the cases of a point. The target prevalence is ignored."""
         return sum(self.cost_by_cell(point).values())
 
     def cost_by_cell(self, point: OperatingPoint) -> dict[str, float]:
-        """Return the total cost of true and false positives and negatives; the sum is `cost`.
+        """Return the total cost of each cell of the confusion matrix. The costs add up to `cost`.
 
         Examples
         --------
@@ -296,15 +300,15 @@ class Context(Result):
         return {cell: cost * getattr(point, cell) for cell, cost in self.costs.items()}
 
     def normalized_cost(self, point: OperatingPoint) -> float:
-        """Return FNR + slope · FPR: the expected cost per case, divided by the prevalence and the cost of a miss.
+        """Return the normalised cost, FNR + slope · FPR.
 
-        If correct predictions cost nothing, the divisor is prevalence · cost_fn. Lines of equal cost in the ROC diagram
-        are lines of equal normalised cost.
+        If correct predictions cost nothing, it is the expected cost per case divided by prevalence · cost_fn. All
+        points on a line of equal cost in the ROC diagram have the same normalised cost.
 
         Raises
         ------
         InputError
-            As `slope`.
+            If a cost differs between rows.
 
         References
         ----------
@@ -312,7 +316,7 @@ class Context(Result):
 
         Examples
         --------
-        The slope is 0.1, half of the positives are missed, and one negative in ten is a false alarm. The normalised
+        The slope is 0.1. Half of the positives are missed, and one of ten negatives is a false alarm. So the normalised
         cost is 0.5 + 0.1 · 0.1:
 
         >>> round(Context(1 / 3, cost_fp=1, cost_fn=20).normalized_cost(OperatingPoint(tp=5, fp=1, fn=5, tn=9)), 4)
@@ -321,14 +325,14 @@ class Context(Result):
         return point.fnr + self.slope(point.n_pos / point.n) * point.fpr
 
     def expected_cost(self, tpr: Any, fpr: Any, prevalence: float) -> Any:
-        """Return the expected cost per case for given rates.
+        """Return the expected cost per case at given true and false positive rates.
 
         Parameters
         ----------
         tpr, fpr : float or array
-            True and false positive rates.
+            True positive rate and false positive rate.
         prevalence : float
-            Share of positives in the sample; a target prevalence takes precedence.
+            Share of positives in the sample. If `target_prevalence` is set, this argument is ignored.
 
         Examples
         --------
@@ -340,7 +344,7 @@ class Context(Result):
         return positives + (1 - share) * (costs["fp"] * fpr + costs["tn"] * (1 - fpr))
 
     def exact_cost(self, point: OperatingPoint) -> Fraction:
-        """Return the expected cost per case at a point, as an exact fraction of its counts.
+        """Return the expected cost per case at a point as an exact fraction.
 
         Examples
         --------
@@ -356,7 +360,9 @@ class Context(Result):
         return share * positives / (tp + fn) + (1 - share) * negatives / (fp + tn)
 
     def exact_slope(self, n_pos: float, n_neg: float) -> Fraction:
-        """Return `slope` as an exact fraction. Both kinds of errors must have a positive cost.
+        """Return `slope` as an exact fraction for `n_pos` positives and `n_neg` negatives.
+
+        `false_alarm_cost` and `miss_cost` must be above 0.
 
         Examples
         --------
@@ -367,9 +373,9 @@ class Context(Result):
         return cost * Fraction(n_neg) / (gain * Fraction(n_pos))
 
     def rates_of_exchange(self, n_pos: float, n_neg: float) -> tuple[Fraction, Fraction]:
-        """Return the gain of one more true positive and the cost of one more false positive, in a common unit.
+        """Return the gain of one more true positive and the cost of one more false positive in the same unit.
 
-        Both are exact fractions. Two points with whole counts are therefore compared without rounding.
+        Both are exact fractions, so the costs of two points can be compared without rounding.
         """
         gain, cost = self.miss_cost, self.false_alarm_cost
         if self.target_prevalence is None:
@@ -386,18 +392,18 @@ class Campaign(Result):
     Parameters
     ----------
     population : float
-        Number of customers that could be contacted.
+        Number of customers who could be contacted.
     unit_cost : float
-        Cost of one contact.
+        Cost of contacting one customer.
     unit_benefit : float or str
-        Benefit of one response, before the cost of its contact. For a benefit that differs between customers, pass the
-        name of its column.
+        Benefit of one response, before the cost of the contact is subtracted. If the benefit differs between customers,
+        pass the name of the column that contains it.
     fixed_cost : float
-        Cost of running the campaign, whatever its size.
+        Cost of the campaign that does not depend on the number of contacts.
     response_rate : float, optional
-        Share of the population that would respond; by default the share in the sample.
+        Share of the population that would respond if contacted. By default, the share in the sample.
     capacity : float, optional
-        Largest possible number of contacts; unlimited by default.
+        Largest possible number of contacts. By default, the number is not limited.
 
     Raises
     ------
@@ -433,13 +439,13 @@ class Campaign(Result):
         if self.response_rate is not None:
             given["response_rate"] = check.check_share(self.response_rate, "response_rate")
         if self.capacity is not None:
-            most = "a number of contacts of at least 0"
+            most = "a number of contacts, at least 0"
             given["capacity"] = check.check_number(self.capacity, "capacity", most, least=0)
         check.settle(self, **given)
 
     @property
     def context(self) -> Context:
-        """The costs as a `Context`. The threshold with the lowest cost has the highest profit."""
+        """The costs as a `Context`. The threshold with the lowest cost also has the highest profit."""
         return Context.from_profit(
             unit_benefit=self.unit_benefit, unit_cost=self.unit_cost, target_prevalence=self.response_rate
         )
@@ -447,8 +453,9 @@ class Campaign(Result):
     def require_one_benefit(self) -> float:
         """Return the benefit of one response, or raise InputError if it differs between customers."""
         if isinstance(self.unit_benefit, str):
-            hint = "rocscope.plan_campaign takes rows with that column"
-            raise InputError("campaign", expected="one unit_benefit for all", got=repr(self), hint=hint)
+            hint = "call rocscope.plan_campaign with rows that have this column"
+            expected = "a unit_benefit that is a number"
+            raise InputError("campaign", expected=expected, got=f"the column {self.unit_benefit!r}", hint=hint)
         return self.unit_benefit
 
     @property
@@ -458,7 +465,7 @@ class Campaign(Result):
         return self.unit_cost / benefit if benefit else float("inf")
 
     def profit(self, size: Any, responders: Any) -> Any:
-        """Return the profit of `size` contacts with `responders` responses. Both can be numbers or arrays."""
+        """Return the profit of `size` contacts that lead to `responders` responses. Both can be numbers or arrays."""
         return self.require_one_benefit() * responders - self.unit_cost * size - self.fixed_cost
 
 
@@ -472,7 +479,7 @@ def _is_name(cost: Any) -> bool:
 
 
 def decimal(number: float) -> Fraction:
-    """Return a number's decimal representation as an exact fraction: 0.2 is one fifth."""
+    """Return the decimal text of a number as an exact fraction: 0.2 becomes 1/5."""
     if not check.is_number(number) or abs(number) == inf:
         raise InputError("share or bound", expected="a finite number", got=repr(number))
     return Fraction(number) if isinstance(number, (int, Rational)) else Fraction(repr(float(number)))
@@ -485,7 +492,7 @@ def _quotient(numerator: Fraction, denominator: Fraction) -> float:
 
 
 def nearest(number: Fraction) -> float:
-    """Return the float nearest to a fraction, or infinity if it overflows."""
+    """Return the float nearest to a fraction. Return infinity if the fraction exceeds the largest float."""
     try:
         return float(number)
     except OverflowError:
@@ -493,45 +500,46 @@ def nearest(number: Fraction) -> float:
 
 
 PARTS = 10_000
-"""Factor that turns amounts of up to four decimals into whole numbers, which have exact sums."""
+"""Factor that turns amounts with up to four decimals into whole numbers, so that sums of amounts are exact."""
 
 UNIT = 2.0**-40
-"""Unit of monetary weights that are summed in batches."""
+"""Factor for amounts that are used as weights and summed in batches."""
 
 _WHOLE = 2**53  # from here on float64 rounds some whole numbers
 
 
 def cost_of(cell: str, context: Context, columns: Mapping[str, Array]) -> Any:
-    """Return the cost of each row in a cell of the confusion matrix: a number, or a column."""
+    """Return the cost of a cell of the confusion matrix: a number, or an array with the cost of each row."""
     cost = getattr(context, f"cost_{cell}")
     return column_of(f"cost_{cell}", cost, columns) if isinstance(cost, str) else cost
 
 
 def column_of(argument: str, name: str, columns: Mapping[str, Array]) -> Array:
-    """Return the column of the rows that an argument refers to."""
+    """Return the column with the given name. `argument` is the subject of the error if there is no such column."""
     if name not in columns:
-        got = check.listing(list(columns)) or "no columns"
-        hint = "Predictions(…, columns={name: amounts}), or rocscope.read(…, columns=[name])"
-        raise ColumnError(argument, expected=f"the rows to have a column {name!r}", got=got, hint=hint)
+        got = f"the columns {check.listing(list(columns))}" if columns else "no columns"
+        hint = "pass Predictions(…, columns={name: amounts}), or call rocscope.read(…, columns=[name])"
+        raise ColumnError(argument, expected=f"rows with a column {name!r}", got=got, hint=hint)
     return columns[name]
 
 
 def costs_of_rows(
     positive: Booleans, context: Context, columns: Mapping[str, Array], whole: bool = False
 ) -> tuple[Array, Array]:
-    """Return the cost of acting on each row and the cost of not acting; optionally in ten-thousandths."""
+    """Return the cost of acting on each row and the cost of not acting. If `whole`, both are multiplied by `PARTS`."""
     amounts = (np.asarray(cost_of(cell, context, columns), np.float64) for cell in CELLS)
     tp, fp, fn, tn = map(in_parts, amounts) if whole else amounts
     with np.errstate(over="ignore"):
         acted, left = np.where(positive, tp, fp), np.where(positive, fn, tn)
         spread = np.abs(acted).sum() + np.abs(left).sum()
     if not np.isfinite(spread):
-        raise InputError("costs", expected="amounts with a finite sum", got=f"{list(context.columns)}")
+        got = f"amounts with an infinite sum in {check.listing(list(context.columns))}"
+        raise InputError("costs", expected="amounts with a finite sum", got=got)
     return acted, left
 
 
 def in_parts(amount: Array) -> Array:
-    """Return amounts in ten-thousandths, as whole numbers if they have at most four decimals."""
+    """Return amounts multiplied by `PARTS`. Amounts with at most four decimals become whole numbers."""
     with np.errstate(over="ignore"):
         parts = amount * PARTS
         whole = np.rint(parts)
@@ -540,14 +548,14 @@ def in_parts(amount: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Stakes:
-    """The amount at stake in each row.
+    """Costs of acting and of not acting on each row.
 
     Attributes
     ----------
     acted, left : arrays of n costs
-        Cost of acting on a row and of not acting, in ten thousandths.
+        Cost of acting on each row and cost of not acting, both multiplied by `PARTS`.
     weight : array of n weights, or None
-        Weight of the row times the weight of its class at the target prevalence.
+        Weight of each row. If there is a target prevalence, multiplied by the weight of the row's class.
     """
 
     acted: Array
@@ -556,14 +564,14 @@ class Stakes:
 
     @classmethod
     def of(cls, rows: Predictions, context: Context) -> "Stakes":
-        """Return the amounts at stake in rows.
+        """Return the costs of acting and of not acting on each row.
 
         Raises
         ------
         ColumnError
-            If a cost column of the context is missing.
+            If the rows do not have a cost column of the context.
         InputError
-            If errors are rewarded in every row in which the action makes a difference.
+            If the wrong action is never more expensive than the right action.
         """
         acted, left = costs_of_rows(rows.y_true, context, rows.columns, whole=True)
         stakes = cls(acted, left, class_weights(rows, context))
@@ -579,23 +587,26 @@ class Stakes:
 
     @property
     def gain(self) -> Array:
-        """Gain of acting on each row; negative for a loss."""
+        """Cost saved by acting on each row. Negative if acting is more expensive than not acting."""
         return self.left - self.acted
 
     def cost(self, acts: Booleans) -> float:
-        """Return the cost per case if the rows `acts` are acted on, for the sample or at the target prevalence."""
+        """Return the mean cost per case if you act on the rows where `acts` is True.
+
+        If there is a target prevalence, the cost is computed at this prevalence.
+        """
         cost, weight = np.where(acts, self.acted, self.left), self.weight
         total = cost.sum() / cost.size if weight is None else (cost * weight).sum() / weight.sum()
         return float(total / PARTS)
 
     def rows(self, predictions: Predictions, context: Context) -> Predictions:
-        """Return rows as documented in `rocscope.decisions.in_money`."""
+        """Return rows weighted by the amount at stake, as documented in `rocscope.decisions.in_money`."""
         gain = self.gain
         weight = np.abs(gain) if self.weight is None else np.abs(gain) * self.weight
         kept: Any = weight > 0
         if not kept.any():
             expected = "costs that depend on the action in at least one row"
-            raise InputError("context", expected=expected, got=repr(context))
+            raise InputError("context", expected=expected, got=f"equal costs in all rows from {context!r}")
         rows = predictions if kept.all() else predictions.select(kept)
         weight, gain = weight[kept], gain[kept]
         with np.errstate(over="ignore"):
@@ -605,7 +616,7 @@ class Stakes:
 
 
 def class_weights(rows: Predictions, context: Context) -> Array | None:
-    """Return the weights of rows, adjusted to the target prevalence if there is one."""
+    """Return the weights of the rows. If there is a target prevalence, the weights produce this prevalence."""
     weight, target = rows.sample_weight, context.target_prevalence
     if target is None:
         return weight
@@ -614,9 +625,13 @@ def class_weights(rows: Predictions, context: Context) -> Array | None:
 
 
 def weights_of_classes(n_pos: float, n_neg: float, target: float) -> tuple[float, float]:
-    """Return the weights of a positive and a negative row at a target prevalence, as whole numbers where possible."""
+    """Return weights for positive and for negative rows that produce a target prevalence.
+
+    The weights are whole numbers if possible.
+    """
     if not (n_pos and n_neg):
-        raise OneClassError("a target prevalence", expected="both classes", got="one")
+        got = "only positives" if n_pos else "only negatives"
+        raise OneClassError("a target prevalence", expected="positives and negatives", got=got)
     odds = decimal(target) / (1 - decimal(target)) * Fraction(n_neg) / Fraction(n_pos)
     if max(odds.numerator, odds.denominator) >= _WHOLE:
         return nearest(odds), 1.0
@@ -624,13 +639,13 @@ def weights_of_classes(n_pos: float, n_neg: float, target: float) -> tuple[float
 
 
 def below_one(of_classes: tuple[float, float]) -> tuple[float, float]:
-    """Return two factors divided by a power of two, so that both are below 1 and neither is rounded."""
+    """Divide two factors by the same power of two, so that both are below 1. The division does not round."""
     by = -frexp(max(of_classes))[1]
     return ldexp(of_classes[0], by), ldexp(of_classes[1], by)
 
 
 def rows_in_money(predictions: Predictions, context: Context) -> Predictions:
-    """Return rows as documented in `rocscope.decisions.in_money`."""
+    """Return rows weighted by the amount at stake, as documented in `rocscope.decisions.in_money`."""
     return Stakes.of(predictions, context).rows(predictions, context)
 
 
@@ -641,10 +656,10 @@ def gains_in_batch(
     weight: Array | None,
     of_classes: tuple[float, float] | None = None,
 ) -> tuple[Booleans, Array]:
-    """Return the sign of the gain and the amount at stake, in a unit in which all batches can be added.
+    """Return, for each row of a batch, whether acting brings a gain, and the amount at stake in units of `UNIT`.
 
-    Amounts are multiplied by a power of two that makes them fractions, so that none is mistaken for a number of rows.
-    The class weights of a target prevalence are scaled to below 1.
+    All batches use the same unit, so their sums can be added. In this unit amounts are fractions, so an amount is not
+    mistaken for a number of rows. Class weights for a target prevalence are scaled to below 1.
     """
     acted, left = costs_of_rows(positive, context, columns, whole=True)
     gain = left - acted

@@ -1,7 +1,8 @@
-"""ThresholdCounts: positives and negatives of one model at every distinct score, from which all curves are computed.
+"""ThresholdCounts: numbers of positives and negatives at every distinct score of a model.
 
-`CumulativeCounts` is the base of exact counts and of counts in ranges of the score: it has true and false positives at
-some thresholds. `OperatingPoint` is the confusion matrix at one threshold, with its rates.
+All curves are computed from these counts. `CumulativeCounts` has true and false positives at some thresholds. It is the
+base class of exact counts and of counts in ranges of scores. `OperatingPoint` is the confusion matrix at one threshold,
+with its rates.
 """
 
 import math
@@ -26,7 +27,7 @@ from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, W
 
 
 class _Rate(property):
-    """A metric of `rocscope.metrics` as a property of a point. It skips input checks, as the counts are checked."""
+    """A metric of `rocscope.metrics` as a property of an OperatingPoint. It skips the checks of the metric's input."""
 
     def __init__(self, metric: Callable[..., Any]) -> None:
         metric = unwrap(metric)
@@ -42,16 +43,17 @@ class OperatingPoint(ComparedByValue):
     Parameters
     ----------
     tp, fp, fn, tn : int or float
-        Counts of at least 0; sums of weights if rows are weighted.
+        True positives, false positives, false negatives and true negatives, each at least 0. If rows are weighted, sums
+        of weights.
     threshold : float, optional
-        Cases are predicted positive iff ``score >= threshold``; NaN for a crisp classifier.
+        A case is predicted positive if ``score >= threshold``. NaN if the classifier has no threshold.
     weights : str
-        Kind of the weights; see `CumulativeCounts`.
+        Kind of the weights; "cases" if the counts are numbers of cases (see `CumulativeCounts`).
     dependent : bool
         True if some of the counted rows belong to the same group or case.
     next_score : float, optional
-        The next lower score in the data; −∞ if there is none, NaN if unknown. Any threshold above it, up to
-        `threshold`, has the same counts.
+        Highest score in the data below `threshold`. −∞ if there is none, NaN if unknown. All thresholds above
+        `next_score`, up to `threshold`, have the same counts.
 
     Raises
     ------
@@ -60,7 +62,7 @@ class OperatingPoint(ComparedByValue):
 
     Notes
     -----
-    Each rate is a property and a function of `rocscope.metrics`; 0/0 is NaN.
+    Each metric of `rocscope.metrics` that needs only the four counts is also a property. 0/0 is NaN.
 
     Examples
     --------
@@ -90,22 +92,22 @@ class OperatingPoint(ComparedByValue):
 
     @property
     def n_pos(self) -> float:
-        """Positives: tp + fn."""
+        """Number of positives, tp + fn."""
         return self.tp + self.fn
 
     @property
     def n_neg(self) -> float:
-        """Negatives: fp + tn."""
+        """Number of negatives, fp + tn."""
         return self.fp + self.tn
 
     @property
     def n(self) -> float:
-        """All cases."""
+        """Number of all cases."""
         return self.n_pos + self.n_neg
 
     @property
     def threshold_text(self) -> str:
-        """The threshold as a short decimal number that gives the same counts.
+        """Text of a short decimal number that gives the same counts if it is used as the threshold.
 
         Examples
         --------
@@ -116,26 +118,33 @@ class OperatingPoint(ComparedByValue):
 
     @property
     def informedness(self) -> float:
-        """Alias of `youden`; the counterpart of `markedness`."""
+        """Another name of `youden`."""
         return self.youden
 
     def macro_average(self, mean: Literal["arithmetic", "geometric", "harmonic"] = "arithmetic") -> float:
-        """Mean of tpr and tnr; see `rocscope.metrics.macro_average`."""
+        """Return the mean of tpr and tnr; see `rocscope.metrics.macro_average`."""
         return float(metrics.macro_average(self.tp, self.fp, self.fn, self.tn, mean=mean))
 
     def f_score(self, beta: float = 1) -> float:
-        """F_β; see `rocscope.metrics.f_score`."""
+        """Return F_β; see `rocscope.metrics.f_score`."""
         return float(metrics.f_score(self.tp, self.fp, self.fn, self.tn, beta=beta))
 
     def weighted_accuracy(self, *, w_tp: float = 1, w_fp: float = 1, w_fn: float = 1, w_tn: float = 1) -> float:
-        """Weight of the correct cells divided by the weight of all cells; see `rocscope.metrics.weighted_accuracy`."""
+        """Return the weight of correct predictions divided by the total; see `rocscope.metrics.weighted_accuracy`."""
         weights = {"w_tp": w_tp, "w_fp": w_fp, "w_fn": w_fn, "w_tn": w_tn}
         return float(metrics.weighted_accuracy(self.tp, self.fp, self.fn, self.tn, **weights))
 
     def at_prevalence(self, target_prevalence: float, n: float = 1) -> "OperatingPoint":
         """Return the expected counts among `n` cases at another prevalence.
 
-        The rates within each class stay the same; precision, npv, lift and accuracy change.
+        The true and false positive rates stay the same. Precision, npv, lift and accuracy change.
+
+        Parameters
+        ----------
+        target_prevalence : float
+            Share of positives, from 0 to 1.
+        n : float
+            Number of cases.
 
         Raises
         ------
@@ -154,7 +163,7 @@ class OperatingPoint(ComparedByValue):
         return replace(self, tp=tp, fp=fp, fn=fn, tn=tn)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts, threshold and rates, safe for JSON (NaN and infinity become None).
+        """Return counts, threshold and rates as a dictionary for JSON. NaN and infinity become None.
 
         Examples
         --------
@@ -177,37 +186,37 @@ class OperatingPoint(ComparedByValue):
 
 
 RATES = tuple(name for name in metrics.METRICS if name not in vars(OperatingPoint))
-"""Names of the rates of an OperatingPoint: all metrics that need no options."""
+"""Names of the metrics that are properties of an OperatingPoint: all metrics without options."""
 
 for _name in RATES:
     setattr(OperatingPoint, _name, _Rate(metrics.METRICS[_name]))
 
 
 class CumulativeCounts(Result):
-    """True and false positives at some thresholds, and the totals. Base class of exact counts and counts in ranges.
+    """True and false positives at some thresholds. Base class of exact counts and of counts in ranges of scores.
 
-    Curves are computed from these counts. Functions that need every level call `require_levels`, functions that need
-    the vertices of the ROC hull call `on_hull`, and functions that need concordant pairs call `pairs`. These methods
-    raise an InexactCountsError if the counts are not exact enough.
+    All curves are computed from these counts. Some functions need the counts at every distinct score
+    (`require_levels`), the vertices of the ROC hull (`on_hull`), or the concordant pairs (`pairs`). These methods raise
+    an InexactCountsError if the counts are not exact enough.
 
     Attributes
     ----------
     threshold : array of k scores, strictly decreasing
-    cumulative : pair of arrays of k + 1
-        True and false positives from (0, 0) on.
+    cumulative : pair of arrays of k + 1 counts
+        True and false positives at each threshold, after a first point (0, 0).
     holds_levels : bool
         True if every distinct score is a threshold.
     holds_hull : bool
         True if every vertex of the exact ROC hull is at a threshold.
     attained : ThresholdCounts
-        Counts with these thresholds as the only levels. Each of their points is on the exact curve.
+        Counts that treat these thresholds as the only scores. Each of their points is on the exact ROC curve.
     best_case : ThresholdCounts
-        Counts with a ROC hull that the exact curve never exceeds.
+        Counts with a ROC hull that is never below the exact ROC curve.
     weights : str
-        Kind of the weights, as listed in `core.predictions`; "cases" if counts are numbers of cases.
+        Kind of the weights, such as "sampling"; "cases" if the counts are numbers of cases.
     dependent : bool
-        True if some of the counted rows belong to the same group or case. Counts do not contain the groups. Intervals
-        from such counts treat rows as independent and are marked as not reliable.
+        True if some of the counted rows belong to the same group or case. The counts do not contain the groups.
+        Intervals from such counts treat rows as independent and are marked as not reliable.
     """
 
     weights: str = "cases"
@@ -224,11 +233,12 @@ class CumulativeCounts(Result):
         return self.threshold.size
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per threshold and its confusion matrix: threshold, tp, fp, fn, tn.
+        """Return a data frame with the confusion matrix at each threshold: threshold, tp, fp, fn and tn.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
 
         Examples
         --------
@@ -242,87 +252,87 @@ class CumulativeCounts(Result):
         return check.frame_of(columns | {"fn": tp[-1] - tp[1:], "tn": fp[-1] - fp[1:]}, backend)
 
     def as_sums(self, weights: str, dependent: bool = False) -> Self:
-        """Return the counts with another kind of weights and mark of dependent rows."""
+        """Set the attributes `weights` and `dependent`, and return the counts."""
         check.settle(self, weights=weights, dependent=dependent)  # some counts are frozen
         return self
 
     def point_of(self, tp: float, fp: float, fn: float, tn: float, threshold: float) -> OperatingPoint:
-        """Return an operating point with the kind of weights and the mark of dependent rows of these counts."""
+        """Return an operating point with the attributes `weights` and `dependent` of these counts."""
         return OperatingPoint(tp, fp, fn, tn, threshold, self.weights, self.dependent)
 
     def with_next_score(self, point: OperatingPoint) -> OperatingPoint:
-        """Return the point with `next_score` set, which gives its threshold a short text."""
+        """Return the point with `next_score` set, so that its `threshold_text` is short."""
         if math.isinf(point.threshold):
             return point
         return replace(point, next_score=self.score_below(point.threshold))
 
     def score_below(self, threshold: float) -> float:  # noqa: ARG002
-        """Return the highest score below a threshold; −∞ if there is none, NaN if not every score is known."""
+        """Return the highest score below a threshold. Return −∞ if there is none, NaN if some scores are unknown."""
         return float("nan")
 
     @property
     def tp(self) -> Array:
-        """Positives at or above each threshold."""
+        """Number of positives with a score at or above each threshold."""
         return self.cumulative[0][1:]
 
     @property
     def fp(self) -> Array:
-        """Negatives at or above each threshold."""
+        """Number of negatives with a score at or above each threshold."""
         return self.cumulative[1][1:]
 
     @cached_property
     def remaining(self) -> tuple[Array, Array]:
-        """False and true negatives, starting at (n_pos, n_neg); one more point than thresholds."""
+        """False and true negatives at each threshold, after a first point (n_pos, n_neg)."""
         tp, fp = self.cumulative
         return self.n_pos - tp, self.n_neg - fp
 
     @property
     def fn(self) -> Array:
-        """Positives below each threshold."""
+        """Number of positives with a score below each threshold."""
         return self.remaining[0][1:]
 
     @property
     def tn(self) -> Array:
-        """Negatives below each threshold."""
+        """Number of negatives with a score below each threshold."""
         return self.remaining[1][1:]
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return true and false positives at increasing points of `cumulative`, in multiples of `exact_unit`.
+        """Return exact true and false positives at the given points of `cumulative`, multiplied by `exact_unit`.
 
-        The sums are not rounded, so points can be compared exactly.
+        `index` contains increasing indices. The sums are not rounded, so points can be compared exactly.
         """
         tp, fp = self.cumulative
         return tp[index].tolist(), fp[index].tolist()
 
     @cached_property
     def exact_totals(self) -> tuple[int, int]:
-        """Positives and negatives in multiples of `exact_unit`."""
+        """Exact numbers of positives and negatives, multiplied by `exact_unit`."""
         (n_pos,), (n_neg,) = self.exact_sums_at(np.array([len(self)]))
         return n_pos, n_neg
 
     @cached_property
     def strict_cumulative(self) -> tuple[Array, Array]:
-        """Counts that increase wherever `cumulative` does."""
+        """Pair of sequences that increase wherever the exact true or false positives increase."""
         return self.cumulative
 
     @property
     def exact_unit(self) -> int:
-        """The number of units of `exact_sums_at` in a count of 1."""
+        """Factor by which `exact_sums_at` multiplies counts."""
         return 1
 
     @property
     def n_pos(self) -> float:
-        """Number of positives (sum of their weights)."""
+        """Number of positives, or the sum of their weights."""
         return self._totals[0]
 
     @property
     def n_neg(self) -> float:
-        """Number of negatives (sum of their weights)."""
+        """Number of negatives, or the sum of their weights."""
         return self._totals[1]
 
     @property
     def n(self) -> float:
-        """Number of rows (sum of all weights)."""
+        """Number of rows, or the sum of their weights."""
         return self.n_pos + self.n_neg
 
     @property
@@ -331,50 +341,52 @@ class CumulativeCounts(Result):
         return self.n_pos / self.n
 
     def require_both_classes(self, what: str) -> None:
-        """Raise OneClassError unless there are positives and negatives."""
+        """Raise OneClassError if positives or negatives are missing. `what` is the subject of the message."""
         if not (self.n_pos and self.n_neg):
             missing = "negatives" if self.n_pos else "positives"
-            raise OneClassError(what, expected="both classes", got=f"no {missing} among {number(self.n)} rows")
+            got = f"no {missing} among {number(self.n)} rows"
+            raise OneClassError(what, expected="positives and negatives", got=got)
 
     def require_cases(self) -> None:
-        """Raise unless the counts are whole numbers of cases, not sums of sampling weights or of money."""
+        """Raise WeightError if the counts are not numbers of cases but sums of weights or amounts of money."""
         pos, neg = self.cumulative
         whole = all(counts.dtype.kind != "f" or not (counts % 1).any() for counts in (pos, neg))
         if self.weights in ("cases", "frequency", "priced") and whole:
             return
         raise WeightError(
             "counts",
-            expected="whole numbers, because sums of weights do not show the number of rows",
+            expected="numbers of cases",
+            got="sums of weights, which do not show the number of rows",
             hint="pass the rows with sample_weight (Predictions)",
         )
 
     def require_levels(self, what: str) -> "ThresholdCounts":
-        """Return the counts of every distinct score, or raise InexactCountsError."""
+        """Return the counts at every distinct score, or raise InexactCountsError if they are unknown."""
         raise NotImplementedError
 
     def on_hull(self, what: str = "ROC hull") -> "ThresholdCounts":
-        """Return points that include all vertices of the ROC hull, or raise InexactCountsError."""
+        """Return counts at all vertices of the ROC hull, or raise InexactCountsError if they are unknown."""
         raise NotImplementedError
 
     @property
     def moderate(self) -> "Self":
-        """The counts, in units of a power of two if products of them might leave the range of floats."""
+        """The counts, divided by a power of two if products of counts might leave the range of floats."""
 
         return self
 
     def pairs(self) -> Pairs:
-        """Count concordant and tied pairs of a positive and a negative."""
+        """Count the concordant and the tied pairs of a positive and a negative."""
         raise NotImplementedError
 
     def at(self, threshold: float) -> OperatingPoint:
-        """Return the operating point that predicts positive iff ``score >= threshold``.
+        """Return the confusion matrix of the rule that predicts positive if ``score >= threshold``.
 
-        The comparison is exact: a threshold is not rounded to the type of the scores.
+        The comparison is exact, because the threshold is not rounded to the type of the scores.
 
         Raises
         ------
         InexactCountsError
-            If the threshold lies within a range of scores; the message names the nearest exact thresholds.
+            If the counts at this threshold are unknown. The message names the nearest thresholds with known counts.
 
         Examples
         --------
@@ -398,14 +410,15 @@ _LEAST_PRODUCT = 1e-200
 
 
 class ThresholdCounts(CumulativeCounts):
-    """Numbers of positives and negatives at each distinct score, from which every curve is computed.
+    """Numbers of positives and negatives at each distinct score. Every curve is computed from them.
 
     Parameters
     ----------
     threshold : array of k scores, strictly decreasing
+        The distinct scores.
     pos, neg : arrays of k counts
-        Positives and negatives with exactly that score: integers, or floats if rows are weighted. Levels with no
-        positives and no negatives are omitted.
+        Number of positives and number of negatives with each score. Integers, or floats if rows are weighted. Scores
+        with no positives and no negatives are dropped.
 
     Raises
     ------
@@ -414,14 +427,14 @@ class ThresholdCounts(CumulativeCounts):
 
     Notes
     -----
-    ``a + b`` contains the counts of two samples together. So chunks, files, threads and streams can be counted
-    separately and added. Only counts are stored; curves compute rates from them.
+    ``a + b`` returns the counts of two samples together. You can therefore count chunks, files or streams separately
+    and add the counts.
 
-    Weighted rows are kept, so that small weights are not lost next to large ones. Hulls and best points are determined
-    from exact sums, and reported values are rounded once.
+    If rows are weighted, sums of weights are exact. The hull and the best threshold are found from these exact sums,
+    and reported values are rounded once.
 
-    For large unweighted data, the object keeps one sorted integer per row, as wide as the score. Its arrays are made on
-    first access; the AUC and the hull do not need them.
+    For large unweighted data, the object stores one sorted integer per row, with the size of a score. The arrays of
+    counts are computed on first access. The AUC and the hull do not need these arrays.
 
     Examples
     --------
@@ -446,12 +459,12 @@ class ThresholdCounts(CumulativeCounts):
             counts = [values.astype(np.float64) for values in counts]
         used = (counts[0] > 0) | (counts[1] > 0)
         if not used.any():
-            raise ShapeError("pos and neg", expected="a count above 0", got="only zeros")
+            raise ShapeError("pos and neg", expected="at least one count above 0", got="only zeros")
         self._ranking: Ranking = Levels(unsigned_zeros(scores)[used], counts[0][used], counts[1][used])
 
     @classmethod
     def from_ranking(cls, ranking: Ranking) -> "ThresholdCounts":
-        """Wrap levels that are already ranked."""
+        """Return the counts of scores that are already ranked."""
         counts = cls.__new__(cls)
         counts._ranking = ranking
         return counts
@@ -460,18 +473,18 @@ class ThresholdCounts(CumulativeCounts):
     def from_scores(
         cls, y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
     ) -> "ThresholdCounts":
-        """Count the labels at each distinct score.
+        """Count the positives and negatives at each distinct score.
 
         Parameters
         ----------
         y_true : array of n labels
             {0, 1}, {-1, 1} or {False, True}. Other labels need `pos_label`.
         y_score : array of n scores
-            Higher scores mean more positive. The type is kept: float32, float64 and integers are never cast.
+            Higher scores must indicate positives. Scores keep their type, such as float32.
         pos_label : label, optional
             The positive label.
         sample_weight : array of n weights, optional
-            Non-negative. An integer weight counts as that number of equal rows.
+            Weight of each row, at least 0. A row with weight 3 counts as three equal rows.
 
         Raises
         ------
@@ -480,7 +493,7 @@ class ThresholdCounts(CumulativeCounts):
 
         Notes
         -----
-        The time is O(n log n), for one sort of an integer per row.
+        The time is O(n log n), for one sort of n integers.
 
         Examples
         --------
@@ -498,12 +511,14 @@ class ThresholdCounts(CumulativeCounts):
 
     @classmethod
     def from_checked(cls, positive: Booleans, scores: Array, weight: Array | None = None) -> "ThresholdCounts":
-        """Count columns that have already been checked."""
+        """Count the positives and negatives at each distinct score, without checks of the input."""
         return cls.from_ranking(rank(positive, scores, weight))
 
     @classmethod
     def from_point(cls, point: OperatingPoint) -> "ThresholdCounts":
-        """Return the two levels, 1 and 0, of a classifier known only by its confusion matrix.
+        """Return counts of a classifier, given only its confusion matrix.
+
+        Cases predicted positive get the score 1, cases predicted negative the score 0.
 
         Examples
         --------
@@ -523,28 +538,31 @@ class ThresholdCounts(CumulativeCounts):
 
     @cached_property
     def threshold(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The k distinct scores, strictly decreasing, in their original type."""
+        """The k distinct scores in their original type, strictly decreasing."""
         return check.read_only(self._ranking.thresholds())
 
     @property
     def pos(self) -> Array:
-        """Positives at each level."""
+        """Number of positives with each score."""
         return self._levels.pos
 
     @property
     def neg(self) -> Array:
-        """Negatives at each level."""
+        """Number of negatives with each score."""
         return self._levels.neg
 
     @cached_property
     def cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """True and false positives, starting at (0, 0); one more point than levels."""
+        """True and false positives at each threshold, after a first point (0, 0)."""
         tp, fp = self._ranking.cumulative()
         return check.read_only(tp), check.read_only(fp)
 
     @cached_property
     def remaining(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """False and true negatives, starting at (n_pos, n_neg). Summed from the lowest score, to keep small weights."""
+        """False and true negatives at each threshold, after a first point (n_pos, n_neg).
+
+        Weights are summed from the lowest score, so that small weights are not lost in a large sum.
+        """
         if not self._ranking.weighted:
             return super().remaining
         fn, tn = self._ranking.remaining()
@@ -552,13 +570,16 @@ class ThresholdCounts(CumulativeCounts):
 
     @cached_property
     def strict_cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Counts that increase wherever the exact sums do, even by less than the rounding of `cumulative`."""
+        """Pair of sequences that increase wherever the exact true or false positives increase.
+
+        The values of `cumulative` are rounded, so they may be equal at such a point.
+        """
         if not self._ranking.weighted:
             return super().strict_cumulative
         return running_sums((self.pos > 0).astype(np.intp)), running_sums((self.neg > 0).astype(np.intp))
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return true and false positives at increasing points of `cumulative`, in multiples of `exact_unit`."""
+        """Return exact true and false positives at the given points of `cumulative`, multiplied by `exact_unit`."""
         if not self._ranking.weighted:
             return super().exact_sums_at(index)
         tp, fp = self._ranking.exact_sums_at(self._ranking.codes_at(index[index > 0] - 1))
@@ -566,7 +587,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def exact_unit(self) -> int:
-        """The number of units of `exact_sums_at` in a count of 1."""
+        """Factor by which `exact_sums_at` multiplies counts."""
         return UNIT if self._ranking.weighted else 1
 
     @cached_property
@@ -575,14 +596,14 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def ranking(self) -> Ranking:
-        """The levels as a stream of blocks, for single-pass algorithms."""
+        """The ranked scores with their counts, as a stream of blocks for single-pass algorithms."""
         return self._ranking
 
     def points(self) -> Iterator[tuple[Array, Array]]:
-        """Yield cumulative true and false positives in blocks.
+        """Yield true and false positives at each threshold in blocks, as pairs of arrays.
 
-        The first block begins with (0, 0). Every later block begins with the last point of the previous block, so that
-        each difference of neighbouring points lies within a block. A block is valid until the next one is requested.
+        The first block begins with the point (0, 0). Every later block begins with the last point of the previous
+        block, so all neighbouring points are together in a block. A block is valid until the next block is requested.
 
         Examples
         --------
@@ -597,25 +618,25 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def attained(self) -> "ThresholdCounts":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The counts unchanged: every level is a point of the exact curve."""
+        """The counts unchanged, because each of their points is on the exact curve."""
         return self
 
     @property
     def best_case(self) -> "ThresholdCounts":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The counts unchanged: no point is missing."""
+        """The counts unchanged, because no point of the exact curve is missing."""
         return self
 
     def require_levels(self, what: str) -> "ThresholdCounts":  # noqa: ARG002
-        """Return the counts unchanged: every level is known."""
+        """Return the counts unchanged, because every distinct score is a threshold."""
         return self
 
     def on_hull(self, what: str = "ROC hull") -> "ThresholdCounts":  # noqa: ARG002
-        """Return the counts unchanged: their points include all vertices of the hull."""
+        """Return the counts unchanged, because their points include all vertices of the hull."""
         return self
 
     @property
     def moderate(self) -> "ThresholdCounts":
-        """The counts, in units of a power of two if products of them might leave the range of floats."""
+        """The counts, divided by a power of two if products of counts might leave the range of floats."""
         if not self._ranking.weighted or is_moderate(self.n):
             return self
         exponent = -np.frexp(self.n)[1]
@@ -624,11 +645,11 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def is_exact(self) -> bool:
-        """True if counts are 64-bit integers, which allows exact integer arithmetic for hulls."""
+        """True if products of counts fit in 64-bit integers, so that hulls can be computed in exact arithmetic."""
         return isinstance(self.n, int) and self.n_pos * self.n_neg < 2**63
 
     def probabilities(self, what: str) -> Array:
-        """Return the thresholds as probabilities; raise ScoreError if one is outside 0 to 1 by more than rounding."""
+        """Return the thresholds as probabilities. Raise ScoreError if a threshold is clearly below 0 or above 1."""
         return check.check_probabilities(self.threshold, what, self.pos + self.neg)
 
     def _cells(self, threshold: float) -> tuple[float, float, float, float]:
@@ -648,7 +669,7 @@ class ThresholdCounts(CumulativeCounts):
         return tp, fp, (n_pos - above) / UNIT, (n_neg - false_above) / UNIT
 
     def score_below(self, threshold: float) -> float:
-        """Return the highest score below a threshold, −∞ if there is none.
+        """Return the highest score below a threshold. Return −∞ if there is none.
 
         Examples
         --------
@@ -664,7 +685,7 @@ class ThresholdCounts(CumulativeCounts):
         return float("-inf")
 
     def pairs(self) -> Pairs:
-        """Count concordant and tied pairs of a positive and a negative.
+        """Count the concordant and the tied pairs of a positive and a negative.
 
         Examples
         --------
@@ -679,7 +700,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @property
     def auc_bounds(self) -> tuple[float, float]:
-        """Lower and upper bound of the AUC, which are equal for exact counts.
+        """Lower and upper bound of the AUC. Both are equal because the counts are exact.
 
         Examples
         --------
@@ -691,7 +712,7 @@ class ThresholdCounts(CumulativeCounts):
         return area, area
 
     def _weighted_pairs(self) -> Pairs:
-        """Return pairs in units of a power of two, for weights whose products overflow."""
+        """Return sums over weighted pairs, divided by a power of two if products of weights overflow."""
         right, tied, *totals = self._ranking.weigh_pairs(1.0, 1.0)
         if not (right + tied > _LEAST_PRODUCT and all(map(is_moderate, totals))):
             right, tied, *totals = self._ranking.weigh_pairs(*map(scale_of, self._totals))
@@ -746,15 +767,15 @@ def _check_counts(values: Any, name: str, n: int) -> Array:
 
 
 def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> np.dtype[Any]:
-    """Return a type that represents the thresholds of both exactly."""
+    """Return a type that represents the thresholds of both counts exactly."""
     mine, theirs = counts.threshold.dtype, other.threshold.dtype
     common = np.promote_types(mine, theirs)
     widest_integer = max((dtype.itemsize for dtype in (mine, theirs) if dtype.kind != "f"), default=0)
     if common.kind == "f" and widest_integer > common.itemsize // 2:
         raise ScoreError(
             "cannot merge counts",
-            expected="scores of one type",
+            expected="scores of the same type",
             got=f"{mine} and {theirs}",
-            hint="no type holds both exactly; convert the scores to one type first",
+            hint="convert the scores to one type first, because no type represents both exactly",
         )
     return common

@@ -4,17 +4,18 @@
 `Provenance` holds the source of rows and the number of rows dropped. `CountedModels` holds the counts of each model and
 their `Provenance`.
 
-Most functions accept every kind of rows. `REFUSED` lists the functions that do not, and the call to use instead. A
-function checks the kind once, with `require_kinds`. The kinds of rows:
+Most functions accept every kind of rows. `REFUSED` lists the other functions, the kinds that they do not accept, and
+the calls to use instead. Functions check their rows with `require_kinds`. The kinds of rows:
 
-- repeats: a case has several entries, as after repeated cross-validation.
-- groups: rows of one group, such as a patient, are not independent.
-- sampling: a row represents a number of cases of a population; this number is its weight.
-- estimated: weights were estimated, for censoring, verification or the share treated.
-- expected: a case is two rows, a positive and a negative, weighted by their probabilities (`rocscope.expected`).
-- money: a row is positive if acting on it gains, and its weight is the gain (`in_money`).
-- priced: as money, but the gain is in a column and rows count as cases (`Experiment.priced`).
-- frequency: a row represents a number of equal rows; this number is its weight.
+- repeats: a case has several rows, as after repeated cross-validation.
+- groups: rows of the same group, such as rows of one patient, are not independent.
+- sampling: the weight of a row is the number of cases of a population that the row represents.
+- estimated: weights were estimated, to correct for censoring, partial verification or unequal treatment.
+- expected: each case is one positive and one negative row, weighted by the class probabilities (`rocscope.expected`).
+- money: a row is labelled positive if acting on it brings a gain. Its weight is the amount at stake (`in_money`).
+- priced: labels are the same as for money. Each row counts as one case, and the gain is in a column
+  (`Experiment.priced`).
+- frequency: the weight of a row is the number of equal rows that the row represents.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +36,7 @@ from rocscope.errors import ColumnError, InputError, ShapeError, WeightError, br
 
 @dataclass(frozen=True, repr=False)
 class Provenance(Result):
-    """Source of predictions that were read, and the number of rows read and dropped.
+    """Source of predictions: names of files, the row filter, and the numbers of rows read and dropped.
 
     Parameters
     ----------
@@ -44,13 +45,13 @@ class Provenance(Result):
     rows_read : int
         Number of rows in the source that satisfy `where`.
     rows_dropped : int
-        Number of these rows that were omitted because a value was missing or infinite.
+        Number of rows that were dropped because a value was missing or infinite.
     where : str or None
-        The filter, in SQL.
+        Row filter as an SQL condition.
     doubt : str
-        Reason why intervals of costs are not reliable for rows from this source; empty if they are.
+        Reason why intervals of costs are not reliable for rows from this source. Empty if the intervals are reliable.
     horizon : float or None
-        Time by which the event is predicted, for follow-up data.
+        For follow-up data, the time by which the event is predicted.
 
     Examples
     --------
@@ -65,11 +66,11 @@ class Provenance(Result):
     doubt: str = ""
     horizon: float | None = None
     folds = 1
-    """Number of folds in which the models were fitted; overridden by the source of an evaluation."""
+    """Number of cross-validation folds; 1 if the models were not cross-validated here."""
 
     @property
     def name(self) -> str:
-        """Short name of the source: the first file and the number of further files."""
+        """Name of the first file, and the number of further files."""
         return brief(self.origin)
 
     def __repr__(self) -> str:
@@ -78,12 +79,12 @@ class Provenance(Result):
 
 
 class CountedModels(dict[Any, Any]):
-    """A dictionary from model to ThresholdCounts, or from segment to such a dictionary.
+    """Dictionary with the ThresholdCounts of each model, or with one such dictionary for each segment.
 
     Attributes
     ----------
     source : Provenance or None
-        Source, number of rows, and number of omitted rows.
+        Source of the rows, and the numbers of rows read and dropped.
 
     Examples
     --------
@@ -107,8 +108,9 @@ _LONGEST_TABLE = 100_000
 def is_table(weight: Array, positive: Array, *scores: Array) -> bool:
     """Return True if weighted rows are almost certainly a table of counts.
 
-    All weights are whole numbers. Either all are 0 or 1, or all rows differ and at least half of the scores occur with
-    both labels. Single cases hardly ever have equal scores in different classes but not within a class.
+    A row of such a table has a label, scores, and the number of cases as weight. Two conditions must hold. All weights
+    are whole numbers. All weights are 0 or 1; or no two rows are equal, and at least half of the distinct scores occur
+    with both labels. Rows of single cases hardly ever have scores that are tied between classes but not within one.
     """
     if weight.dtype.kind == "f" and (weight % 1).any():
         return False
@@ -133,18 +135,19 @@ def is_table(weight: Array, positive: Array, *scores: Array) -> bool:
 
 
 class Rows(Result):
-    """The columns of rows besides labels and scores, and the subsets that they define.
+    """Base class of labelled rows, with optional weights, folds, repeats, segments and groups.
 
     Attributes
     ----------
     sample_weight, fold, repeat, segment, groups, row : array of n entries, or None
-        Dependent rows, such as the rows of a patient, have the same label in `groups`. Entries of the same case have
-        the same value in `row`, such as its number in the data.
+        Rows of the same patient or other group have the same label in `groups`. Rows of the same case have the same
+        case number in `row`.
     weights : {"auto", "frequency", "sampling", "money", "priced"}
         Meaning of `sample_weight`; see `Predictions`.
     weighting : EstimatedWeights or None
-        Derivation of estimated weights.
+        Method by which `sample_weight` was estimated; None if the weights were not estimated.
     source : Provenance or None
+        Source of the rows.
     """
 
     weights: Weights
@@ -177,7 +180,7 @@ class Rows(Result):
         own = weight if weighting is None else weighting.base
         if weights == "frequency" and own is not None and own.dtype.kind == "f" and (own % 1).any():
             hint = "use weights='sampling' if a row represents a number of cases of a population"
-            raise WeightError("weights='frequency'", expected="whole numbers of equal rows", got="fractions", hint=hint)
+            raise WeightError("weights='frequency'", expected="whole numbers", got="fractions", hint=hint)
         self.sample_weight = None if weight is None else check.read_only(weight)
         for name, column in columns.items():
             setattr(self, name, None if column is None else check.read_only(check.check_column(column, name, n)))
@@ -186,7 +189,7 @@ class Rows(Result):
         self.source = source
 
     def row_columns(self, rows: Any = slice(None)) -> dict[str, Any]:
-        """Return some rows of each column, and the source."""
+        """Return the given rows of all columns, and the source, as arguments of the constructor."""
         columns = {name: take(getattr(self, name), rows) for name in ("sample_weight", *_COLUMNS)}
         weighting = None if self.weighting is None else self.weighting.take(rows)
         return columns | {"weights": self.weights, "weighting": weighting, "source": self.source}
@@ -195,7 +198,14 @@ class Rows(Result):
         raise NotImplementedError
 
     def select(self, rows: Any = None, *, models: Sequence[str] | None = None) -> Self:
-        """Return the rows where a mask is true, for the named models; by default all.
+        """Return the rows for which a mask is True, with the scores of the named models.
+
+        Parameters
+        ----------
+        rows : array of n booleans, optional
+            True for the rows to select. By default, all rows.
+        models : sequence of str, optional
+            Names of the models to keep. By default, all models.
 
         Raises
         ------
@@ -215,12 +225,12 @@ class Rows(Result):
         return self._take(mask, kept)
 
     def _take(self, rows: Any, models: Sequence[str]) -> Self:
-        """Return some rows (by mask, slice or indices) of some models."""
+        """Return the rows given by a mask, a slice or indices, with the scores of the named models."""
         raise NotImplementedError
 
     @property
     def own_weight(self) -> Array | None:
-        """Weights given by the user. Estimated weights are these weights times the estimated factors."""
+        """Weights given by the user. An estimated weight is this weight times an estimated factor."""
         if self.weighting is None:
             return self.sample_weight
         base, index = self.weighting.base, self.weighting.index
@@ -228,7 +238,7 @@ class Rows(Result):
 
     @property
     def weight_kind(self) -> str:
-        """Kind of the rows, as listed above; "cases" if each row is one case."""
+        """Kind of the weights, such as "sampling"; "cases" if each row is one case."""
         if self.weights in ("money", "priced"):
             return "priced" if self.sample_weight is None else self.weights
         if self.weighting is not None:
@@ -239,7 +249,7 @@ class Rows(Result):
 
     @property
     def relative_weight(self) -> Array | None:
-        """The weights, scaled to a mean of 1 over rows of positive weight if only the ratios of weights matter."""
+        """Weights of the rows. If only ratios of weights matter, the mean of the weights above 0 is scaled to 1."""
         weight = self.sample_weight
         if weight is None or self.frequency is not None:
             return weight
@@ -258,17 +268,17 @@ class Rows(Result):
 
     @cached_property
     def repeated(self) -> bool:
-        """True if a case has several entries, as after repeated cross-validation. Such entries are not independent."""
+        """True if a case has several rows, as after repeated cross-validation. Rows of one case are not independent."""
         return self.row is not None and np.unique(self.row).size < self.row.size
 
     @cached_property
     def n_groups(self) -> int | None:
-        """Number of groups, or None."""
+        """Number of groups; None if the rows have no groups."""
         return None if self.groups is None else len(check.distinct(self.groups))
 
     @property
     def grouped(self) -> bool:
-        """True if a group has several rows. Rows of a group are not independent."""
+        """True if a group has several rows. Rows of one group are not independent."""
         return self.groups is not None and self.n_groups != self.groups.size
 
     @property
@@ -277,7 +287,9 @@ class Rows(Result):
         return self.grouped or self.repeated
 
     def by_segment(self) -> Parts[Self]:
-        """Return a mapping from segment to its rows; the rows are selected on access.
+        """Return a mapping from each segment to the rows of this segment.
+
+        Rows are selected when a segment is looked up.
 
         Raises
         ------
@@ -287,11 +299,11 @@ class Rows(Result):
         return self._by("segment")
 
     def by_fold(self) -> Parts[Self]:
-        """Return the rows of each fold; folds of different repeats are distinct. Raises as `by_segment`."""
+        """Return a mapping from each fold to the rows of this fold. Folds of different repeats are distinct."""
         return self._by("fold")
 
     def by_repeat(self) -> Parts[Self]:
-        """Return the rows of each repeat of an evaluation, in which each case occurs once. Raises as `by_segment`."""
+        """Return a mapping from each repeat to the rows of this repeat. Each case occurs once in a repeat."""
         return self._by("repeat")
 
     def _by(self, name: str) -> Parts[Self]:
@@ -302,15 +314,15 @@ _COLUMNS = ("fold", "repeat", "segment", "groups", "row")
 
 
 def independent_units(rows: Rows, groups: Any = None) -> Indices | None:
-    """Return the number of each row's independent unit, from 0; None if every row is independent.
+    """Return the index of each row's independent unit; None if all rows are independent.
 
-    Units are the given groups, by default the groups of the rows. With False, or if there are no groups, units are the
-    cases: all entries of a case are one unit, because repeats are not new data.
+    Each group is one unit. `groups` replaces the groups of the rows. If `groups` is False, or if there are no groups,
+    each case is one unit. All rows of a case belong to the same unit, because repeats are not new data.
 
     Raises
     ------
     InputError
-        If entries of the same case are in different groups.
+        If rows of the same case are in different groups.
     """
     groups = rows.groups if groups is None else groups
     case = check.check_groups(rows.row, "row", len(rows)) if rows.repeated else None
@@ -321,8 +333,8 @@ def independent_units(rows: Rows, groups: Any = None) -> Indices | None:
         of_case = np.empty_like(unit)
         of_case[case] = unit
         if (parted := of_case[case] != unit).any():
-            got = check.count_and_first(parted, "entries of a case in different groups")
-            raise InputError("groups", expected="all entries of a case in one group", got=got)
+            got = check.count_and_first(parted, "rows with another group than their case")
+            raise InputError("groups", expected="the same group in all rows of a case", got=got)
     return unit
 
 
@@ -339,12 +351,12 @@ def model_name(models: Sequence[str], model: Any) -> str:
 
 
 def row_mask(rows: Any, n: int) -> Array:
-    """Return `rows` as a mask of `n` entries that selects at least one."""
+    """Return `rows` as a mask with `n` entries. At least one entry must be True."""
     mask = check.check_column(rows, "rows", n)
     if mask.dtype != np.bool_:
         raise ShapeError("rows", expected="a mask of True and False", got=f"values of type {mask.dtype}")
     if not mask.any():
-        raise ShapeError("rows", expected="at least one row selected", got="none")
+        raise ShapeError("rows", expected="a mask that is True for at least one row", got="only False")
     return mask
 
 
@@ -361,38 +373,46 @@ class Predictions(Rows, metaclass=Answering):
     y_true : array of n labels
         {0, 1}, {-1, 1} or {False, True}. Other labels need `pos_label`.
     scores : array of n scores, mapping from model name to array, or data frame with one column per model
-        An array is one model named "score". Higher scores mean more positive.
+        Scores of each model. An array is stored as one model named "score". Higher scores must indicate positives.
     pos_label : label, optional
         The positive label.
     sample_weight : array of n weights, optional
-        Non-negative.
+        Weight of each row, at least 0.
     weights : {"auto", "frequency", "sampling", "money", "priced"}
-        Meaning of a weight. "frequency": number of equal rows (whole numbers). "sampling": number of cases of a
-        population that the row represents; only ratios of weights matter. "money": amount at stake in the row (see
-        `in_money`). "priced": as "sampling", where labels state whether acting gains and a column has the amount (see
-        `Experiment.priced`). "auto": "frequency" if all weights are 0 or 1, or if the rows are a table of counts (whole
-        weights, all rows different, most scores with both labels); otherwise "sampling". The meaning does not change
-        values, but intervals and tests: if sampling weights of 1 to 20 are taken for frequencies, 95% intervals cover
-        29 to 83% of the time.
+        Meaning of `sample_weight`:
+
+        - "frequency": number of equal rows that the row represents, a whole number.
+        - "sampling": number of cases of a population that the row represents. Only ratios of weights matter.
+        - "money": amount at stake in the row; see `in_money`.
+        - "priced": same as "sampling", for labels that state whether acting brings a gain; see `Experiment.priced`.
+        - "auto": "frequency" if all weights are 0 or 1, or if the rows are a table of counts (whole weights, no two
+          equal rows, most scores with both labels). Otherwise "sampling".
+
+        The meaning changes intervals and tests. It does not change the values of metrics. If sampling weights of 1 to
+        20 are treated as frequencies, 95% intervals contain the true value only 29 to 83% of the time.
     fold : array of n labels, optional
         Cross-validation fold of each row.
     segment : array of n labels, optional
-        Segment of each row, such as its country, for results by segment. Rows without a segment form the segment None.
+        Segment of each row, such as a country. Rows with a missing segment form one segment named None.
     groups : array of n labels, optional
-        Group of each row, such as its patient. By default, groups are the independent units of intervals, tests, bands
-        and the bootstrap.
-    repeat, row : array of n labels, optional
-        Repeat of the evaluation, and case of each row, such as its number in the data. If cases occur more than once,
-        cases are the independent units of intervals and tests.
+        Group of each row, such as a patient. Intervals, tests, bands and the bootstrap treat groups, not rows, as
+        independent units.
+    repeat : array of n labels, optional
+        Repeat of the evaluation to which each row belongs.
+    row : array of n labels, optional
+        Case number of each row. If a case has several rows, intervals and tests treat cases, not rows, as independent
+        units.
     decisions : array of n labels, or mapping from model name to array, optional
-        Labels predicted by the models; they need not result from a threshold on the scores. Metrics and costs of
-        classes use them if no threshold is given.
+        Labels predicted by each model. They need not come from a threshold on the scores. Metrics and costs use these
+        labels if no threshold is given.
     columns : mapping from name to array of n numbers, optional
-        Further columns of the rows, such as the amount at stake. A `Context` can use them as costs, by name.
+        Further numeric columns, such as the amount at stake in each row. A `Context` can use the name of such a column
+        as a cost.
     weighting : EstimatedWeights, optional
-        Derivation of an estimated `sample_weight`, set by `rocscope.outcomes`. Intervals and tests allow for it.
+        Method by which `sample_weight` was estimated, set by `rocscope.outcomes`. Intervals and tests allow for the
+        estimation.
     source : Provenance, optional
-        Source of the rows, set by `rocscope.read`. A selection keeps the source of its rows.
+        Source of the rows, set by `rocscope.read`.
 
     Raises
     ------
@@ -401,7 +421,7 @@ class Predictions(Rows, metaclass=Answering):
 
     Notes
     -----
-    Columns that need no conversion are not copied, so do not modify them afterwards.
+    Arrays that need no conversion are not copied, so do not modify these arrays afterwards.
 
     Examples
     --------
@@ -455,7 +475,7 @@ class Predictions(Rows, metaclass=Answering):
             for name, column in models.items()
         }
         if not isinstance(columns, Mapping | None):
-            raise InputError("columns", expected="a mapping from name to array", got=check.shown(columns))
+            raise InputError("columns", expected="a mapping from names to arrays", got=check.shown(columns))
         self.columns = {
             str(name): check.read_only(check.check_numbers(column, f"columns[{name!r}]", n))
             for name, column in check.by_name(columns or {}, ()).items()
@@ -479,22 +499,22 @@ class Predictions(Rows, metaclass=Answering):
 
     @property
     def n_pos(self) -> float:
-        """Number of positive rows (sum of their weights)."""
+        """Number of positive rows, or the sum of their weights."""
         return self._total(self.y_true)
 
     @property
     def n_neg(self) -> float:
-        """Number of negative rows (sum of their weights)."""
+        """Number of negative rows, or the sum of their weights."""
         return self._total(~self.y_true)
 
     @property
     def n(self) -> float:
-        """Number of rows (sum of their weights)."""
+        """Number of rows, or the sum of their weights."""
         return self.n_pos + self.n_neg
 
     @property
     def prevalence(self) -> float:
-        """Share of positives."""
+        """Share of positives among all rows."""
         return self.n_pos / self.n
 
     def _total(self, rows: Booleans) -> float:
@@ -510,8 +530,19 @@ class Predictions(Rows, metaclass=Answering):
     def counts(self, model: str | None = None, *, by: str | None = None) -> Any:
         """Count the positives and negatives at each distinct score of a model.
 
-        `model` may be omitted if there is only one model. Each call ranks the scores again. With `by`, return the
-        counts of each segment, fold or repeat as `rocscope.segments.SegmentedCounts`.
+        Each call sorts the scores again.
+
+        Parameters
+        ----------
+        model : str, optional
+            Name of the model. It may be omitted if there is only one model.
+        by : {"segment", "fold", "repeat"}, optional
+            Count the positives and negatives separately in each segment, fold or repeat.
+
+        Returns
+        -------
+        ThresholdCounts or SegmentedCounts
+            SegmentedCounts if `by` is given.
 
         Raises
         ------
@@ -530,18 +561,19 @@ class Predictions(Rows, metaclass=Answering):
         return counts.as_sums(self.weight_kind, self.dependent)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame of the rows: the label as 1 or 0, the scores of each model, and the other columns.
+        """Return a data frame with the labels (1 or 0), the scores of each model, and all other columns.
 
-        The decisions of a model are in the column ``MODEL_decision``.
+        The column ``MODEL_decision`` contains the labels predicted by a model.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
 
         Raises
         ------
         InputError
-            If two columns have the same name, such as a model named "fold" and the folds.
+            If two columns would have the same name, for example if there are folds and a model named "fold".
 
         Examples
         --------
@@ -557,25 +589,33 @@ class Predictions(Rows, metaclass=Answering):
         table: dict[str, Any] = {}
         for part in parts:
             if repeated := table.keys() & part:
-                raise InputError("to_frame", expected="columns of different names", got=f"two named {min(repeated)!r}")
+                got = f"two columns named {min(repeated)!r}"
+                raise InputError("to_frame", expected="columns with different names", got=got)
             table |= part
         return check.frame_of(table, backend)
 
     def point(self, model: str | None = None, *, threshold: float | None = None) -> OperatingPoint:
-        """Return the confusion matrix of a model at a threshold, by default of its own decisions.
+        """Return the confusion matrix of a model at a threshold, or of the labels that the model predicted.
+
+        Parameters
+        ----------
+        model : str, optional
+            Name of the model. It may be omitted if there is only one model.
+        threshold : float, optional
+            Predict positive if the score is at least this number. By default, use `decisions`.
 
         Raises
         ------
         ColumnError
-            If the model is unknown, if several models exist and none is named, or if no threshold is given and the
-            model has no decisions.
+            If the model is unknown, if there are several models and none is named, or if neither a threshold nor
+            decisions of the model are given.
         """
         name = self._model(model)
         if threshold is not None:
             return self.counts(name).at(threshold)
         if name not in self.decisions:
             hint = "pass threshold=, or decisions= to Predictions"
-            raise ColumnError(f"decisions of {name!r}", expected="its own labels", got="scores only", hint=hint)
+            raise ColumnError(f"decisions of {name!r}", expected="predicted labels", got="only scores", hint=hint)
         positive = self.decisions[name]
         cells = ((positive, self.y_true), (positive, ~self.y_true), (~positive, self.y_true), (~positive, ~self.y_true))
         totals = (self._total(decided & actual) for decided, actual in cells)
@@ -586,7 +626,8 @@ class Predictions(Rows, metaclass=Answering):
 
     def _one_model(self, decisions: Any) -> list[str]:
         if len(self.models) > 1 and not isinstance(decisions, Mapping):
-            raise InputError("decisions", expected="a mapping from model to labels", got="labels of no model named")
+            expected = "a mapping from model names to labels, because there are several models"
+            raise InputError("decisions", expected=expected, got=check.shown(decisions))
         return self.models
 
     def _take(self, rows: Any, models: Sequence[str]) -> "Predictions":
@@ -622,7 +663,7 @@ class Predictions(Rows, metaclass=Answering):
 
 
 def with_groups(predictions: Predictions, groups: Any) -> Predictions:
-    """Return predictions with other groups; None keeps them, False removes them."""
+    """Return predictions with the given groups. None keeps the groups of the predictions, and False removes them."""
     if groups is None:
         return predictions
     columns: dict[str, Any] = predictions.row_columns() | {"groups": None if groups is False else groups}
@@ -631,7 +672,7 @@ def with_groups(predictions: Predictions, groups: Any) -> Predictions:
 
 
 def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> Booleans:
-    """Return a boolean array of decisions; their labels must occur in `y_true`."""
+    """Return predicted labels as booleans. Every predicted label must occur in `y_true`."""
     actual = check.check_column(y_true, "y_true")
     own = check.check_column(labels, name, actual.size)
     if pos_label is None and own.dtype == actual.dtype == np.bool_:
@@ -641,40 +682,42 @@ def _decided(labels: Any, y_true: Any, pos_label: Any, name: str) -> Booleans:
 
 
 def _score_columns(scores: Any) -> dict[str, Any]:
-    """Return scores by model name from an array, a mapping or any data frame."""
+    """Return a mapping from model name to scores, given an array, a mapping or a data frame."""
     given = check.frame_columns(scores) if check.is_frame(scores) else check.by_name(scores, ("score",))
     named = {str(name): column for name, column in given.items()}
     if len(named) < len(given):
-        raise InputError("scores", expected="a different name for each model", got="names that are equal as text")
+        raise InputError("scores", expected="models with different names", got="names that are equal as text")
     return named
 
 
 # Kinds of rows, and the functions that do not take them
 
 EXPECTED = {
-    "repeats": ("each case once", "several entries of a case, from repeated evaluation"),
+    "repeats": ("one row per case", "several rows per case, from repeated evaluation"),
     "groups": ("independent rows", "rows in groups"),
     "sampling": ("rows of equal weight", "sampling weights"),
     "frequency": ("rows of equal weight", "frequency weights"),
     "estimated": ("rows of equal weight", "estimated weights"),
-    "expected": ("labels", "cases without labels, from rs.expected"),
-    "money": ("rows weighted by cases", "rows weighted by amounts of money"),
-    "priced": ("responses as labels", "labels that state whether acting gains"),
-    "sums": ("numbers of cases, because sums of weights do not show the number of rows", "sums of weights"),
+    "expected": ("observed labels", "probabilities of the labels, from rs.expected"),
+    "money": ("weights that are numbers of cases", "weights that are amounts of money"),
+    "priced": ("labels that state who responds", "labels that state whether acting brings a gain"),
+    "sums": ("numbers of cases", "sums of weights, which do not show the number of rows"),
 }
-"""For each kind: texts for "expected" and "got" of the error of a function that refuses it."""
+"""Texts for "expected" and "got" in the error of a function that does not accept a kind of rows."""
 
 _TRIAL = "plan from the experiment: trial.plan(campaign)"
 _CASES = {"money": "pass the amounts as a column: rs.choose(*trial.priced()), or Context(cost_fn='amount')"}
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
 _ONE_ROW_A_CASE = {"repeats": "take one repeat: predictions.by_repeat()[0]"}
-_INDEPENDENT = dict.fromkeys(("repeats", "groups"), "omit the level, or omit the groups if rows are independent")
+_INDEPENDENT = dict.fromkeys(
+    ("repeats", "groups"), "omit the confidence level; if the rows are independent, you can omit the groups instead"
+)
 _ESTIMATED = {"estimated": "val_prob(…).u_p and spiegelhalter_test allow for estimated weights"}
 _ALIKE = ("sampling", "estimated", "money")
 _SUMS = (*_ALIKE, "expected")
 _EXCHANGED = dict.fromkeys(("frequency", *_ALIKE), "rs.compare allows for weights")
-_CLOSED_FORMS = {"expected": "rocscope.inference.estimate_of has closed forms, which allow for the reference"}
-_LABELLED = {"expected": "wait for the labels, or use the labelled reference"}
+_CLOSED_FORMS = {"expected": "call rocscope.inference.estimate_of, which allows for the uncertainty of the reference"}
+_LABELLED = {"expected": "wait for the labels, or use the labelled reference data"}
 _ROWS_OF_WEIGHTS = {"sums": "pass the rows with sample_weight (Predictions)"}
 _BOOTSTRAP = "use rocscope.bootstrap of the rows with sample_weight"
 
@@ -708,7 +751,7 @@ REFUSED: dict[str, dict[str, str]] = {
     **dict.fromkeys(_TESTS_BY_DRAWS, _ONE_ROW_A_CASE | _LABELLED | _ROWS_OF_WEIGHTS | _ESTIMATED),
     **dict.fromkeys(("a band of calibration", "an estimate from counts"), _ROWS_OF_WEIGHTS),
 }
-"""By function, the kinds that it refuses, and the call to use instead. Functions not listed refuse repeats only."""
+"""Kinds of rows that each function does not accept, and the calls to use instead. All others refuse only repeats."""
 
 KNOWS_NO_GROUPS = frozenset(
     (
@@ -720,13 +763,13 @@ KNOWS_NO_GROUPS = frozenset(
         *("an interval from counts", "an estimate from counts", "rates of a point"),
     )
 )
-"""Functions that treat rows of a group as independent. They warn, and mark their results as not reliable."""
+"""Functions that treat rows of the same group as independent. They warn and mark their results as not reliable."""
 
 
 def kinds_of(data: Any, asked: Iterable[str] = tuple(EXPECTED)) -> set[str]:
-    """Return the kinds of rows, of counts, or of a mapping from name to rows or counts.
+    """Return the kinds of the given rows or counts; `data` may be a mapping from names to rows or counts.
 
-    Only the kinds in `asked` are determined, because finding repeats and groups requires sorting the rows.
+    Only the kinds in `asked` are checked, because repeats and groups are found by sorting the rows.
 
     Examples
     --------
@@ -758,17 +801,17 @@ def _are_of_kind(rows: Rows, kind: str) -> bool:
 
 
 def require_kinds(function: str, *data: Any) -> str:
-    """Raise if a function does not accept the kind of the data; warn if it ignores groups.
+    """Raise an error if a function does not accept the kinds of the data; warn if the function ignores their groups.
 
     Returns
     -------
     str
-        Reason why the result is not reliable; empty if it is.
+        Reason why the result is not reliable. Empty if the result is reliable.
 
     Raises
     ------
     InputError
-        If the function does not accept the kind; the message names the call to use.
+        If the function does not accept a kind of the data. The message names the call to use instead.
     """
     refused = REFUSED.get(function, _ONE_ROW_A_CASE)
     asked = [*refused, "groups"] if function in KNOWS_NO_GROUPS else refused

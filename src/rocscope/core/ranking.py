@@ -1,16 +1,17 @@
-"""Rankings: labels and scores as levels of decreasing score, made with one sort.
+"""Rankings: distinct scores in decreasing order, with the number of positives and negatives at each score.
 
-A level is a distinct score with its numbers of positives and negatives. All rankings yield their levels in blocks,
-highest score first. The area or the hull of 10⁸ rows therefore needs no more memory than the sorted rows. There are
-three kinds of rankings:
+A *level* is a distinct score with its number of positives and its number of negatives. A ranking is made with one sort
+of the rows and yields its levels in blocks, highest score first. The AUC or the ROC hull of 10⁸ rows therefore needs no
+more memory than the sorted rows. There are three kinds of rankings:
 
-- `Levels`, for few rows or for counts, keeps a score and two counts for each level.
-- `SortedKeys`, for many unweighted rows, keeps one integer per row, with the score and the label. Levels are computed
-  in each pass.
-- `SortedRows`, for weighted rows, keeps one integer and one signed weight per row. Levels are computed in each pass.
+- `Levels`, for few rows or for counts, stores the score and the two counts of each level.
+- `SortedKeys`, for many unweighted rows, stores one integer per row that contains the score and the label. Levels are
+  computed again in each pass.
+- `SortedRows`, for weighted rows, stores one integer and one signed weight per row. Levels are computed again in each
+  pass.
 
-`engines.row_buffers` stores the last two on disk. Each score is encoded as an integer, the *code*, with the same order
-(`_base.radix.encode`), so scores of all types are sorted and compared as integers.
+`engines.row_buffers` has versions of `SortedKeys` and `SortedRows` on disk. `_base.radix.encode` converts each score to
+an integer, its *code*. Codes have the same order as the scores, so scores of all types are sorted as integers.
 """
 
 from collections import deque
@@ -34,10 +35,17 @@ _PAIRS = "_pairs"
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive levels: codes of their thresholds, and the positives and negatives at or above each threshold.
+    """Consecutive levels of a ranking.
 
-    `steps` of a weighted level is 1 if it has positives, 2 if it has negatives, and 3 if it has both. The sums do not
-    show this, because a small weight is lost when it is added to a large sum.
+    Attributes
+    ----------
+    code : array of k codes
+        Code of the score of each level.
+    tp, fp : arrays of k counts
+        Number of positives and number of negatives with at least this score.
+    steps : array of k integers, or None
+        Only for weighted rows: 1 if the level has only positives, 2 if it has only negatives, 3 if it has both. `tp`
+        and `fp` do not show this, because a small weight is lost when it is added to a large sum.
     """
 
     code: Array
@@ -48,10 +56,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Numbers of pairs of a positive and a negative: concordant, tied and total.
+    """Number of concordant, of tied, and of all pairs of a positive and a negative.
 
-    A pair of weighted rows counts as the product of their weights. If products leave the range of floats, they are in
-    units of a power of two.
+    A pair of weighted rows counts as the product of the two weights. If products would leave the range of floats, all
+    three numbers are divided by the same power of two.
 
     Examples
     --------
@@ -65,55 +73,59 @@ class Pairs:
     total: float
 
     def _doubled(self, ties: Ties) -> tuple[float, float]:
-        """Return twice the credited pairs and twice the total, which are whole numbers even if ties count half."""
+        """Return twice the number of pairs that count for the AUC, and twice the number of all pairs.
+
+        Both are whole numbers, even if a tied pair counts 1/2.
+        """
         check.check_choice("ties", ties, ("half", "lower", "upper"))
         credit = {"lower": 0, "half": 1, "upper": 2}[ties]
         return 2 * self.concordant + credit * self.tied, 2 * self.total
 
     def auc(self, ties: Ties = "half") -> float:
-        """Share of concordant pairs; a tied pair counts 1/2, 0 (`lower`) or 1 (`upper`)."""
+        """Return the share of concordant pairs. A tied pair counts 1/2 ("half"), 0 ("lower") or 1 ("upper")."""
         credited, total = self._doubled(ties)
         return credited / total
 
     def fraction(self, ties: Ties = "half") -> Fraction:
-        """Return the AUC as an exact fraction of the counts."""
+        """Return the AUC as an exact fraction."""
         credited, total = self._doubled(ties)
         return Fraction(credited) / Fraction(total)
 
 
 class Ranking:
-    """Levels by decreasing score. Subclasses that compute levels in each pass define `blocks` and `dtype`, the type of
-    scores.
-    """
+    """Base class of rankings. Subclasses define `blocks`, which yields the levels, and `dtype`, the type of scores."""
 
     dtype: np.dtype[Any]
 
     @property
     def few(self) -> bool:
-        """True if the levels are few and in memory."""
+        """True if there are few levels, which are in memory."""
         return False
 
     @property
     def weighted(self) -> bool:
-        """True if weights are not whole numbers."""
+        """True if the counts of levels are sums of weights that are not whole numbers."""
         return False
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the levels in blocks; each block is valid until the next one is requested."""
+        """Yield the levels in blocks. Each block is valid until the next block is requested."""
         raise NotImplementedError
 
     def ranges(self) -> list[Iterator[Block]]:
-        """Return the blocks of each range of scores, for processing in threads. Counts of a range start at (0, 0)."""
+        """Return iterators over the blocks of separate ranges of scores, for processing in threads.
+
+        True and false positives are counted within each range, starting at (0, 0).
+        """
         return [self.blocks()]
 
     def count_pairs(self) -> tuple[float, float]:
-        """Count the concordant and tied pairs of a positive and a negative."""
+        """Count the concordant and the tied pairs of a positive and a negative."""
         if _PAIRS not in vars(self):
             in_threads(lambda blocks: deque(blocks, maxlen=0), self.counted_ranges())
         return vars(self)[_PAIRS]
 
     def counted_ranges(self) -> list[Iterator[Block]]:
-        """Return `ranges`; iterating over all of them also computes what `count_pairs` returns."""
+        """Return `ranges`. When all of them have been iterated over, the result of `count_pairs` is known too."""
         ranges = self.ranges()
         counts: list[Any] = [None] * len(ranges)
 
@@ -141,7 +153,7 @@ class Ranking:
         return Levels(threshold, np.diff(tp, prepend=tp.dtype.type(0)), np.diff(fp, prepend=fp.dtype.type(0)))
 
     def levels(self) -> "Levels":
-        """Return all levels as arrays; MemoryError if they do not fit."""
+        """Return all levels as arrays. Raise MemoryError if the arrays do not fit in memory."""
         return self._levels
 
     def thresholds(self) -> Array:
@@ -149,37 +161,47 @@ class Ranking:
         return self.levels().threshold
 
     def cumulative(self) -> tuple[Array, Array]:
-        """Return true and false positives, starting at (0, 0); one more point than levels."""
+        """Return true and false positives at each level, after a first point (0, 0)."""
         return self.levels().cumulative()
 
     def remaining(self) -> tuple[Array, Array]:
-        """Return false and true negatives, starting with all rows. Weights are summed from the lowest score, to keep
-        small weights.
+        """Return false and true negatives at each level, after a first point with all positives and negatives.
+
+        Weights are summed from the lowest score, so that small weights are not lost in a large sum.
         """
         return self.levels().remaining()
 
     def codes_at(self, level: Array) -> Array:
-        """Return the codes of some levels."""
+        """Return the codes of the levels with the given indices."""
         return encode(self.thresholds()[level]).astype(np.uint64)
 
     def decode(self, code: Array) -> Array:
-        """Return the thresholds of codes."""
+        """Return the scores with the given codes."""
         return decode(code, self.dtype)
 
     def rows(self) -> tuple[Array, Array]:
-        """Return scores and signed weights (negative for negatives) that sum exactly to the levels."""
+        """Return scores and signed weights of rows whose exact sums are the counts of the levels.
+
+        The weight of a negative row has a minus sign.
+        """
         return self.levels().rows()
 
     def exact_sums_at(self, code: Array) -> Sums:
-        """Return exact true and false positives at weighted levels, from (0, 0), in units of `_base.exact_sums`."""
+        """Return exact true and false positives at weighted levels, after a first point (0, 0).
+
+        They are integers in the unit of `_base.exact_sums`.
+        """
         raise NotImplementedError
 
     def weigh_pairs(self, scale_pos: float, scale_neg: float) -> tuple[float, float, float, float]:
-        """Return concordant and tied pairs, positives and negatives of weighted levels, multiplied by a scale."""
+        """Return the weights of concordant pairs, tied pairs, positives and negatives.
+
+        Weights of positives are multiplied by `scale_pos`, weights of negatives by `scale_neg`.
+        """
         raise NotImplementedError
 
     def totals(self) -> tuple[float, float]:
-        """Return the number of positives and of negatives (sums of weights)."""
+        """Return the number of positives and the number of negatives, or the sums of their weights."""
         tp = fp = np.zeros(1)
         for block in self.blocks():
             tp, fp = block.tp[-1:].copy(), block.fp[-1:].copy()
@@ -187,9 +209,9 @@ class Ranking:
 
 
 def running_sums(counts: Array) -> Array:
-    """Return running sums, starting at 0. Sums of float weights are corrected by their rounding errors.
+    """Return the cumulative sums of counts, starting at 0. Sums of float weights are corrected for rounding errors.
 
-    No sum is wrong by more than its last digit, and no sum is below the previous one.
+    Each sum is correct except for its last digit, and the sums never decrease.
 
     Examples
     --------
@@ -211,12 +233,12 @@ def running_sums(counts: Array) -> Array:
 
 
 def unsigned_zeros(scores: Array) -> Array:
-    """Return scores with -0.0 replaced by 0.0."""
+    """Replace -0.0 by 0.0 in scores."""
     return scores + scores.dtype.type(0) if scores.dtype.kind == "f" else scores
 
 
 def count_at_least(threshold: Array, cut: float) -> int:
-    """Count the levels whose score is at least `cut`. `cut` is not rounded to the type of the scores."""
+    """Count the levels with a score of at least `cut`. `cut` is not rounded to the type of the scores."""
     dtype = threshold.dtype
     if dtype.kind == "f":
         lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
@@ -241,7 +263,7 @@ def least_from(cut: float, dtype: np.dtype[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Vertices:
-    """Additional data of levels that are steps between points of a longer curve."""
+    """True and false positives of levels that are the steps between selected points of a longer curve."""
 
     cumulative: tuple[Array, Array]
     exact_sums: Sums
@@ -249,7 +271,7 @@ class Vertices:
 
 @dataclass(frozen=True)
 class Levels(Ranking):
-    """Ranked levels as arrays. Thresholds strictly decrease, and every level has a positive count."""
+    """Ranking whose levels are stored as arrays. Scores strictly decrease, and each level has a count above 0."""
 
     threshold: Array
     pos: Array
@@ -285,7 +307,7 @@ class Levels(Ranking):
         return self.blocks_of(np.arange(self.threshold.size, dtype=np.uint64))
 
     def blocks_of(self, code: Array) -> Iterator[Block]:
-        """Yield the levels with the given codes in place of their own."""
+        """Yield all levels in one block with the given codes."""
         tp, fp = self._cumulative
         steps = (self.pos > 0) + np.uint8(2) * (self.neg > 0) if self.weighted else None
         yield Block(code, tp[1:], fp[1:], steps)
@@ -342,10 +364,10 @@ class Levels(Ranking):
 
 
 def all_pairs(ranges: list[tuple[float, float, float, float]]) -> tuple[float, float]:
-    """Count the concordant and the tied pairs of all ranges together, including pairs across ranges.
+    """Count the concordant and the tied pairs within and across ranges of scores.
 
-    Ranges are in order of decreasing scores. The four numbers of a range are its concordant pairs, tied pairs,
-    positives and negatives.
+    Ranges are in decreasing order of scores. The four numbers of each range are concordant pairs, tied pairs, positives
+    and negatives within the range.
     """
     concordant = tied = positives_above = 0
     for concordant_within, tied_within, pos, neg in ranges:
@@ -356,7 +378,7 @@ def all_pairs(ranges: list[tuple[float, float, float, float]]) -> tuple[float, f
 
 
 def collapse(score: Array, pos: Array, neg: Array) -> Levels:
-    """Sum the entries with equal scores. `score` is decreasing, and every entry has a positive count."""
+    """Return levels by adding the counts of equal scores. `score` is decreasing, and each entry has a count above 0."""
     differs = score[1:] != score[:-1]
     if np.count_nonzero(differs) == differs.size:
         return Levels(score, pos, neg)
@@ -370,10 +392,16 @@ _CROWDED = 4
 
 
 class WeightedRows(Ranking):
-    """Weighted rows as sorted codes (a score's ordered bits) and signed weights, negative for negatives."""
+    """Base class of rankings of weighted rows, with sorted codes of scores and signed weights.
+
+    The weight of a negative row has a minus sign.
+    """
 
     def parts_of_rows(self) -> Iterator[tuple[Array, Array]]:
-        """Yield increasing codes and weights for ranges of decreasing scores. Equal scores are in the same range."""
+        """Yield the codes and signed weights of separate ranges of scores.
+
+        Ranges are in decreasing order. Codes within a range are in increasing order. Equal scores are in one range.
+        """
         raise NotImplementedError
 
     def blocks(self) -> Iterator[Block]:
@@ -384,7 +412,7 @@ class WeightedRows(Ranking):
 
     @cached_property
     def _level_sums(self) -> list[Array]:
-        """Code, positives and negatives of each level."""
+        """Code, sum of weights of positives and sum of weights of negatives of each level."""
         parts = [_sum_rows(codes, signed) for codes, signed in self.parts_of_rows()]
         if len(parts) == 1:
             return list(parts[0])
@@ -407,7 +435,7 @@ class WeightedRows(Ranking):
         return add_up(self._whole_between(code))
 
     def _whole_between(self, code: Array) -> Iterator[tuple[int, int]]:
-        """Yield the sums between consecutive codes."""
+        """Yield the exact sums of weights of positives and of negatives between consecutive codes."""
         # Sums of the rows since the last code: a stretch between two codes may run over several parts.
         pos_since = neg_since = 0
         for codes, signed in self.parts_of_rows():
@@ -442,7 +470,7 @@ class WeightedRows(Ranking):
 
 @dataclass(frozen=True)
 class SortedRows(WeightedRows):
-    """Weighted rows in memory."""
+    """Ranking of weighted rows in memory."""
 
     codes: Array
     signed: Array
@@ -464,7 +492,7 @@ class SortedRows(WeightedRows):
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
-        """Thresholds, and sums starting at (0, 0), as a single block."""
+        """Scores of all levels, and the true and false positives after a first point (0, 0)."""
         size = self.codes.size
         kind = self.signed.dtype
         code = np.empty(size, np.uint64)
@@ -498,7 +526,7 @@ def rank_weighted(positive: Booleans, scores: Array, weight: Array) -> SortedRow
 
 
 def _sum_rows(codes: Array, signed: Array) -> tuple[Array, Array, Array]:
-    """Return code, positives and negatives of each level, in decreasing order."""
+    """Return code, sum of positive weights and sum of negative weights of each level, in decreasing order of scores."""
     if codes.size >= kernels.SMALL:
         code, pos, neg = np.empty_like(codes), np.empty_like(signed), np.empty_like(signed)
         size = kernels.weights.sum_rows(codes, signed, code, pos, neg)
@@ -512,9 +540,9 @@ def _sum_rows(codes: Array, signed: Array) -> tuple[Array, Array, Array]:
 
 
 def sums_from(weights: Array, starts: Array) -> Array:
-    """Return the sum of the weights from each index in `starts` up to the next index.
+    """Return the sum of the weights from each index in `starts` up to the next index in `starts`.
 
-    Float weights are split into an upper and a lower part. Sums of the upper parts are exact, so only the small lower
+    Each float weight is split into a large and a small part. Sums of the large parts are exact. Only sums of the small
     parts are rounded.
     """
     if weights.dtype.kind != "f":
@@ -528,7 +556,7 @@ def sums_from(weights: Array, starts: Array) -> Array:
 
 
 def _scan(codes: Array, signed: Array, sums: Array) -> Iterator[Block]:
-    """Yield the levels of sorted rows, continuing from given sums."""
+    """Yield the levels of sorted rows in blocks. `sums` has the true and false positives of all higher scores."""
     code = np.empty(_BLOCK, codes.dtype)
     tp = np.empty(_BLOCK, signed.dtype)
     fp = np.empty(_BLOCK, signed.dtype)
@@ -545,7 +573,10 @@ _BLOCK = 16_384
 
 @dataclass(frozen=True)
 class SortedKeys(Ranking):
-    """Unweighted rows as sorted integers of a score's ordered bits and its label, in parts of decreasing score."""
+    """Ranking of unweighted rows, stored as sorted integers (*keys*) that contain the code of the score and the label.
+
+    `parts` are the keys of separate ranges of scores, in decreasing order.
+    """
 
     parts: tuple[KeyPart, ...]
     dtype: np.dtype[Any]
@@ -555,7 +586,7 @@ class SortedKeys(Ranking):
         return self.n_pos, sum(part.size for part in self.parts) - self.n_pos
 
     def ranges(self) -> list[Iterator[Block]]:
-        """Return the blocks of each part, counted from (0, 0)."""
+        """Return an iterator over the blocks of each part. Counts of each part start at (0, 0)."""
         return [SortedKeys((part,), self.dtype, 0).blocks() for part in self.parts]
 
     def blocks(self) -> Iterator[Block]:
@@ -574,7 +605,7 @@ class SortedKeys(Ranking):
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
-        """Thresholds, and counts starting at (0, 0), as a single block."""
+        """Scores of all levels, and the true and false positives after a first point (0, 0)."""
         # A first pass counts levels, positives and rows of each part; their running sums say where each part writes.
         sizes = in_threads(lambda part: kernels.ranks.count_levels(part.load()), self.parts)
         ends = np.cumsum([(0, 0, 0), *sizes], axis=0).tolist()
@@ -606,7 +637,10 @@ class SortedKeys(Ranking):
 
 
 def key_parts(upper: Sequence[KeyPart], lower: Sequence[KeyPart], dtype: np.dtype[Any]) -> tuple[KeyPart, ...]:
-    """Return two sorted parts: first the scores whose highest ordered bit is 1, then the others."""
+    """Return the parts of two sorted halves in decreasing order of scores.
+
+    `upper` has the keys with a highest bit of 1, which is not stored in the keys. `lower` has all other keys.
+    """
     width = np.dtype(f"u{dtype.itemsize}").type
     high_bit = width(1 << (dtype.itemsize * 8 - 1))
     high = [replace(part, high_bit=high_bit) for part in reversed(upper)]
@@ -617,10 +651,10 @@ def key_parts(upper: Sequence[KeyPart], lower: Sequence[KeyPart], dtype: np.dtyp
 def scan_parts(
     parts: Iterable[tuple[Array, Any]], width: np.dtype[Any], positives: int = 0, rows: int = 0
 ) -> Generator[Block, None, tuple[int, int]]:
-    """Yield the levels of parts in decreasing order, starting from given counts; return the final counts.
+    """Yield the levels of several parts in blocks, and return the final numbers of positives and of rows.
 
-    A part consists of sorted keys and their highest bit. Blocks depend only on the levels, not on the division into
-    parts.
+    A part is a pair of sorted keys and their highest bit. `positives` and `rows` are the numbers at higher scores.
+    Blocks depend only on the levels, not on the division into parts.
     """
     code = np.empty(_BLOCK, width)
     tp = np.empty(_BLOCK, np.int64)
@@ -644,7 +678,7 @@ def scan_parts(
 
 
 def rank(positive: Booleans, scores: Array, weight: Array | None = None) -> Ranking:
-    """Rank checked labels and scores; rows of weight 0 are omitted."""
+    """Rank labels and scores that have been checked. Rows with weight 0 are dropped."""
     if weight is not None and not weight.all():
         # Taken by number: several times as fast as by a mask of True and False in random order.
         kept = np.flatnonzero(weight > 0)

@@ -1,6 +1,6 @@
-"""Result, the base class of results: plain data for JSON, a one-line repr, and a notebook display.
+"""Result: base class of all results, with conversion to JSON, a one-line repr and a notebook display.
 
-Band: an interval of y for each x, drawn around a curve.
+`Band` contains an interval for y at each x, drawn around a curve.
 """
 
 import math
@@ -18,7 +18,10 @@ from rocscope._base.contract import MissingAttributeError, held_to_contract
 
 
 class Answering(type):
-    """Metaclass whose error for an unknown attribute, such as another library's constructor, names the call to use."""
+    """Metaclass of classes whose errors for unknown attributes name the call to use.
+
+    An example is the name of a constructor in another library.
+    """
 
     if not TYPE_CHECKING:
 
@@ -27,10 +30,10 @@ class Answering(type):
 
 
 class Result:
-    """Base class of results with `to_dict` and a one-line notebook display.
+    """Base class of results, with `to_dict` and a notebook display of one line.
 
-    `to_dict` contains the fields of the dataclass and the properties named in `_also`. If a class sets `_content`,
-    `to_dict` contains only the names in `_content`.
+    `to_dict` returns the fields of the dataclass and the properties named in `_also`. If a class sets `_content`,
+    `to_dict` returns only the attributes named in `_content`.
     """
 
     _content: ClassVar[tuple[str, ...]] = ()
@@ -41,7 +44,7 @@ class Result:
         held_to_contract(cls)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary for JSON; NaN and infinities become None."""
+        """Return the fields as a dictionary for JSON. NaN and infinities become None."""
         names = self._content or (*(field.name for field in fields(self)), *self._also)  # type: ignore[arg-type]
         return jsonable({name: getattr(self, name) for name in names})
 
@@ -71,7 +74,7 @@ class ComparedByValue(Result):
 
 
 def html_table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
-    """Return an escaped HTML table; the first cell of a row is its header.
+    """Return an HTML table of the given cells. The first cell of each row is a header cell.
 
     Examples
     --------
@@ -88,9 +91,9 @@ def _row(cells: Sequence[Any], names: int) -> str:
 
 
 def jsonable(value: Any) -> Any:
-    """Return `value` as lists, dicts, strings and numbers; NaN and infinities become None.
+    """Convert `value` to lists, dictionaries, strings and numbers for JSON. NaN and infinities become None.
 
-    An object with a method `to_dict` is replaced by the returned dictionary.
+    An object with a method `to_dict` is converted by this method.
 
     Examples
     --------
@@ -125,23 +128,24 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band(Result):
-    """Lower and upper limits of y at each x.
+    """Confidence band of a curve: lower and upper limits of y at each x.
 
     Parameters
     ----------
-    x, low, high : arrays of one length
+    x, low, high : arrays of n numbers
+        Values of x, and the lower and the upper limit of y at each x.
     level : float
-        Confidence level, such as 0.95; 1 if the limits are guaranteed.
+        Confidence level, such as 0.95. 1 if the limits are guaranteed.
     method : str
         Name of the method, shown in the legend and the report.
     simultaneous : bool
-        True if the level holds for the whole curve, False if it holds for each point separately.
+        True if the confidence level applies to the whole curve, False if it applies to each point separately.
     note : str
-        Limitations or related findings; empty if there are none.
+        Limitations of the band. Empty if there are none.
     steps : bool
-        If True, the band has steps: between two values of x, it is drawn from the lower limit at the left value to the
-        upper limit at the right value. This is valid for a non-decreasing curve. If False, straight lines connect the
-        limits.
+        If False, straight lines connect the limits. If True, the band is a step function: between two values of x, the
+        lower limit is the limit at the left value, and the upper limit is the limit at the right value. Such a band
+        requires a curve that does not decrease.
 
     Examples
     --------
@@ -164,14 +168,16 @@ class Band(Result):
 
     @property
     def label(self) -> str:
-        """Text of the legend."""
+        """Text for the legend of a plot."""
         if self.level == 1:
             return self.method
         kind = "simultaneous" if self.simultaneous else "pointwise"
         return f"{100 * self.level:g}% {kind}, {self.method}"
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with the columns x, low and high; `backend` is "pandas", "polars" or "pyarrow".
+        """Return a data frame with the columns x, low and high.
+
+        `backend` is the library of the data frame: "pandas", "polars" or "pyarrow".
 
         Examples
         --------
@@ -182,7 +188,7 @@ class Band(Result):
         return check.frame_of({"x": self.x, "low": self.low, "high": self.high}, backend)
 
     def drawn(self) -> tuple[Array, Array, Array]:
-        """Return x, low and high for drawing the band with straight lines.
+        """Return x, low and high of points between which the band can be drawn with straight lines.
 
         Examples
         --------

@@ -1,10 +1,10 @@
-"""Apply a plan, or class weights, to new cases: arrays, files and folders, frames, relations and cluster tables.
+"""Apply plans and class weights to new cases in arrays, files, data frames, relations and cluster tables.
 
-`Plan.apply` lists the cases to act on, `Plan.outcomes` compares the actual outcomes with the forecast, and
-`Plan.verify` reads labelled rows. All three are implemented here, because plans cannot import the engines.
+`Plan.apply` lists the cases to act on. `Plan.outcomes` compares the actual outcomes with the forecast. `Plan.verify`
+reads labelled rows. All three are implemented here, because plans cannot import the engines.
 
-A plan contains the names of its models. `_fetch_cases` finds the score columns of these models, checks them, and
-fetches them with identifiers, segments and further columns.
+A plan contains the names of its models. `_fetch_cases` finds and checks the score columns of these models, and reads
+them together with identifiers, segments and further columns.
 """
 
 import csv
@@ -38,20 +38,20 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AppliedPlan(Result):
-    """List of the cases that a plan acts on.
+    """List of the cases that a plan selects for action.
 
-    Made by `Plan.apply`.
+    Returned by `Plan.apply`.
 
     Attributes
     ----------
     n : int
         Number of cases that the plan was applied to.
-    rows : array
-        Indices of the rows that are acted on, best first.
+    rows : array of int
+        Row numbers of the selected cases, best cases first.
     columns : dict from name to array
-        Columns of the list: identifiers (row numbers by default), the kept columns, and the action, if the plan has
-        reviews or several actions. With `every_row`, the list has all cases in their order, with the decision and, if
-        the label is known, its outcome.
+        Columns of the list: identifiers (by default, row numbers), the columns in `keep`, and the action if the plan
+        has reviews or several actions. With `every_row`, the list contains all cases in their original order, the
+        decision for each case, and the outcome of the decision if labels are given.
     note : str
         Summary in one sentence.
     """
@@ -65,11 +65,11 @@ class AppliedPlan(Result):
 
     @property
     def ids(self) -> Array:
-        """Identifiers of the cases in the list."""
+        """Identifiers of the listed cases."""
         return next(iter(self.columns.values()))
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the list as a data frame of "pandas", "polars" or "pyarrow"."""
+        """Return the list as a data frame. `backend` is "pandas", "polars" or "pyarrow"."""
         return check.frame_of(self.columns, backend)
 
     def to_csv(self, *, safe_ids: bool = False) -> str:
@@ -78,8 +78,8 @@ class AppliedPlan(Result):
         Parameters
         ----------
         safe_ids : bool
-            If True, write an apostrophe before texts that a spreadsheet would interpret as a formula, such as ``=1+1``,
-            ``+1`` or ``@SUM(A1)``. By default texts are written unchanged.
+            If True, put an apostrophe before texts that a spreadsheet would treat as a formula, such as ``=1+1``,
+            ``+1`` or ``@SUM(A1)``.
         """
         text = io.StringIO()
         csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(self.columns)
@@ -90,7 +90,7 @@ class AppliedPlan(Result):
         return text.getvalue()
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True, safe_ids: bool = False) -> Path:
-        """Save the list as a CSV file (see `to_csv`); with ``force=False``, an existing file is not replaced."""
+        """Save the list as a CSV file (see `to_csv`). With ``force=False``, an existing file is not overwritten."""
         return write_file(path, self.to_csv(safe_ids=safe_ids), force=force)
 
     def __len__(self) -> int:
@@ -119,11 +119,12 @@ def apply_plan(
     pos_label: Any = None,
     **layout: Any,
 ) -> AppliedPlan:
-    """Return the list of cases of a source that a plan acts on; see `Plan.apply`."""
+    """Return the list of cases that a plan selects from a source; see `Plan.apply`."""
     keep = [keep] if isinstance(keep, str) else list(keep)
     if label is not None:
         if not every_row:
-            raise InputError("label", expected="every_row too, because only then the outcomes are listed")
+            hint = "add every_row=True (--every-row), which lists the outcomes"
+            raise InputError("label", expected="every_row=True", got="every_row=False", hint=hint)
         keep.append(label)
     if isinstance(source, Predictions):
         segment = source.segment if segment is None else segment
@@ -164,14 +165,14 @@ def apply_plan(
 
 
 def _unused_name(name: str, columns: Mapping[str, Any]) -> str:
-    """Return a name that is not yet a column, formed by the same rule as in the open page."""
+    """Return a name that no column has yet. The open page makes such names by the same rule."""
     while name in columns:
         name += "_"
     return name
 
 
 def _is_array(source: Any) -> bool:
-    """Return True if scores are an array, and not a source of columns."""
+    """Return True if the source is an array of scores, and not an object with named columns."""
     if isinstance(source, list | tuple):
         return not source or not isinstance(source[0], str | os.PathLike)
     has_values = isinstance(source, np.ndarray) or hasattr(source, "__array__") or hasattr(source, "__dlpack__")
@@ -189,21 +190,22 @@ def apply_class_weights(
     normalize: bool = False,
     **layout: Any,
 ) -> AppliedPlan:
-    """Return the class that class weights predict for each case of a source.
+    """Return a list with the class that is predicted for each case of a source.
 
     Parameters
     ----------
     weights : ClassWeights
+        Class weights, by which the class probabilities are multiplied.
     source, proba, where, normalize, **layout : see `rocscope.read`
     ids : str, optional
-        Name of the identifier column; by default row numbers.
+        Name of the identifier column. By default, row numbers are the identifiers.
     keep : sequence of str
-        Names of further columns of the list.
+        Names of further columns to copy to the list.
 
     Raises
     ------
     ColumnError, LabelError, ScoreError
-        If a column is missing, if the columns do not match the classes of the weights, or if rows are not
+        If a column is missing, if the columns do not match the classes of the weights, or if a row does not contain
         probabilities.
 
     Examples
@@ -235,9 +237,9 @@ def class_probabilities(
     where: str | None = None,
     layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
 ) -> tuple[Array, pa.Table]:
-    """Return a model's probabilities in the order of the classes, and a table with these and other columns.
+    """Return the class probabilities of a model, and a table with these and other columns.
 
-    If there are several models, and none has the given name, the first model is used.
+    The probabilities are in the order of `classes`. If no model has the name `model`, the first model is used.
 
     Examples
     --------
@@ -275,7 +277,7 @@ def outcomes(
     random_state: Any,
     **layout: Any,
 ) -> PlanOutcomes:
-    """Return the actual outcomes of a plan; see `Plan.outcomes`."""
+    """Compare the actual outcomes of a plan with its forecast; see `Plan.outcomes`."""
     level = check.check_level(level)
     check.check_text("label", label)
     keep = [label, *plan.columns]
@@ -313,28 +315,28 @@ def outcomes(
 
 
 def _check_whole_list(plan: Plan, taken: Booleans, strata: Array) -> None:
-    """Raise an InputError for a list that seems to contain only the cases acted on.
+    """Raise an InputError if the data seem to contain only the cases acted on.
 
-    The plan would select from such a list a second time. The list has exactly the planned number of cases, or fewer
-    cases that are all at or above the lowest scores that the plan acts on.
+    From such data, the plan would select a second time. The data are suspicious if the number of cases is exactly the
+    planned number, or if it is smaller and all scores are at least the lowest score that the plan selects.
     """
     planned = plan.planned_number
     none_below = bool((strata[~taken] >= 0).all())
     suspicious = planned is not None and (taken.size == planned or (taken.size < planned and none_below))
     if not suspicious or taken.all() or not taken.any():
         return
-    got = f"{taken.size:,} cases, maybe only the cases acted on: the plan would act on {int(taken.sum()):,} of them"
-    hint = 'pass acted="all" (--acted all) if all were acted on, or name a column with the cases acted on'
-    raise InputError("outcomes", expected="the complete list that the plan was applied to", got=got, hint=hint)
+    got = f"{taken.size:,} cases, which may be only the cases acted on"
+    hint = 'pass acted="all" (--acted all) if all cases were acted on, or name a column with the cases acted on'
+    raise InputError("outcomes", expected="all cases that the plan was applied to", got=got, hint=hint)
 
 
 def labelled(plan: Plan, source: Any, *, label: str, scores: Any = None, **columns: Any) -> Any:
-    """Return the rows of a source for `Plan.verify`, or their counts for a Spark DataFrame."""
+    """Return the rows of a source for `Plan.verify`. Return only counts for a Spark DataFrame."""
     scores = list(plan.models) if scores is None else scores
     if plan.columns:
         columns["columns"] = plan.columns
     if plan.by_segment and columns.get("segment") is None:
-        raise InputError("segment", expected="the segment column, which the plan needs", got="none")
+        raise InputError("segment", expected="the segment column of this plan", got="no column")
     if type(source).__module__.startswith("pyspark.") and not plan.columns:
         return read_counts(source, label=label, scores=scores, **columns)
     return read(source, label=label, scores=scores, **columns)
@@ -347,7 +349,7 @@ _ABSENT = ("", "none", "nan", "na", "null", "<na>")
 
 
 def _truth(column: Array, name: str, pos_label: Any) -> tuple[Booleans, Booleans]:
-    """Return masks of the positive rows and of the rows with a known outcome."""
+    """Return a mask of the rows with a positive outcome, and a mask of the rows with a known outcome."""
     texts = [_text_of(value) for value in column.tolist()]
     known = np.array([text not in _ABSENT for text in texts], bool)
     positive = np.zeros(len(texts), bool)
@@ -369,13 +371,13 @@ def _text_of(value: Any) -> str:
 
 
 def _actions(column: Array) -> Array:
-    """Return the action of each case; an empty text for no action."""
+    """Return the action of each case as text. An empty text means that no action was taken."""
     texts = ["" if value is None else str(value).strip() for value in column.tolist()]
     return np.array(["" if text.casefold() in _ABSENT else text for text in texts])
 
 
 def _amounts(column: Array, name: str, needed: Booleans) -> NDArray[np.float64]:
-    """Return a column of amounts; amounts may be missing for rows that do not need them."""
+    """Return a column of amounts. Amounts must be present in the rows in which `needed` is True."""
     amounts = np.array([np.nan if _text_of(value) in _ABSENT else float(value) for value in column.tolist()])
     if np.isnan(amounts[needed]).any():
         raise InputError(f"column {name!r}", expected="an amount for each positive case", got="a missing value")
@@ -387,7 +389,7 @@ def _amounts(column: Array, name: str, needed: Booleans) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class _Cases:
-    """Cases of a source: scores, identifiers with their column name, segments, and columns to keep."""
+    """Columns of the cases of a source: scores, identifiers and their name, segments, and columns to copy."""
 
     n: int
     scores: dict[str, Array]
@@ -403,20 +405,20 @@ _PLAN_ARGUMENTS = ("ids", "scores", "segment", "keep", "where", "random_state", 
 def _fetch_cases(
     plan: Plan, source: Any, layout: Any, ids: Any, segment: Any, scores: Any, keep: Sequence[str], where: str | None
 ) -> _Cases:
-    """Fetch the columns that a plan needs, and columns to keep; `ids` and `segment` are arrays or column names."""
+    """Read the columns that a plan needs, and the columns in `keep`. `ids` and `segment` are arrays or column names."""
     keep = list(dict.fromkeys(keep))
     names = [field.name for field in fields(formats.FileLayout)]
     for option in layout:
         if option not in names:
             expected = one_of(option, names, also=_PLAN_ARGUMENTS)
-            raise InputError("option of the plan", expected=expected, got=repr(option))
+            raise InputError("argument", expected=expected, got=repr(option))
     file_layout = formats.FileLayout(**layout)
     with open_source(source, file_layout) as opened:
         models = _score_columns(plan, opened, scores)
         if not plan.by_segment:
             segment = None
         elif segment is None:
-            raise InputError("segment", expected="the segment column, which the plan needs", got="none")
+            raise InputError("segment", expected="the segment column of this plan", got="no column")
         roles = [("scores", column) for column in models.values()]
         roles += [(role, column) for role, column in (("ids", ids), ("segment", segment)) if isinstance(column, str)]
         roles += [("keep", column) for column in keep]
@@ -445,12 +447,12 @@ def _fetch_cases(
 
 
 def _score_columns(plan: Plan, source: formats.Source, scores: Any) -> dict[str, str]:
-    """Return the score column of each model that the plan needs; by default the column has the model's name."""
+    """Return a mapping from model to its score column. By default, the column has the name of the model."""
     column_of: dict[str, str] = {}
     if isinstance(scores, Mapping):
         column_of = {str(model): str(column) for model, column in scores.items()}
     elif not isinstance(scores, str | list | tuple | None):
-        expected = "the name of a column, or a mapping from model to column"
+        expected = "the name of a column, or a mapping from model names to columns"
         raise InputError("scores", expected=expected, got=check.shown(scores))
     elif scores and len(plan.needs) == 1:
         column_of[plan.needs[0]] = scores if isinstance(scores, str) else str(scores[0])
@@ -458,8 +460,9 @@ def _score_columns(plan: Plan, source: formats.Source, scores: Any) -> dict[str,
     for model in plan.needs:
         models[model] = column_of.get(model) or model
         if models[model] not in source.columns:
-            hint = f"name the column of its scores: {listing(list(source.columns))}"
-            raise ColumnError(f"scores of model {model!r}", expected="a column of that name", got="none", hint=hint)
+            hint = f"name the score column of this model; the columns are {listing(list(source.columns))}"
+            expected = f"a column {models[model]!r} with the scores of model {model!r}"
+            raise ColumnError("scores", expected=expected, got="no such column", hint=hint)
     return models
 
 
@@ -468,13 +471,13 @@ def _scores(column: pa.ChunkedArray, origin: str, name: str, decimal: str) -> Ar
     numbers = columns.numbers(column, subject, ScoreError, decimal=decimal)
     if numbers.missing is not None:
         got = check.count_and_first(numbers.missing, "missing or infinite")
-        hint = "exclude such rows with where="
+        hint = "to exclude such rows, pass where="
         raise ScoreError(subject, expected="a finite score in every row", got=got, hint=hint)
     return numbers.as_scores()
 
 
 def _values(column: pa.ChunkedArray, origin: str, name: str) -> Array:
-    """Return a column without conversion: text stays text, and whole numbers stay whole."""
+    """Return a column without conversion. Texts remain texts, and whole numbers remain whole numbers."""
     is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if column.null_count == 0 and not is_text:
         try:

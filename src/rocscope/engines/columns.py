@@ -1,11 +1,11 @@
-"""Convert Arrow columns to NumPy without loss: no score is rounded, and no missing value is filled.
+"""Convert Arrow columns to NumPy arrays without rounding scores and without filling missing values.
 
-Every column in use has a `Role`: label, score of a model, weight, segment and so on. The role determines the target
-type of the column and the error for invalid values. A converted `Column` has a mask of missing values.
+Every column that is read has a `Role`, such as label, score of a model, weight or segment. The role determines the type
+of the array and the class of errors for invalid values. A converted `Column` has a mask of missing values.
 
-Numbers keep their type. Types that NumPy lacks are converted only if distinct values remain distinct. Whole decimals
-become integers, and other decimals of at most 15 digits become float64. In files of text, a numeric column becomes the
-first type of int64, uint64 and float64 that can represent all values.
+Numbers keep their type. Types that NumPy does not have are converted if distinct values remain distinct. Decimal
+numbers become integers if all are whole, and float64 if they have at most 15 digits. A numeric column of a text file
+gets the first of the types int64, uint64 and float64 that can represent all its values.
 
 Order of the file: `Column`, numbers, labels and groups, positive labels, roles, `CountRequest`, and class
 probabilities.
@@ -35,20 +35,19 @@ _NOT_NUMERIC = "\u00b7"  # replaces a character that no number may contain
 # Advice for numbers with other marks, by the given decimal mark.
 _ADVICE_ON_MARKS = {
     ".": (
-        (r"[+-]?\d{1,3}(,\d{3})+\.\d*", "write numbers without commas between thousands"),
+        (r"[+-]?\d{1,3}(,\d{3})+\.\d*", "write the numbers without thousands separators"),
         (r"[+-]?[\d.]*,\d+", "pass the decimal mark: decimal=',' (--decimal ,)"),
     ),
-    ",": ((r"[+-]?[\d.]*\.\d+(,\d*)?", "write numbers without points between thousands, or pass the decimal mark"),),
+    ",": ((r"[+-]?[\d.]*\.\d+(,\d*)?", "write the numbers without thousands separators, or pass the decimal mark"),),
 }
 
 
 @dataclass(frozen=True)
 class Column:
-    """Values of a column, and a mask of missing or infinite values (None if there are none).
+    """Values of a column, and a mask of missing or infinite values. The mask is None if all values are finite.
 
-    For a column of labels or groups without a NumPy type, `classes` contains the distinct values, and `values` are
-    indices into `classes`. Both stay Arrow arrays, because hashing many names in Arrow is faster than creating Python
-    objects.
+    If the labels or groups in a column are not numbers, `classes` contains their distinct values, and `values` contains
+    indices into `classes`. Both stay Arrow arrays, because this is faster than creating Python objects.
     """
 
     values: Array
@@ -61,15 +60,15 @@ class Column:
         return objects(self.classes)
 
     def keep(self, rows: Booleans) -> "Column":
-        """Return the rows selected by a mask; selected values must not be missing."""
+        """Return the rows selected by a mask. The selected values must not be missing."""
         return replace(self, values=self.values[rows], missing=None)
 
     def decoded(self) -> Array:
-        """Return the decoded values."""
+        """Return the values. Indices are replaced by the classes that they refer to."""
         return self.values if self.classes is None else self.names[self.values]
 
     def or_none(self) -> "Column":
-        """Return the decoded values, with None for missing values."""
+        """Return the values as in `decoded`, with None for missing values."""
         if self.missing is None:
             return self
         values = np.full(self.missing.size, None, object)
@@ -77,7 +76,7 @@ class Column:
         return Column(values)
 
     def as_scores(self) -> Array:
-        """Return numbers for ranking, contiguous in memory; booleans become 0 and 1."""
+        """Return the values as a contiguous array of numbers. Booleans become 0 and 1."""
         return np.ascontiguousarray(self.values.view(np.uint8) if self.values.dtype == np.bool_ else self.values)
 
 
@@ -92,9 +91,9 @@ def objects(values: Any) -> Array:
 
 
 def kinds_of(column: pa.ChunkedArray, kind: pa.DataType, *, decimal: str) -> list[pa.DataType]:
-    """Return the possible numeric types of a column of type `kind`, given the values in a part of it (`column`).
+    """Return the numeric types that can represent a part of a column of type `kind`.
 
-    The list is empty if the type alone determines the conversion. Otherwise all values must be read.
+    The list is empty if the type alone determines the conversion. Otherwise, all parts must be read.
     """
     if pa.types.is_decimal(kind) and kind.scale <= 0:
         return [wanted for wanted in _WHOLE_KINDS if _holds(column, wanted)]
@@ -114,11 +113,11 @@ def numbers(
 ) -> Column:
     """Return a column of numbers in its own type.
 
-    For a part of a column, `kind` is the numeric type of the complete column, if known, and messages number the rows
-    from `first_row`.
+    If `column` is a part of a column, `kind` is the numeric type of the whole column, and `first_row` is the number of
+    its first row for messages.
 
-    Whole decimals become integers; other decimals become float64 if this preserves distinct values and their order. In
-    text files, which have a `decimal` mark, words for "not available" are missing values.
+    Decimal numbers become integers if all are whole. They become float64 if this preserves distinct values and their
+    order. In text files, which have a `decimal` mark, words such as "NA" are missing values.
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -139,7 +138,7 @@ def _parsed(
     kind: pa.DataType | None,
     first_row: int,
 ) -> pa.ChunkedArray:
-    """Parse text as numbers if the file format has only text; raise an error for text in formats with numbers."""
+    """Parse text as numbers if the file format stores only text. Raise an error for text in other formats."""
     hint = "convert the column to numbers first"
     text = column
     if decimal:
@@ -171,12 +170,12 @@ def _require_exact(
     for row in np.flatnonzero(np.abs(values) >= FIRST_ROUNDED).tolist():
         digits = text[row].as_py()
         if re.fullmatch(r"[+-]?\d+", digits) and (abs(values[row]) == np.inf or int(values[row]) != int(digits)):
-            hint = "write it with a point or an exponent if it is not exact"
+            hint = "write the number with a decimal point or an exponent, if rounding does not matter"
             raise error(subject, expected=WHOLE_OF_64_BITS, got=f"{digits} in row {first_row + row}", hint=hint)
 
 
 def _blanked(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
-    """Return text without surrounding spaces; words for "not available" become missing values."""
+    """Return text without surrounding spaces. Words such as "NA" become missing values."""
     from pyarrow import compute as module  # takes ten megabytes
 
     compute: Any = module  # its functions are created on import, so type checkers do not know them
@@ -230,7 +229,7 @@ def _from_decimal(
                 return column.cast(wanted)
     few_digits = pa.decimal128(DECIMAL_DIGITS, scale)
     if not (0 < scale <= _DECIMAL_PLACES and _casts(column, few_digits)):
-        hint = "convert the column to DOUBLE or BIGINT first, if the loss of precision does not matter"
+        hint = "convert the column to DOUBLE or BIGINT first, if rounding does not matter"
         expected = f"{WHOLE_OF_64_BITS}, or decimals of at most {DECIMAL_DIGITS} digits"
         raise error(subject, expected=expected, got=f"values of type {column.type}", hint=hint)
     # Arrow's cast multiplies by 0.1^scale, which has an error of one bit for many values. The quotient of two numbers
@@ -274,7 +273,7 @@ def _mask(missing: Booleans) -> Booleans | None:
 
 
 def _to_numpy(column: pa.ChunkedArray) -> Array:
-    """Return non-null numbers or booleans; Arrow's own conversion would import pandas."""
+    """Return numbers or booleans without nulls as a NumPy array. Arrow's own conversion would import pandas."""
     if pa.types.is_boolean(column.type):
         return _to_numpy(column.cast(pa.uint8())).view(np.bool_)
     chunks = [np.from_dlpack(chunk) for chunk in column.chunks]
@@ -287,7 +286,7 @@ def _to_numpy(column: pa.ChunkedArray) -> Array:
 
 
 def labels(column: pa.ChunkedArray, subject: str) -> Column:
-    """Return a column of labels: numbers and booleans unchanged, other types as indices of their classes."""
+    """Return a column of labels. Numbers and booleans are unchanged; other labels become indices of their classes."""
     if pa.types.is_dictionary(column.type) and not _is_text(column.type.value_type):
         column = column.cast(column.type.value_type)
     if pa.types.is_decimal(column.type):
@@ -326,16 +325,16 @@ _MOST_LABELS = 30  # number of distinct labels to find; a message lists fewer
 
 
 def positives(column: Column, pos_label: Any, subject: str, *, untyped: bool = False) -> Booleans:
-    """Return a mask of the positive rows; the positive label may be given as text for numeric labels."""
+    """Return a mask of the positive rows. For numeric labels, the positive label may be given as text."""
     positive, first_rows = positives_and_labels(column, pos_label, untyped=untyped)
     check_two_classes(first_rows, pos_label, subject, untyped=untyped)
     return positive
 
 
 def positives_and_labels(column: Column, pos_label: Any, *, untyped: bool) -> tuple[Booleans, dict[Any, int]]:
-    """Return a mask of the positive rows (if there are two classes), and the first row of each label.
+    """Return a mask of the positive rows, and the first row of each distinct label.
 
-    If there are very many labels, only some labels are returned.
+    The mask has a meaning only if there are two classes. If there are very many labels, only some are returned.
     """
     if column.classes is None:
         values = column.values
@@ -354,7 +353,7 @@ def _is_positive(name: Any, pos_label: Any, untyped: bool) -> bool:
 
 
 def _first_rows(values: Array) -> dict[Any, int]:
-    """Return the first row of each distinct value, in row order; if there are many values, of some of them."""
+    """Return a mapping from distinct value to its first row. If there are many values, return only some of them."""
     rows: dict[Any, int] = {}
     left = np.ones(values.shape, np.bool_)
     while left.any() and len(rows) < _MOST_LABELS:
@@ -365,7 +364,7 @@ def _first_rows(values: Array) -> dict[Any, int]:
 
 
 def check_two_classes(first_rows: dict[Any, int], pos_label: Any, subject: str, *, untyped: bool) -> None:
-    """Raise LabelError if the labels are not two classes; `first_rows` has the first row of each label."""
+    """Raise LabelError unless there are two classes. `first_rows` contains the first row of each distinct label."""
     names = list(first_rows)
     if all(isinstance(name, bool | int | float) for name in names):
         distinct = np.array(names)
@@ -380,7 +379,7 @@ def check_two_classes(first_rows: dict[Any, int], pos_label: Any, subject: str, 
 
 
 def parsed_label(label: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the label of type `dtype` that a text represents; return any other label unchanged."""
+    """Convert a label given as text to the type `dtype`. Return any other label unchanged."""
     if not isinstance(label, str):
         return label
     if dtype == np.bool_:
@@ -394,7 +393,7 @@ def parsed_label(label: Any, dtype: np.dtype[Any]) -> Any:
 # ---- Roles ----
 
 MISSING = ("error", "drop")
-"""Treatment of rows with a missing or infinite value."""
+"""Values of the argument `missing`: how to treat rows with a missing or infinite value."""
 
 _ERRORS: dict[str, type[errors.InputError]] = {
     "label": errors.LabelError,
@@ -407,7 +406,7 @@ _ERRORS: dict[str, type[errors.InputError]] = {
 
 @dataclass(frozen=True)
 class Role:
-    """Use of a column: the argument that named the column, and its model and class, if any."""
+    """Use of a column: the argument that names the column, and the model and class for scores and probabilities."""
 
     argument: str
     column: str
@@ -415,13 +414,13 @@ class Role:
     cls: str | None = None
 
     def subject(self, source: formats.HasColumns) -> str:
-        """Return the column's name for messages."""
+        """Return the name of the column for messages."""
         return f"{self.argument} {self.column!r} of {errors.brief(source.origin)}"
 
     def convert(
         self, source: formats.Source, table: pa.Table, kind: pa.DataType | None = None, first_row: int = 0
     ) -> Column:
-        """Return the column as NumPy values; see `numbers`."""
+        """Return the column of a table as NumPy values. The arguments are explained in `numbers`."""
         column = table.column(self.column)
         subject = self.subject(source)
         if self.argument in ("label", "predicted", "event"):
@@ -432,14 +431,14 @@ class Role:
         return numbers(column, subject, error, decimal=source.decimal, kind=kind, first_row=first_row)
 
     def incomplete(self, source: formats.HasColumns, got: str) -> errors.InputError:
-        """Return the error for missing or infinite values; `got` states their number."""
+        """Return the error for missing or infinite values. `got` is the text with their number."""
         error = _ERRORS.get(self.argument, errors.InputError)
-        hint = "drop such rows with missing='drop'"
+        hint = "to drop such rows, pass missing='drop'"
         return error(self.subject(source), expected="a finite value in every row", got=got, hint=hint)
 
 
 def role_of(roles: Sequence[Role], argument: str) -> Role | None:
-    """Return the only role of an argument, if any."""
+    """Return the role that belongs to an argument. Return None if there is no such role."""
     for role in roles:
         if role.argument == argument:
             return role
@@ -447,19 +446,19 @@ def role_of(roles: Sequence[Role], argument: str) -> Role | None:
 
 
 def roles_of_columns(source: formats.HasColumns, label: str | None, **others: str | None) -> list[Role]:
-    """Return the role of each column other than scores."""
+    """Return the roles of the columns that are not scores: label, weight, segment and others."""
     roles = [Role("label", formats.require_name(source, "label", label))]
     return roles + [Role(argument, str(column)) for argument, column in others.items() if column is not None]
 
 
 def roles_of_scores(source: formats.HasColumns, scores: formats.Scores | None) -> list[Role]:
-    """Return the role of the column of each model."""
+    """Return the roles of the score columns."""
     models = formats.models_of(source, "scores", scores)
     return [Role("score", column, model) for model, column in models.items()]
 
 
 def roles_of_numbers(columns: Sequence[str] | str | None) -> list[Role]:
-    """Return the role of each further column of numbers."""
+    """Return the roles of further numeric columns."""
     if columns is None:
         return []
     if not isinstance(columns, Sequence) or isinstance(columns, bytes | range):
@@ -477,7 +476,7 @@ class CountRequest:
     memory : int or None
         Memory limit in bytes, if given.
     progress : function
-        Called with the number of finished rows and the number of all rows (None if unknown).
+        Function that is called with the number of finished rows and the number of all rows (None if unknown).
     """
 
     label: str | None
@@ -494,7 +493,7 @@ class CountRequest:
     context: Context | None = None
 
     def roles(self, source: formats.HasColumns) -> list[Role]:
-        """Return the role of each column in use, label first; raise ColumnError for a column that the source lacks."""
+        """Return the roles of all columns to read, label first. Raise ColumnError if a column does not exist."""
         roles = roles_of_columns(source, self.label, weight=self.weight, segment=self.segment)
         roles += roles_of_scores(source, self.scores)
         roles += roles_of_numbers(self.context and self.context.columns)
@@ -503,19 +502,21 @@ class CountRequest:
         return roles
 
     def refuse(self, origin: str, **hints: str) -> None:
-        """Raise InputError for arguments that do not apply to an engine; the message has a hint.
+        """Raise InputError if an argument was given that an engine does not support.
+
+        `hints` contains the unsupported arguments, each with a hint for the message.
 
         Examples
         --------
         >>> CountRequest("y", "score", memory=9).refuse("Spark DataFrame", memory="Spark has its own")
         Traceback (most recent call last):
-        rocscope.errors.InputError: memory: expected none for a Spark DataFrame, got 9; Spark has its own
+        rocscope.errors.InputError: memory: expected no memory for a Spark DataFrame, got 9; Spark has its own
         """
         self.layout.refuse(f"a {origin}")
         for name, hint in hints.items():
             value = getattr(self, name)
             if value is not None:
-                raise errors.InputError(name, expected=f"none for a {origin}", got=repr(value), hint=hint)
+                raise errors.InputError(name, expected=f"no {name} for a {origin}", got=repr(value), hint=hint)
 
 
 # ---- Class probabilities ----
@@ -528,16 +529,16 @@ ONE_MODEL = "score"
 
 
 def probability_columns(names: Sequence[str], proba: Proba, taken: Iterable[str | None]) -> dict[str, ByClass]:
-    """Return the column of each class of each model.
+    """Return, for each model, a mapping from class to the name of its probability column.
 
     Parameters
     ----------
     names : sequence of str
-        Columns of the source.
-    proba : str, or mapping from model name to str or to a mapping from class to column
-        A text is a pattern with one ``*`` in place of the class name.
+        Names of all columns of the source.
+    proba : str, or mapping from model name to str or to a mapping from class to column name
+        A text is a pattern in which ``*`` stands for the class.
     taken : sequence of str
-        Columns with other roles, such as labels and weights, which patterns do not match.
+        Names of columns with other roles, such as labels and weights. Patterns do not match these columns.
 
     Examples
     --------
@@ -546,7 +547,7 @@ def probability_columns(names: Sequence[str], proba: Proba, taken: Iterable[str 
     """
     models = {ONE_MODEL: proba} if isinstance(proba, str) else proba
     if not models:
-        raise errors.InputError("proba", expected="at least one model", got="none")
+        raise errors.InputError("proba", expected="at least one model", got="no model")
     taken = set(taken)
     free = [name for name in names if name not in taken]
     by_model = {}
@@ -559,7 +560,7 @@ def probability_columns(names: Sequence[str], proba: Proba, taken: Iterable[str 
 
 
 def _matching(names: Sequence[str], pattern: str) -> ByClass:
-    """Return the columns that match a pattern with one ``*``, by the text in place of the ``*``."""
+    """Return a mapping from class to the name of its column. ``*`` in the pattern stands for the class."""
     before, star, after = pattern.partition("*")
     if not star or "*" in after:
         raise errors.InputError("proba", expected="a pattern with one *, such as 'p_*'", got=repr(pattern))
@@ -568,6 +569,6 @@ def _matching(names: Sequence[str], pattern: str) -> ByClass:
         if len(name) > len(before) + len(after) and name.startswith(before) and name.endswith(after):
             by_class[name[len(before) : len(name) - len(after)]] = name
     if len(by_class) < 2:
-        got = errors.listing(list(by_class.values())) if by_class else "none"
-        raise errors.ColumnError("proba", expected=f"two or more columns like {pattern!r}", got=got)
+        got = errors.listing(list(by_class.values())) if by_class else "no such column"
+        raise errors.ColumnError("proba", expected=f"at least two columns that match {pattern!r}", got=got)
     return by_class

@@ -1,7 +1,7 @@
-"""Describe the columns of a source, and guess their roles: label, scores and so on.
+"""Describe the columns of a source, and guess their roles, such as label and score.
 
-`describe` collects facts about every column. `guess` assigns roles from names and the first rows only. It has the same
-rules as `guess.ts` of the open page, so that both read a file in the same way; shared test cases check this.
+`describe` returns facts about every column. `guess` assigns roles from the names of columns and the first rows. The
+open page has the same rules in `guess.ts`, so that both read a file in the same way. Shared test cases check this.
 
 Order of the file: facts, `describe`, roles of columns, and the positive class.
 """
@@ -42,15 +42,16 @@ class ColumnFacts(Result):
     name, type : str
         Name of the column, and Arrow's name of its type.
     missing, infinite : int
-        Number of rows with a missing value, and with an infinite value; all other facts describe the remaining rows.
+        Number of rows with a missing value, and number of rows with an infinite value. All other facts describe the
+        remaining rows.
     distinct : int or None
-        Number of distinct values; None for more than 20 values that are not numbers.
+        Number of distinct values. None if the values are not numbers and more than 20 are distinct.
     tied : float or None
         For numbers: share of rows that have the same value as another row.
     minimum, maximum : number or None
-        Smallest and largest number.
+        Smallest and largest number. None if the values are not numbers.
     classes : dict from value to number of rows, or None
-        Number of rows with each value; None for more than 20 values.
+        Number of rows with each value. None if there are more than 20 values.
 
     Examples
     --------
@@ -79,7 +80,7 @@ class ColumnFacts(Result):
 
     @property
     def is_binary(self) -> bool:
-        """True if the column may be a label, because it has two distinct values."""
+        """True if the column has two distinct values, so that it may be the label."""
         return self.distinct == 2
 
     @property
@@ -90,7 +91,7 @@ class ColumnFacts(Result):
         return self.distinct > 2 and self.minimum >= 0 and self.maximum <= 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts, ready for JSON; classes are a list, which keeps 1 and "1" distinct."""
+        """Return the facts as a dictionary for JSON. `classes` is a list, so that 1 and "1" remain distinct."""
         entries: Any = self.classes
         if self.classes:
             plain_types = (bool, int, float, str)
@@ -102,7 +103,7 @@ class ColumnFacts(Result):
 
 @dataclass(frozen=True, repr=False)
 class Description(Result):
-    """Content of a source, column by column.
+    """Number of rows of a source, and facts about each of its columns.
 
     Attributes
     ----------
@@ -113,7 +114,7 @@ class Description(Result):
     columns : tuple of ColumnFacts
         Facts about each column.
     problems : tuple of str
-        Reasons why the named label and scores cannot be read, one sentence each.
+        Reasons why the named label or scores cannot be read.
 
     Examples
     --------
@@ -131,12 +132,12 @@ class Description(Result):
 
     @property
     def label_candidates(self) -> list[str]:
-        """Columns with two distinct values."""
+        """Names of the columns with two distinct values."""
         return [column.name for column in self.columns if column.is_binary]
 
     @property
     def score_candidates(self) -> list[str]:
-        """Numeric columns with more than two distinct values."""
+        """Names of the numeric columns with more than two distinct values."""
         return [column.name for column in self.columns if column.is_number and (column.distinct or 0) > 2]
 
     def __getitem__(self, name: str) -> ColumnFacts:
@@ -150,11 +151,12 @@ class Description(Result):
         return f"Description({brief(self.origin)}, {facts}, problems={len(self.problems)})"
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per column: name, type, and the facts that are numbers.
+        """Return a data frame with one row for each column of the source: name, type and the numeric facts.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
         """
         table: dict[str, Any] = {head: [getattr(column, head) for column in self.columns] for head in _HEADS}
         for head in ("tied", "minimum", "maximum"):  # whole numbers and fractions in one column; None becomes NaN
@@ -188,7 +190,7 @@ def describe(
     skip_footer: int | None = None,
     header: bool | None = None,
 ) -> Description:
-    """Describe a source: rows, columns, missing values, ties and candidate labels.
+    """Describe the columns of a source: types, missing values, distinct values, ties and possible labels.
 
     Parameters
     ----------
@@ -197,17 +199,18 @@ def describe(
     label : str, optional
         Name of the label column.
     scores : str or sequence of str, optional
-        Names of the score columns. If columns are named, only these are described, and `problems` lists their errors.
+        Names of the score columns. If you name a label or scores, only these columns are described, and `problems` of
+        the result lists the reasons why they cannot be read.
 
     Returns
     -------
     Description
-        Number of rows, and facts about each column.
+        Number of rows of the source, and facts about each column.
 
     Raises
     ------
     ColumnError, EngineError, InputError, MissingDependencyError
-        The errors of `rocscope.read`, except for invalid values.
+        See `rocscope.read`. Invalid values do not raise an error.
 
     See Also
     --------
@@ -215,7 +218,7 @@ def describe(
 
     Notes
     -----
-    Every numeric column is sorted once. -0.0 equals 0.0.
+    Each numeric column is sorted once. -0.0 and 0.0 are equal.
 
     Examples
     --------
@@ -257,7 +260,7 @@ def describe(
 
 
 def facts_of_columns(table: pa.Table, *, decimal: str) -> list[ColumnFacts]:
-    """Return the facts about all columns of a table; if there are few rows, columns of one type are sorted together."""
+    """Return the facts about all columns of a table. If there are few rows, columns of one type are sorted together."""
     columns = table.columns
     positions: dict[pa.DataType, list[int]] = {}
     if 0 < table.num_rows <= _MOST_ROWS_TOGETHER:
@@ -275,7 +278,7 @@ def facts_of_columns(table: pa.Table, *, decimal: str) -> list[ColumnFacts]:
 
 
 def _facts_of_finite(table: pa.Table, kind: str) -> dict[str, ColumnFacts]:
-    """Return the facts about columns of one numeric type, except columns with NaN or infinite numbers."""
+    """Return the facts about all columns of one numeric type. Columns with NaN or infinite numbers are skipped."""
     (batch,) = table.combine_chunks().to_batches()
     ascending = np.sort(batch.to_tensor(row_major=False).to_numpy(), axis=0)
     least, most = ascending[0], ascending[-1]  # NaN is sorted to the end
@@ -315,7 +318,7 @@ def _facts_of_finite(table: pa.Table, kind: str) -> dict[str, ColumnFacts]:
 
 
 def facts_of(name: str, column: pa.ChunkedArray, *, decimal: str) -> ColumnFacts:
-    """Return the facts about a column, or part of it."""
+    """Return the facts about a column or a part of a column."""
     kind = str(column.type)
     try:
         numbers = column_roles.numbers(column, name, ScoreError, decimal=decimal)
@@ -355,10 +358,10 @@ def _facts_of_names(name: str, kind: str, column: pa.ChunkedArray) -> ColumnFact
 
 def _label_problems(label: ColumnFacts) -> list[str]:
     bad = label.missing + label.infinite
-    problems = [f"label {label.name!r}: {bad} missing or infinite"] if bad else []
+    problems = [f"label {label.name!r}: {bad} values are missing or infinite"] if bad else []
     if not label.is_binary:
         distinct = "more than 20" if label.distinct is None else label.distinct
-        problems.append(f"label {label.name!r}: expected two classes, got {distinct}")
+        problems.append(f"label {label.name!r}: expected two classes, got {distinct} classes")
     return problems
 
 
@@ -366,7 +369,7 @@ def _score_problems(score: ColumnFacts) -> list[str]:
     if not score.is_number:
         return [f"score {score.name!r}: expected numbers, got values of type {score.type}"]
     bad = score.missing + score.infinite
-    problems = [f"score {score.name!r}: {bad} missing or infinite"] if bad else []
+    problems = [f"score {score.name!r}: {bad} values are missing or infinite"] if bad else []
     if score.distinct == 1:
         problems.append(f"score {score.name!r}: all values are equal")
     return problems
@@ -386,16 +389,17 @@ _SEGMENTS = re.compile(
     r"segment|region|country|channel|site|centre|center|group|category|cohort|gender|^sex$", re.IGNORECASE
 )
 MOST_SCORES = 100
-"""If more columns may be scores, they are features rather than models, and no score is guessed."""
+"""Largest number of columns that are guessed to be scores. More numeric columns are probably features."""
 _FEW_SEGMENTS = 12  # a choice: with more distinct values, a column is unlikely to be a segment
 _FEW_ROWS = 20  # a choice: in so few rows, whole numbers may all differ without being identifiers
 
 
 @dataclass(frozen=True)
 class Guess:
-    """Guessed columns of a sample, the positive label if labels do not determine it, and the decimal mark.
+    """Guessed columns of labels, scores and weights, the guessed positive label, and the decimal mark.
 
-    For more than two classes, a pattern of the probability columns replaces the scores.
+    The positive label is None if the labels determine it. For more than two classes, there are no scores but a pattern
+    for the columns of class probabilities.
     """
 
     label: str
@@ -416,22 +420,22 @@ def guess(
     pos_label: str | None = None,
     where: str | None = None,
 ) -> Guess:
-    """Guess the roles of unnamed columns from the first rows of a file.
+    """Guess the columns of labels, scores and weights from column names and the first rows of a file.
 
     Parameters
     ----------
     source, where : see `rocscope.read`
     layout : FileLayout
-        Format of a file.
+        Format of the file.
     label, scores, weight, pos_label
         Columns and positive label that are already known.
 
     Raises
     ------
     ColumnError
-        If no column can be the label, or none can be a score.
+        If no column can be the label, or if no column can be a score.
     InputError
-        If the only possible score has commas that may be decimal marks or thousands separators.
+        If commas in the only possible score column may be decimal marks or thousands separators.
 
     Examples
     --------
@@ -469,7 +473,7 @@ def guess(
             formats.require_name(opened, "scores", None)
         decimal = layout.decimal or _decimal_of(opened, models)
         for error in refusals.values():
-            warn(f"not used: {error}")
+            warn(f"a column is not used: {error}")
     for column in facts:
         if column.name == label and pos_label is None and column.is_binary:
             pos_label = _guessed_pos_label(column, untyped=bool(opened.decimal))
@@ -477,7 +481,7 @@ def guess(
 
 
 def _decimal_of(opened: formats.Source, names: Sequence[str]) -> str | None:
-    """Return the decimal comma of a text file, in which the comma can be passed as an option."""
+    """Return a comma if the named columns of a text file have decimal commas. Otherwise, return None."""
     if not isinstance(opened, TextRelation) or opened.delimiter == ",":
         return None
     return "," if any(opened.decimal_of(name) == "," for name in names) else None
@@ -518,7 +522,7 @@ def _guess_of_classes(columns: Sequence[ColumnFacts], label: str | None) -> tupl
 def _facts_of_first_rows(
     opened: formats.Source, names: Sequence[str], where: str | None
 ) -> tuple[list[ColumnFacts], int]:
-    """Return the facts about columns in the first batch of a source, and the number of rows in the batch."""
+    """Return the facts about the first batch of rows, and the number of rows in this batch."""
     for piece in opened.stream(names, where).pieces:
         for batch in piece():
             return facts_of_columns(batch.rename_columns(names), decimal=opened.decimal), batch.num_rows
@@ -526,11 +530,11 @@ def _facts_of_first_rows(
 
 
 def uses_of(columns: Sequence[ColumnFacts], rows: int, *, known: dict[str, str] | None = None) -> dict[str, str]:
-    """Return the role of each column: label, weight, fold, segment, score, or none."""
+    """Return the role of each column: label, weight, fold, segment or score. An empty text means no role."""
     uses = dict.fromkeys((column.name for column in columns), "") | (known or {})
 
     def take(use: str, candidates: Iterable[ColumnFacts]) -> None:
-        """Assign a role to the first candidate, if the role is not yet assigned and there is a candidate."""
+        """Assign a role to the first candidate, unless another column already has this role."""
         free = [column for column in candidates if not uses[column.name]]
         if free and use not in uses.values():
             uses[free[0].name] = use
@@ -607,12 +611,12 @@ _AMBIGUOUS_WORDS = _words(
 
 
 def _likely_positive(classes: Sequence[str]) -> str | None:
-    """Return the class that is likely positive, or None if the user must choose.
+    """Return the class that is probably the positive class, or None if the names of the classes do not show it.
 
     Parameters
     ----------
     classes : sequence of str
-        Classes, the most frequent first.
+        Names of the classes, starting with the most frequent class.
 
     Examples
     --------
@@ -635,7 +639,7 @@ def _likely_positive(classes: Sequence[str]) -> str | None:
 
 
 def _contains_word(name: str, words: Sequence[str]) -> bool:
-    """Return True if a class is one of the words, or contains one that has two or more letters."""
+    """Return True if the name of a class is one of the words or contains one of the words with two or more letters."""
     text = name.strip().lower()
     return text in words or any(len(part) > 1 and part in words for part in re.findall(r"[^\W\d_]+", text))
 
@@ -650,7 +654,7 @@ _SELF_EXPLANATORY = [("0", "1"), ("-1", "1"), ("false", "true")]
 
 
 def _guessed_pos_label(label: ColumnFacts, *, untyped: bool) -> str | None:
-    """Return the class that is likely positive; None if the labels determine it, or if the user must choose."""
+    """Return the class that is probably positive. Return None if the labels determine it, or if it is not clear."""
     classes = label.classes or {}
     # In a typed source, "0" and "1" as text do not determine the positive label.
     if _determines_positive(label) and (untyped or not any(isinstance(value, str) for value in classes)):

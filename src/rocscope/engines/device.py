@@ -1,7 +1,8 @@
-"""Rank scores on a GPU, with the sort of their array library.
+"""Rank scores on a GPU with the sort of the array library that holds the scores.
 
-Positives and negatives are sorted separately. Binary search of the positives among the negatives counts pairs for the
-area under the curve. Binary search of the distinct scores gives the levels; only the levels are copied to the host.
+Positives and negatives are sorted separately. A binary search of the positives among the negatives counts the pairs for
+the AUC. A binary search of the distinct scores gives the counts at each score. Only these counts are copied to the
+host.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ from rocscope.core.ranking import Ranking, unsigned_zeros
 
 @dataclass(frozen=True, eq=False)
 class DeviceScores(Ranking):
-    """Scores of positives and negatives, each sorted on their device; levels are copied to the host on request.
+    """Ranking on a GPU, with the sorted scores of positives and the sorted scores of negatives.
+
+    The counts at each distinct score are copied to the host when they are needed.
 
     Attributes
     ----------
@@ -54,7 +57,7 @@ class DeviceScores(Ranking):
         return Levels(threshold, self._rows_at(self.pos, values), self._rows_at(self.neg, values))
 
     def _rows_at(self, scores: Any, values: Any) -> Array:
-        """Return the number of scores equal to each distinct value, highest value first."""
+        """Return, for each distinct value, the number of scores equal to it. The highest value comes first."""
         below = _host(self.library.searchsorted(scores, values, side="left"))
         at_or_above = scores.shape[0] - below[::-1].astype(np.int64)
         return np.diff(at_or_above, prepend=0)
@@ -68,10 +71,10 @@ class DeviceScores(Ranking):
 
 
 def rank(y_true: Any, y_score: Any) -> DeviceScores | None:
-    """Rank labels and scores on their device.
+    """Rank labels and scores on the GPU.
 
-    Return None if they are not on a device, or need a conversion. The caller then copies them to the host, where errors
-    are reported.
+    Return None if they are not on a GPU, or if they need a conversion. The caller then copies them to the host, where
+    errors are raised.
     """
     library = ranks_there(y_score)
     if library is None or ranks_there(y_true) is not library or y_true.shape != y_score.shape:

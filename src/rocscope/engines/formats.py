@@ -1,9 +1,8 @@
-"""Formats of files, and checks of paths and columns before a reader is imported.
+"""Formats of files, and checks of paths and column names before a reader is imported.
 
-A *source* is anything with named columns: files, a stream, a data frame, a database relation. A `FileLayout` describes
-the format of files: the arguments of `rocscope.read` that the name and content of a file do not determine. This module
-reads at most the first megabyte of a file, so that a wrong path, option or column name raises an error within
-milliseconds. `opening` opens the described files.
+A *source* is anything with named columns: files, a stream, a data frame or a database relation. A `FileLayout` contains
+the arguments of `rocscope.read` about the format of files. This module reads at most the first megabyte of a file, so
+that a wrong path, option or column name raises an error within milliseconds. The module `opening` reads the files.
 
 Order of the file: formats by file name, encodings and signatures of other formats, `FileLayout`, files of a path, their
 size, the protocols `Source` and `Stream`, one-line errors, and column names.
@@ -51,7 +50,7 @@ _FORMAT_OF_SUFFIX = {suffix: format for format, suffixes in _SUFFIXES.items() fo
 
 
 def format_of(path: Path) -> str | None:
-    """Return the format that a file name implies, if any."""
+    """Return the format that the extension of a file name implies. Return None if the extension is unknown."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in (".gz", ".zst"):
         suffixes.pop()
@@ -72,23 +71,23 @@ _UNDEFINED = b"\x81\x8d\x8f\x90\x9d"
 _SAVE_AS = "in Excel choose File > Save As > CSV UTF-8"
 # First bytes of files in other formats (as Latin-1), name of the format, and advice.
 _SIGNATURES = [
-    ("PK\x03\x04", "an Excel workbook or a ZIP archive", f"{_SAVE_AS}; unpack an archive"),
+    ("PK\x03\x04", "an Excel workbook or a ZIP archive", f"{_SAVE_AS}, or unpack the archive"),
     ("\xd0\xcf\x11\xe0", "an old Excel workbook", _SAVE_AS),
     ("%PDF", "a PDF file", "export the table as CSV"),
-    ("\x1f\x8b", "data compressed by gzip", "end its name in .gz"),
-    ("\x28\xb5\x2f\xfd", "data compressed by zstd", "end its name in .zst"),
-    ("BZh91AY", "data compressed by bzip2", "unpack it first"),
-    ("\xfd7zXZ", "data compressed by xz", "unpack it first"),
-    ("7z\xbc\xaf", "a 7z archive", "unpack it first"),
-    ("PAR1\x15", "a Parquet file", "end its name in .parquet"),
-    ("ARROW1\0\0", "an Arrow file", "end its name in .arrow"),
-    ("FEA1", "a file of Feather's first version", "write it again as Parquet"),
+    ("\x1f\x8b", "a file compressed by gzip", "add .gz to the name of the file"),
+    ("\x28\xb5\x2f\xfd", "a file compressed by zstd", "add .zst to the name of the file"),
+    ("BZh91AY", "a file compressed by bzip2", "unpack the file first"),
+    ("\xfd7zXZ", "a file compressed by xz", "unpack the file first"),
+    ("7z\xbc\xaf", "a 7z archive", "unpack the archive first"),
+    ("PAR1\x15", "a Parquet file", "change the extension of the file to .parquet"),
+    ("ARROW1\0\0", "an Arrow file", "change the extension of the file to .arrow"),
+    ("FEA1", "a Feather file of version 1", "save the table as Parquet"),
     ("SQLite format 3\0", "an SQLite database", "export the table as CSV"),
 ]
 
 
 MARKUP = r"\s*<(!doctype|html|head|body|table|meta|\?xml)"
-"""Start of web pages, which some programs save as .csv or .xls."""
+"""Pattern for the start of a web page. Some programs save web pages as .csv or .xls files."""
 
 
 def refuse_other_formats(start: bytes, name: str, expected: str) -> None:
@@ -96,9 +95,9 @@ def refuse_other_formats(start: bytes, name: str, expected: str) -> None:
 
     Examples
     --------
-    >>> refuse_other_formats(b"PAR1\x15...", "scores.csv", "CSV text")
+    >>> refuse_other_formats(b"BZh91AY...", "scores.csv", "CSV text")
     Traceback (most recent call last):
-    rocscope.errors.EngineError: scores.csv: expected CSV text, got a Parquet file; end its name in .parquet
+    rocscope.errors.EngineError: scores.csv: expected CSV text, got a file compressed by bzip2; unpack the file first
     """
     text = start[:16].decode("latin-1")
     for signature, got, hint in _SIGNATURES:
@@ -109,10 +108,10 @@ def refuse_other_formats(start: bytes, name: str, expected: str) -> None:
 
 
 def encoding_of(start: bytes) -> str:
-    r"""Return the encoding of a text, guessed from its first bytes.
+    r"""Guess the encoding of a text from its first bytes.
 
-    A byte order mark, or zeros in every other byte, means UTF-16. Text that is not UTF-8 is treated as Windows-1252 if
-    Windows-1252 defines all its bytes.
+    A text with a byte order mark, or with zeros in every other byte, is UTF-16. Other text that is not valid UTF-8 is
+    treated as Windows-1252 if all of its bytes are defined in Windows-1252.
 
     Examples
     --------
@@ -153,7 +152,7 @@ _TAB = ("\\t", "tab")  # ways to type it on a command line
 
 @dataclass(frozen=True)
 class FileLayout:
-    """Format of a source: arguments of `rocscope.read`.
+    """Format of a file. The fields are arguments of `rocscope.read`.
 
     Examples
     --------
@@ -177,15 +176,17 @@ class FileLayout:
         if self.decimal not in (None, ".", ","):
             raise errors.InputError("decimal", expected="'.' or ','", got=repr(self.decimal))
         if self.thousands not in (None, *_DECIMAL_BESIDE):
-            raise errors.InputError("thousands", expected="one of , . ' and a space", got=repr(self.thousands))
+            expected = "a comma, a point, an apostrophe or a space"
+            raise errors.InputError("thousands", expected=expected, got=repr(self.thousands))
         if self.thousands is not None and self.decimal is None:
             object.__setattr__(self, "decimal", _DECIMAL_BESIDE[self.thousands])
         elif self.thousands is not None and self.thousands == self.decimal:
-            raise errors.InputError("thousands", expected="a mark other than decimal", got=repr(self.thousands))
+            expected = "another character than the decimal mark"
+            raise errors.InputError("thousands", expected=expected, got=repr(self.thousands))
         for name in ("skip_rows", "skip_footer"):
             value = getattr(self, name)
             if not (value is None or (type(value) is int and value >= 0)):
-                raise errors.InputError(name, expected="a number of rows, 0 or above", got=repr(value))
+                raise errors.InputError(name, expected="a whole number of rows, at least 0", got=repr(value))
         if self.delimiter is not None and (
             len(self.delimiters) != 1 or self.delimiters in '"\r\n' + self.decimal_mark.rstrip(",")
         ):
@@ -202,31 +203,31 @@ class FileLayout:
 
     @property
     def delimiters(self) -> str:
-        """Candidate delimiters; the delimiter that gives the most fields is used."""
+        """Possible column separators. The separator that gives the most columns is used."""
         if self.delimiter is None:
             return ",;\t|".replace(self.decimal_mark, "")
         return "\t" if self.delimiter in _TAB else self.delimiter
 
     @property
     def searched_delimiters(self) -> str:
-        """Candidate delimiters in the search for a table; the comma is included even if decimal commas are quoted."""
+        """Possible column separators in the search for a table. They include the comma: numbers may be quoted."""
         return self.delimiters + ("," if self.delimiter is None and self.decimal == "," else "")
 
     def refuse(self, kind: str, names: Iterable[str] = ("format", *_TAKEN_BY)) -> None:
-        """Raise InputError for arguments that do not apply to a kind of source."""
+        """Raise InputError if one of the named arguments was given. `kind` describes the source in the message."""
         for name in names:
             value = getattr(self, name)
             if value is not None:
-                raise errors.InputError(name, expected=f"none for {kind}", got=repr(value))
+                raise errors.InputError(name, expected=f"no {name} for {kind}", got=repr(value))
 
     def require_meaning(self, format: str) -> None:
-        """Raise InputError for arguments that do not apply to a format."""
+        """Raise InputError if an argument was given that does not apply to the format."""
         names = [name for name, formats in _TAKEN_BY.items() if format not in formats]
         self.refuse(f"{format} files", names)
 
 
 DEFAULT_LAYOUT = FileLayout()
-"""Layout in which every property is determined from the file."""
+"""Layout without arguments: everything is detected from the file."""
 
 
 def _is_encoding(name: object) -> bool:
@@ -247,7 +248,7 @@ _LAKE_READER = {
 
 
 def find_files(place: str, format: str | None = None) -> list[str]:
-    """Return the files of a path, glob or folder, in alphabetical order."""
+    """Return the files that a path, glob or folder refers to, in alphabetical order."""
     try:
         return _find_files(place, Path(place).expanduser(), format)
     except OSError as error:
@@ -260,16 +261,16 @@ def _find_files(place: str, path: Path, format: str | None) -> list[str]:
     if path.is_dir():
         files = [file for file in path.rglob("*") if _is_data(file, file.relative_to(path), format)]
         if not files:
-            hint = f"known suffixes: {', '.join(_FORMAT_OF_SUFFIX)}"
-            raise errors.EngineError(f"{place}: no data file in this folder", hint=hint)
+            hint = f"names of data files end in {', '.join(_FORMAT_OF_SUFFIX)}"
+            raise errors.EngineError(f"{place}: this folder contains no data file", hint=hint)
         return sorted(map(str, files))
     if path.exists():
         if not (path.is_file() or is_pipe(place)):
-            hint = "read it as a stream: rocscope … - < it"
+            hint = f"pass its content on standard input: rocscope … - < {place}"
             raise errors.EngineError(f"{place}: neither a file nor a folder", hint=hint)
         return [str(path)]
     if not glob.has_magic(place):
-        hint = "only local files are read" if "://" in place else ""
+        hint = "download the file first, because only local files are read" if "://" in place else ""
         raise errors.EngineError(f"{place}: no such file or folder", hint=hint)
     matches = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
     files = [match for match in matches if Path(match).is_file()]
@@ -279,7 +280,7 @@ def _find_files(place: str, path: Path, format: str | None) -> list[str]:
 
 
 def _is_data(file: Path, path_in_folder: Path, format: str | None) -> bool:
-    """Return True for a file with rows; False for _SUCCESS, .crc and README files next to them."""
+    """Return True if a file in a folder is a data file. Files such as _SUCCESS, .crc and README are not data files."""
     hidden = any(part.startswith((".", "_")) for part in path_in_folder.parts)
     if hidden or not file.is_file():
         return False
@@ -291,9 +292,9 @@ def _is_data(file: Path, path_in_folder: Path, format: str | None) -> bool:
 
 
 def is_pipe(place: str) -> bool:
-    """Return True if a path comes from a shell's `<(command)`, a stream that can be read once.
+    """Return True if a path comes from a shell's `<(command)`, which can be read only once.
 
-    Pipes with other names are not accepted, because reading would wait forever if no program writes to them.
+    Other pipes are not accepted, because reading would never end if no program writes to the pipe.
     """
     if place != "/dev/stdin" and not place.startswith(("/dev/fd/", "/proc/self/fd/")):
         return False
@@ -304,12 +305,12 @@ def is_pipe(place: str) -> bool:
 
 
 def refuse_lakes(paths: Iterable[str]) -> None:
-    """Raise EngineError if files belong to a table whose metadata lists its valid files."""
+    """Raise EngineError if files belong to a Delta Lake, Iceberg or Hudi table, which may contain deleted rows."""
     for folder in {parent for path in paths for parent in Path(path).absolute().parents}:
         lake = _lake_of(folder)
         if lake is not None:
-            got = f"files of a {lake} table, some of which may hold deleted rows"
-            hint = f"read one snapshot and pass it: rocscope.read({_LAKE_READER[lake]}, …)"
+            got = f"files of a {lake} table, which may contain deleted rows"
+            hint = f"read a snapshot of the table: rocscope.read({_LAKE_READER[lake]}, …)"
             raise errors.EngineError(str(folder), expected="files without deleted rows", got=got, hint=hint)
 
 
@@ -322,7 +323,7 @@ def _lake_of(folder: Path) -> str | None:
 
 
 def partition_keys(paths: Sequence[str]) -> set[str]:
-    """Return the keys of the folders named key=value, in lower case."""
+    """Return the keys, in lower case, of all folders named key=value."""
     folders = {part for path in paths for part in Path(path).parts[:-1]}
     return {folder.split("=")[0].casefold() for folder in folders if "=" in folder}
 
@@ -337,7 +338,7 @@ _BYTES_PER_ROW = 16  # as text: a label and one score
 
 
 def is_large(source: Any, *, format: str | None = None) -> bool:
-    """Return True if files contain more than 5 million rows (Parquet) or 250 MB (other formats).
+    """Return True if files have more than 5 million rows (Parquet) or more than 250 MB (other formats).
 
     Examples
     --------
@@ -357,7 +358,7 @@ def is_large(source: Any, *, format: str | None = None) -> bool:
 
 
 def rows_of_files(source: Any, *, format: str | None = None) -> int | None:
-    """Return the approximate number of rows of files (exact for Parquet), or None for data in memory.
+    """Return the number of rows of Parquet files, or estimate it for other files. Return None for data in memory.
 
     Examples
     --------
@@ -393,15 +394,16 @@ BATCH_ROWS = 1 << 17
 
 @dataclass(frozen=True)
 class Stream:
-    """Columns in batches.
+    """Columns of a source in batches.
 
     Attributes
     ----------
     schema : pyarrow.Schema
+        Names and types of the columns.
     pieces : iterable of functions without arguments
-        Each function iterates over the tables of one piece of the source, in order; pieces may be read in parallel.
+        Each function yields the tables of one piece of the source, in order. Pieces may be read in parallel.
     rows : int or None
-        Number of rows, if known in advance.
+        Number of rows; None if it is not known in advance.
     """
 
     schema: "pa.Schema"
@@ -410,34 +412,34 @@ class Stream:
 
 
 class WrongGuessError(Exception):
-    """A later row does not have the type guessed from the first rows."""
+    """A row does not have the type that was guessed from the first rows."""
 
 
 class HasColumns(Protocol):
-    """Anything with named columns."""
+    """An object with named columns."""
 
     @property
     def origin(self) -> tuple[str, ...]:
-        """File names, or the name of another source."""
+        """Names of the files, or a name for another kind of source."""
         ...
 
     @property
     def columns(self) -> Sequence[str]:
-        """Column names as written, possibly repeated."""
+        """Names of the columns. Names may be repeated."""
         ...
 
 
 class Source(Protocol):
-    """Rows with named columns.
+    """Data with rows and named columns.
 
     Attributes
     ----------
     origin : tuple of str
-        The files, or another source of the rows.
+        Names of the files, or a name for another kind of source.
     columns : sequence of str
-        Column names as written, possibly repeated.
+        Names of the columns. Names may be repeated.
     decimal : str
-        Decimal mark of numbers, if all values of the format are text, as in a CSV file; otherwise empty.
+        Decimal mark of numbers if the format stores all values as text, such as CSV. Empty for other formats.
     """
 
     origin: tuple[str, ...]
@@ -445,16 +447,16 @@ class Source(Protocol):
     decimal: str
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> "pa.Table":
-        """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
+        """Return the named columns of all rows that satisfy the SQL condition `where`, in the order of the source."""
         ...
 
     def stream(self, names: Sequence[str], where: str | None = None) -> Stream:
-        """Return the rows of `fetch` in batches, so that memory never contains all rows."""
+        """Return the same rows as `fetch` in batches, so that memory never contains all rows."""
         ...
 
 
 def mentioned(columns: Sequence[str], where: str) -> list[str]:
-    """Return the columns whose names occur in a condition; they include all columns that the condition uses."""
+    """Return all columns that a condition may use: columns whose names occur in its text."""
     text = where.replace('""', '"').casefold()
     return [name for name in dict.fromkeys(columns) if name.casefold() in text]
 
@@ -462,7 +464,7 @@ def mentioned(columns: Sequence[str], where: str) -> list[str]:
 # ---- Errors ----
 
 _LONGEST = 300  # maximum number of characters of a library's message: a choice
-_ENCODING_HINT = "pass its encoding: encoding='latin-1' (--encoding)"
+_ENCODING_HINT = "pass the encoding of the file, such as encoding='latin-1' (--encoding)"
 _EXTRAS = ("pandas", "polars")
 _ERRORS_OF_LIBRARIES = (
     ("duckdb", "Error"),
@@ -477,18 +479,19 @@ _ERRORS_OF_LIBRARIES = (
 
 def no_rows(origin: str, where: str | None = None) -> errors.ShapeError:
     """Return the error for a source without rows, or without rows that satisfy the condition."""
-    got = "none" if where is None else f"none where {where}"
+    got = "no rows" if where is None else f"no rows where {where}"
     return errors.ShapeError(origin, expected="at least one row", got=got)
 
 
 def no_complete_rows(origin: str, rows: int) -> errors.ShapeError:
-    """Return the error for a source in which every row would be dropped."""
-    return errors.ShapeError(origin, expected="a row without missing or infinite values", got=f"none of {rows}")
+    """Return the error for a source in which all rows have missing or infinite values."""
+    expected, got = "at least one row without missing or infinite values", f"no such row among {rows} rows"
+    return errors.ShapeError(origin, expected=expected, got=got)
 
 
 @contextmanager
 def one_line_errors(subject: str) -> Iterator[None]:
-    """Convert errors of DuckDB, Arrow, narwhals and the system to one line that begins with the subject."""
+    """Convert errors of the operating system and of libraries to an EngineError of one line, with a subject."""
     try:
         yield
     except (OSError, EOFError, zlib.error) as error:
@@ -501,10 +504,10 @@ def one_line_errors(subject: str) -> Iterator[None]:
     except OverflowError as error:
         from rocscope._base.arrays import WHOLE_OF_64_BITS  # imports NumPy, which this module avoids
 
-        hint = "make them floats if they are not exact"
+        hint = "convert the numbers to floats, if rounding does not matter"
         raise errors.EngineError(subject, expected=WHOLE_OF_64_BITS, got=condense(str(error)), hint=hint) from None
     except _library_errors() as error:
-        hint = f"if the file is not UTF-8, {_ENCODING_HINT}" if re.search("(?i)unicode|utf-8", str(error)) else ""
+        hint = f"if the text is not UTF-8, {_ENCODING_HINT}" if re.search("(?i)unicode|utf-8", str(error)) else ""
         raise errors.EngineError(f"{subject}: {condense(str(error))}", hint=hint) from None
     except ModuleNotFoundError as error:
         hint = f"pip install 'rocscope[{error.name}]'" if error.name in _EXTRAS else f"pip install {error.name}"
@@ -512,9 +515,9 @@ def one_line_errors(subject: str) -> Iterator[None]:
 
 
 def _library_errors() -> tuple[type[Exception], ...]:
-    """Return the exceptions of the libraries imported so far.
+    """Return the exception classes of the libraries that are already imported.
 
-    Python evaluates an `except` clause only after an exception, so no library is imported for this purpose.
+    Python evaluates an `except` clause only after an exception was raised, so no library is imported for this.
     """
     import pyarrow as pa
 
@@ -528,7 +531,7 @@ def _library_errors() -> tuple[type[Exception], ...]:
 
 
 def condense(message: str) -> str:
-    """Return the informative line of a multi-line message.
+    """Return the most informative line of a message with several lines.
 
     Examples
     --------
@@ -540,7 +543,7 @@ def condense(message: str) -> str:
     facts = re.split(r"\n\s*(?:Possible |LINE \d|The search space )", message)[0]
     lines = [line.strip() for line in facts.splitlines() if line.strip()] or [""]
     if "state machine" in lines[0]:  # DuckDB's CSV parser gave up on the line ends
-        return "not a CSV file, or a file with two kinds of line ends"
+        return "not a CSV file, or a CSV file with two kinds of line endings"
     lines[0] = re.sub(r"^(?:[A-Z]\w*[ -])+Error: ", "", lines[0])
     at_line = re.match(r"CSV Error on Line: (\d+)", lines[0])
     line = " ".join(lines[:3]) if at_line is None else f"line {at_line[1]}: {lines[-1]}"
@@ -558,14 +561,14 @@ _MOST_MODELS = 10**6  # a larger number of names is a mistake
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """Files and their column names, from the start of the first file."""
+    """Names of files, and the column names at the start of the first file."""
 
     origin: tuple[str, ...]
     columns: Sequence[str]
 
 
 def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | None:
-    """Return the columns of files from the start of the first file; if they are missing, the reader raises an error."""
+    """Return the column names at the start of the first file. Return None if they cannot be read this way."""
     format = layout.format or format_of(Path(paths[0]))
     try:
         if format in ("csv", "tsv"):
@@ -582,7 +585,7 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | No
 
 
 def first_values(paths: Sequence[str], layout: FileLayout) -> dict[str, set[str]]:
-    """Return the values of each column at the start of a text file, as written; empty for other formats.
+    """Return the values of each column at the start of a text file. Return an empty dictionary for other formats.
 
     Examples
     --------
@@ -605,7 +608,7 @@ def first_values(paths: Sequence[str], layout: FileLayout) -> dict[str, set[str]
 
 
 def require_candidate(paths: Sequence[str], layout: FileLayout) -> None:
-    """Raise ColumnError if, at the start of a text file, no column has few enough values for a label."""
+    """Raise ColumnError if no column of a text file can be the label, because all have many distinct values."""
     values = first_values(paths, layout)
     if values and all(len(distinct) > MOST_CLASSES for distinct in values.values()):
         require_name(NamedColumns(tuple(paths), list(values)), "label", None)
@@ -616,7 +619,7 @@ def _delimiters(layout: FileLayout, format: str) -> str:
 
 
 def _start_of_text(path: str, layout: FileLayout) -> str:
-    """Return the decoded start of a text file; empty for zstd, which Python cannot decompress."""
+    """Return the decoded start of a text file. Return an empty text for zstd, which Python cannot decompress."""
     suffix = Path(path).suffix.lower()
     if suffix == ".zst":
         return ""
@@ -628,7 +631,7 @@ def _start_of_text(path: str, layout: FileLayout) -> str:
 
 
 def _table_of(start: str, layout: FileLayout) -> str:
-    """Return the start of a text without the lines above the column names, as for the reader."""
+    """Return the start of a text without the lines above the column names."""
     from rocscope.engines.table_bounds import bounds_of
 
     above = bounds_of(start, layout.searched_delimiters).above if layout.skip_rows is None else layout.skip_rows
@@ -637,7 +640,7 @@ def _table_of(start: str, layout: FileLayout) -> str:
 
 
 def start_of(file: Any) -> bytes:
-    """Return the start of a text; it contains the complete first line if this is not too long."""
+    """Return the first bytes of a text file, including the complete first line unless it is very long."""
     start = file.read(LOOKED_AT)
     return start if b"\n" in start else start + file.read(LONGEST_LINE - LOOKED_AT)
 
@@ -646,7 +649,7 @@ _FIRST_ROWS = 100  # read to detect marks in numbers, in less than a millisecond
 
 
 def first_rows(start: str, delimiter: str, width: int) -> list[list[str]]:
-    """Return the complete rows below the first row.
+    """Return the complete rows of a text below its first row.
 
     Examples
     --------
@@ -662,9 +665,9 @@ def first_rows(start: str, delimiter: str, width: int) -> list[list[str]]:
 
 
 def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
-    """Return the fields of the first row, the delimiter that gives the most fields, and the line ending.
+    """Return the fields of the first row, the delimiter, and the line ending.
 
-    Delimiters inside quoted fields are not counted.
+    The delimiter is the one that gives the most fields. Delimiters inside quotes are not counted.
 
     Examples
     --------
@@ -697,34 +700,34 @@ def _quotes_enclose_fields(line: str, delimiter: str) -> bool:
 
 
 def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None:
-    """Raise ColumnError if a name does not match exactly one column."""
+    """Raise ColumnError for a name that no column has, or that several columns have."""
     for name in names:
         matches = list(source.columns).count(name)
         if matches == 1:
             continue
         subject = f"{role} of {errors.brief(source.origin)}"
         if matches > 1:
-            expected, hint = f"one column named {name!r}", "give each column a unique name"
-            raise errors.ColumnError(subject, expected=expected, got=str(matches), hint=hint)
+            expected, got = f"one column named {name!r}", f"{matches} columns"
+            raise errors.ColumnError(subject, expected=expected, got=got, hint="give each column a different name")
         hint = ""
         if len(source.columns) == 1:
-            hint = "fields may be separated by another character: delimiter= (--delimiter)"
+            hint = "if the file has another column separator, pass delimiter= (--delimiter)"
         expected = errors.one_of(name, list(source.columns))
         raise errors.ColumnError(subject, expected=expected, got=repr(name), hint=hint)
 
 
 def require_name(source: HasColumns, argument: str, name: Any) -> str:
-    """Return the name of a required column, or raise ColumnError if it is None."""
+    """Return the name of a required column. Raise ColumnError if it is None."""
     if name is None:
         columns = errors.listing(list(source.columns), _MOST_LISTED)
         expected = f"the name of a column of {errors.brief(source.origin)}: {columns}"
         hint = f"give {argument}= (--{argument.removesuffix('s')})"
-        raise errors.ColumnError(argument, expected=expected, got="none", hint=hint)
+        raise errors.ColumnError(argument, expected=expected, got="no name", hint=hint)
     return str(name)
 
 
 def models_of(source: HasColumns, argument: str, scores: Scores | None) -> dict[str, str]:
-    """Return the column of each model."""
+    """Return a mapping from model name to column name."""
     if isinstance(scores, Mapping):
         models = {str(model): str(column) for model, column in scores.items()}
     elif scores is None or isinstance(scores, str):
@@ -735,7 +738,8 @@ def models_of(source: HasColumns, argument: str, scores: Scores | None) -> dict[
     else:
         models = {str(name): str(name) for name in scores}
         if len(models) < len(scores):
-            raise errors.InputError(argument, expected="different columns", got=errors.listing(list(scores)))
+            got = errors.listing(list(scores))
+            raise errors.InputError(argument, expected="columns with different names", got=got)
     if not models:
-        raise errors.InputError(argument, expected="at least one column", got="none")
+        raise errors.InputError(argument, expected="at least one column", got="no column")
     return models

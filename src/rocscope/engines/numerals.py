@@ -1,12 +1,12 @@
-"""Numbers in the formats of people and spreadsheets: 1.234,50 €, 84 %, 1'234.50, (12.00), −3.
+"""Read numbers in the notation of people and spreadsheets: 1.234,50 €, 84 %, 1'234.50, (12.00), −3.
 
-Every value of a column is matched against numerals with a decimal point and against numerals with a decimal comma.
-Thousands separators are spaces, apostrophes, and the comma or point that is not the decimal mark. The decimal mark
-alone therefore determines every value. If only one decimal mark fits all values, the column is read with it. If both
-fit, and a value contains a point or a comma, as in 2,687, the column has two readings, and none is guessed.
+A *numeral* is the text of a number. Thousands separators are spaces, apostrophes, and the comma or point that is not
+the decimal mark. The decimal mark therefore determines the value of every numeral in a column. Each column is read once
+with a decimal point and once with a decimal comma. If only one of them fits all values, the column is read with it. If
+both fit and a value has a point or a comma, such as 2,687, the column is ambiguous, and an error is raised.
 
-The patterns are in the syntax of RE2 (DuckDB). The open page has the same patterns (client/src/constants.ts), and its
-`numerals.ts` has the same rules as this module; both are tested on the same cases.
+The patterns are in the syntax of RE2 (DuckDB). The open page has the same patterns (client/src/constants.ts) and the
+same rules (`numerals.ts`). Both are tested on the same cases.
 """
 
 import re
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
 NA_WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "None", ".")
-"""Words for a missing value in text files."""
+"""Words that mean a missing value in text files."""
 SPACE = "[ \t\u00a0\u2009\u202f]"
 _MARKS = {",": ",", ".": r"\.", " ": SPACE, "'": "['\u2019]"}
 THOUSANDS = tuple(_MARKS)
-"""Thousands separators, as passed in `thousands=`; a space represents all kinds of spaces."""
+"""Pattern of each thousands separator that `thousands=` accepts. A space matches all kinds of spaces."""
 CURRENCY = (
     "(?:[A-Z]{0,3}[$€£¥₹₽₺₩₪]|EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|TRY"
     "|kr|zł|Kč|Ft|Fr)"
@@ -30,15 +30,15 @@ CURRENCY = (
 _AMOUNT = "(?:<c><s>*)?<n><s>*(?:%|<c>)?"
 _SIGN = "[+\u2212-]"
 FORM = f"<s>*(?:{_SIGN}?<s>*{_AMOUNT}|<c><s>*{_SIGN}<s>*<n><s>*(?:%|<c>)?|[(]<s>*{_AMOUNT}<s>*[)]|{_AMOUNT}<s>*-)<s>*"
-"""Pattern of a numeral: a number <n> with spaces <s>, a sign or brackets, and a currency <c> or per cent."""
+"""Pattern of a numeral: a number <n> with spaces <s>, a sign or brackets, and a currency <c> or a percent sign."""
 BODY = "[.,]?[0-9](?:[0-9.,'\u2019 \t\u00a0\u2009\u202f]*[0-9.,])?(?:[eE][+-]?[0-9]+)?"
-"""Pattern of the digits and marks of a numeral, from the first to the last."""
+"""Pattern of a numeral from its first to its last digit."""
 NEGATIVE = f"^[^0-9.,]*[(\u2212-]|-{SPACE}*$"
-"""Pattern of a minus or bracket in front of a numeral, or a minus after it."""
+"""Pattern of a minus or bracket before a numeral, or of a minus after it."""
 
 
 def pattern(decimal: str, thousands: str | None = None) -> str:
-    """Return the pattern of numerals with a decimal mark, and with any or one given thousands separator.
+    """Return the pattern of numerals with the given decimal mark and thousands separator (by default, any).
 
     Examples
     --------
@@ -49,7 +49,7 @@ def pattern(decimal: str, thousands: str | None = None) -> str:
 
 
 def number(decimal: str, thousands: str | None = None) -> str:
-    """Return the pattern of digits with marks, without sign and unit."""
+    """Return the pattern of numerals without sign and unit."""
     marks = [_MARKS[thousands]] if thousands else [mark for name, mark in _MARKS.items() if name != decimal]
     groups = "|".join(f"(?:{mark}[0-9]{{3}})+" for mark in marks)
     point = _MARKS[decimal]
@@ -63,36 +63,37 @@ _MISSING = {"", *NA_WORDS}
 
 
 def is_numeral(text: str) -> bool:
-    """Return True if a text is a number, with any marks."""
+    """Return True if a text is a numeral with any decimal mark and thousands separator."""
     return any(re.fullmatch(form, text) for form in NUMERALS.values())
 
 
 def may_be_numerals(values: Sequence[str], decimal: str | None) -> bool:
-    """Return True if all non-missing values fit one decimal mark."""
+    """Return True if all values that are not missing are numerals with the same decimal mark."""
     present = [value for value in values if value.strip() not in _MISSING]
     marks = [decimal] if decimal else list(NUMERALS)
     return any(all(re.fullmatch(NUMERALS[mark], value) for value in present) for mark in marks)
 
 
 def settles_point(values: Sequence[str]) -> bool:
-    """Return True if a value proves that points are decimal marks, as 0.5 does; 2.687 may be 2687."""
+    """Return True if a value shows that points are decimal marks. 0.5 shows this, 2.687 does not."""
     return any(not re.fullmatch(NUMERALS[","], value) for value in values if value.strip() not in _MISSING)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Reading of a column of numbers, or the reason why there is none.
+    """How to read a column of numerals, or the reason why the column cannot be read.
 
     Attributes
     ----------
     expression : str
-        SQL of the number; empty for a column that remains unchanged.
+        SQL expression that converts the text to a number. Empty if the column remains unchanged.
     decimal : str
-        Decimal mark; empty if no value has a point or a comma.
+        Decimal mark. Empty if no value has a point or a comma.
     note : str
-        An example value, with the number as which it is read.
+        An example of a value and the number as which it is read.
     expected, got, hint : str
-        Parts of the error for a column with two readings or with different units; `expected` is empty without an error.
+        Parts of the error for a column that is ambiguous or has different units. `expected` is empty if there is no
+        error.
     """
 
     expression: str = ""
@@ -106,17 +107,17 @@ class Reading:
 def readings(
     relation: "DuckDBPyRelation", columns: Mapping[str, str], *, decimal: str | None, thousands: str | None, plain: str
 ) -> dict[str, Reading]:
-    """Return the reading of each column of text.
+    """Determine how to read each column of text.
 
     Parameters
     ----------
     relation : duckdb.DuckDBPyRelation
         Relation with the columns as text.
-    columns : mapping from key to column, in SQL
+    columns : mapping from key to SQL name of a column
     decimal, thousands : str or None
-        Known decimal mark and thousands separator.
+        Decimal mark and thousands separator, if known.
     plain : str
-        Numeric columns that have no marks except this decimal mark remain unchanged.
+        Decimal mark that DuckDB reads itself. Columns with only this mark remain unchanged.
     """
     marks = [decimal] if decimal else list(NUMERALS)
     fields: list[str] = []
@@ -154,7 +155,7 @@ def _reading(
     example: str | None,
     has_fraction: Mapping[str, bool],
 ) -> Reading:
-    """Return the reading of a column, given the decimal marks that fit and examples of values with marks."""
+    """Return how to read a column, given the decimal marks that fit all its values and examples of values."""
     if not fitting:
         return Reading()
     if len(fitting) > 1 and marked is not None:
@@ -163,16 +164,16 @@ def _reading(
         whole, fraction = number_of(marked, other), number_of(marked, mark)
         option = f"for {{}} pass {{}}={mark!r} (--{{}} {mark})"
         hint = "; ".join((option.format(whole, *["thousands"] * 2), option.format(fraction, *["decimal"] * 2)))
-        got = f"{marked.strip()!r}, which is {whole} or {fraction}"
+        got = f"{marked.strip()!r}, which may be {whole} or {fraction}"
         return Reading(expected="numbers that can be read in only one way", got=got, hint=hint)
     if is_plain:
         return Reading()
     currencies = sorted({*units} - {"", "%"})
     if "%" in units and len(units) > 1:
-        others = "some with " + " and ".join(currencies) if currencies else "some without"
-        return Reading(expected="a % after every number or after none", got=others)
+        others = "some numbers with % and some " + (f"with {' and '.join(currencies)}" if currencies else "without")
+        return Reading(expected="a % after all numbers or after none", got=others)
     if len(currencies) > 1:
-        return Reading(expected="one currency", got=" and ".join(currencies))
+        return Reading(expected="amounts in one currency", got=f"amounts in {' and '.join(currencies)}")
     decimal = fitting[0]
     kind = "DOUBLE" if has_fraction[decimal] or "%" in units else "BIGINT"
     note = f"{(example or '').strip()!r} is read as {number_of(example or '', decimal)}"
@@ -180,7 +181,7 @@ def _reading(
 
 
 def number_of(text: str, decimal: str) -> str:
-    """Return the plain numeral of a text.
+    """Return a numeral as plain digits with a decimal point, given its decimal mark.
 
     Examples
     --------
@@ -195,13 +196,13 @@ def number_of(text: str, decimal: str) -> str:
 
 
 def _present(column: str) -> str:
-    """Return the SQL of a value that is null for words that mean a missing value."""
+    """Return an SQL expression for a column in which words for missing values are replaced by NULL."""
     words = ", ".join(map(_quoted, sorted(_MISSING)))
     return f"CASE WHEN trim({column}) NOT IN ({words}) THEN {column} END"
 
 
 def _number(column: str, decimal: str, kind: str) -> str:
-    """Return the SQL of a number; see `number_of`."""
+    """Return an SQL expression that converts a column of numerals to numbers; see `number_of`."""
     value = _present(column)
     digits = f"regexp_replace(regexp_extract({value}, {_quoted(BODY)}), '[^0-9eE{decimal}+-]', '', 'g')"
     sign = f"CASE WHEN regexp_matches({value}, {_quoted(NEGATIVE)}) THEN '-' ELSE '' END"

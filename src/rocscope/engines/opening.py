@@ -1,15 +1,15 @@
-"""Open files, streams, data frames and relations as a `Source`; CSV and JSON without rounding whole numbers.
+"""Open files, streams, data frames and relations as a `Source`. Whole numbers in CSV and JSON are not rounded.
 
 `open_source` finds the files of a path, checks that their content matches their names, converts text to UTF-8, and
-opens the files. CSV and JSON are opened here, other formats in `tables`.
+opens the files. This module reads CSV and JSON. The module `tables` reads other formats.
 
-Text has no types, so types are inferred from all values. With types from a sample of whole numbers, DuckDB would round
-a later 0.5. A CSV column contains whole numbers, numbers or text; values such as yes or 2024-05-01 are never guessed to
-be booleans or dates. DuckDB has no type between BIGINT and DOUBLE for CSV columns, nor above HUGEINT for JSON columns.
-A DOUBLE column with numbers of at least 2^53 is therefore read as text. If all its numbers are whole, it is read as
-integers. If only some are whole, float64 must represent these exactly.
+Text has no types, so the type of a column is inferred from all its values. With a type from a sample of whole numbers,
+DuckDB would round a later 0.5. A CSV column contains whole numbers, numbers or text. Values such as yes or 2024-05-01
+are text, not booleans or dates. DuckDB reads large whole numbers as DOUBLE, which rounds them. A DOUBLE column with
+numbers of at least 2^53 is therefore read again as text. If all its numbers are whole, it becomes an integer column. If
+only some numbers are whole, float64 must represent these numbers exactly.
 
-Order of the file: any source, files, temporary copies, CSV, JSON, and the relations that infer types.
+Order of the file: any source, files, temporary copies, CSV, JSON, and relations with inferred types.
 """
 
 import codecs
@@ -52,7 +52,7 @@ _LEAST_FREE = 1 << 28  # bytes of disk space that a stream leaves for other prog
 
 @contextmanager
 def open_source(source: Any, layout: formats.FileLayout = formats.DEFAULT_LAYOUT) -> Iterator[formats.Source]:
-    """Open anything that `read` accepts; an open Source is returned unchanged."""
+    """Open any source that `read` accepts. An open Source is returned unchanged."""
     with ExitStack() as stack:
         name = str(getattr(source, "name", type(source).__name__))
         if isinstance(source, str | os.PathLike) and formats.is_pipe(os.fspath(source)):
@@ -60,21 +60,21 @@ def open_source(source: Any, layout: formats.FileLayout = formats.DEFAULT_LAYOUT
             source = stack.enter_context(Path(name).open("rb"))
         elif isinstance(source, str) and source == "-":
             if sys.stdin is None:
-                raise EngineError("<stdin>", expected="data on standard input", got="none: it is closed")
+                raise EngineError("<stdin>", expected="an open standard input", got="a closed standard input")
             source, name = sys.stdin.buffer, "<stdin>"
         if isinstance(source, str | os.PathLike | list | tuple):
             places = cast(Sequence[Any], source) if isinstance(source, list | tuple) else [source]
             paths: list[str] = []
             for place in places:
                 if not isinstance(place, str | bytes | os.PathLike):
-                    raise InputError("source", expected="paths of files", got=type(place).__name__)
+                    raise InputError("source", expected="paths of files", got=f"a {type(place).__name__}")
                 paths += formats.find_files(os.fsdecode(place), layout.format)
             formats.refuse_lakes(paths)
             yield stack.enter_context(_open_files(paths, tuple(paths), layout))
         elif callable(getattr(source, "read", None)):
             if layout.format is None:
                 hint = f"give format= {' | '.join(formats.FORMATS)}"
-                raise InputError(name, expected="the format of a stream", got="none", hint=hint)
+                raise InputError(name, expected="the format of the stream", got="no format", hint=hint)
             path = stack.enter_context(_spooled(source, name, layout.format))
             yield stack.enter_context(_open_files([path], (name,), layout))
         elif isinstance(source, tables.ArrowColumns):
@@ -86,9 +86,9 @@ def open_source(source: Any, layout: formats.FileLayout = formats.DEFAULT_LAYOUT
 
 @contextmanager
 def _open_files(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> Iterator[formats.Source]:
-    """Open files of one format; `origin` contains their names in messages."""
+    """Open files of one format. `origin` contains the names of the files for messages."""
     if not paths:
-        raise EngineError("files", expected="at least one", got="none")
+        raise EngineError("files", expected="at least one file", got="no file")
     starts: list[bytes] = []
     identities: list[tuple[int, ...]] = []
     for path, name in zip(paths, origin, strict=True):
@@ -121,7 +121,7 @@ def _open_files(paths: list[str], origin: tuple[str, ...], layout: formats.FileL
 
 
 def _identity(path: str) -> tuple[int, ...]:
-    """Return properties of a file that change when the file is modified or replaced."""
+    """Return size, time and inode of a file. At least one of them changes if the file is modified or replaced."""
     facts = Path(path).stat()
     return facts.st_size, facts.st_mtime_ns, facts.st_ino
 
@@ -132,36 +132,38 @@ def _common_format(paths: Sequence[str]) -> str:
         by_format.setdefault(formats.format_of(Path(path)), path)
     if None in by_format:
         hint = f"give format= {' | '.join(formats.FORMATS)}"
-        raise EngineError(f"{by_format[None]}: the name does not determine the format", hint=hint)
+        raise EngineError(f"{by_format[None]}: the name of the file does not end in a known extension", hint=hint)
     if len(by_format) > 1:
         got = " and ".join(f"{format} ({path})" for format, path in by_format.items())
-        raise EngineError("files", expected="one format", got=got)
+        raise EngineError("files", expected="files of one format", got=got)
     return str(next(iter(by_format)))
 
 
 def _require_parquet(path: str, name: str, start: bytes) -> None:
-    """Raise EngineError if a file does not begin and end like a Parquet file."""
+    """Raise EngineError if a file does not begin and end with the bytes of a Parquet file."""
     if not start.startswith(_PARQUET):
         formats.refuse_other_formats(start, name, "a Parquet file")
-        raise EngineError(name, expected="a Parquet file", got="other bytes", hint="end its name in .csv if it is text")
+        hint = "if the file is text, change its extension to .csv"
+        raise EngineError(name, expected="a Parquet file", got="another kind of file", hint=hint)
     with formats.one_line_errors(name), Path(path).open("rb") as file:
         file.seek(max(len(_PARQUET), Path(path).stat().st_size - len(_PARQUET)))
         end = file.read()
     if end != _PARQUET:
-        got = "a file without its end"
-        raise EngineError(name, expected="a whole Parquet file", got=got, hint="copy or write it again")
+        got = "an incomplete Parquet file"
+        raise EngineError(name, expected="a complete Parquet file", got=got, hint="copy or write the file again")
 
 
 def _require_text(path: str, name: str, start: bytes, expected: str) -> None:
-    """Raise EngineError if a file's compression does not match its name, or for the signature of another format."""
+    """Raise EngineError if the compression of a file does not match its name, or if the file has another format."""
     suffix = Path(path).suffix.lower()
     if suffix not in _COMPRESSION:
         formats.refuse_other_formats(start, name, expected)
         return
     compression, signature = _COMPRESSION[suffix]
     if not start.startswith(signature):
-        hint = f"remove {suffix} from its name"
-        raise EngineError(name, expected=f"data compressed by {compression}", got="other bytes", hint=hint)
+        hint = f"remove {suffix} from the name of the file"
+        got = "another kind of file"
+        raise EngineError(name, expected=f"a file compressed by {compression}", got=got, hint=hint)
 
 
 # ---- Temporary copies ----
@@ -169,14 +171,16 @@ def _require_text(path: str, name: str, start: bytes, expected: str) -> None:
 
 @contextmanager
 def _spooled(stream: BinaryIO, name: str, format: str) -> Iterator[str]:
-    """Copy a stream to a temporary file, yield its path, and remove it at the end.
+    """Copy a stream to a temporary file, yield the path of the file, and remove the file at the end.
 
-    Text must have line ends, and enough disk space must remain for other programs, because a stream may be endless.
+    A stream may be endless. An error is raised if text has no line ends, or if little disk space remains for other
+    programs.
     """
     with _folder() as folder:
         head = stream.read(4)
         if not isinstance(head, bytes):
-            raise EngineError(f"{name}: expected a file opened in binary mode", hint="open it with mode 'rb'")
+            expected, got = "a file opened in binary mode", "a file opened in text mode"
+            raise EngineError(name, expected=expected, got=got, hint="open the file with mode 'rb'")
         path = folder / "stream"
         for suffix, (_, signature) in _COMPRESSION.items():
             if head.startswith(signature):
@@ -189,19 +193,18 @@ def _spooled(stream: BinaryIO, name: str, format: str) -> Iterator[str]:
             while data := stream.read(_COPIED_AT_ONCE):
                 since_mark = 0 if mark in data else since_mark + len(data)
                 if since_mark >= formats.LONGEST_LINE:
-                    got = f"{since_mark:,} bytes without one"
-                    raise EngineError(name, expected="text with line ends" if mark == b"\n" else "JSON", got=got)
+                    expected, missing = ("text in lines", "a line end") if mark == b"\n" else ("JSON", "a comma")
+                    raise EngineError(name, expected=expected, got=f"{since_mark:,} bytes without {missing}")
                 if shutil.disk_usage(folder).free < _LEAST_FREE + len(data):
-                    got = f"{_LEAST_FREE:,} bytes after {file.tell():,}"
-                    hint = "set TMPDIR to a folder with more space"
-                    raise EngineError(f"temporary file in {folder.parent}: room left", got=got, hint=hint)
+                    subject = f"temporary file in {folder.parent}: no disk space left after {file.tell():,} bytes"
+                    raise EngineError(subject, hint="set TMPDIR to a folder with more space")
                 file.write(data)
         yield str(path)
 
 
 @contextmanager
 def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, format: str) -> Iterator[list[str]]:
-    """Yield paths of text in UTF-8; files with other encodings are copied, and the copies are removed at the end."""
+    """Yield paths of files in UTF-8. Files in other encodings are copied, and the copies are removed at the end."""
     encodings: list[str] = []
     for path, name in zip(paths, origin, strict=True):
         encodings.append(encoding or _guessed_encoding(path, name, format))
@@ -229,7 +232,10 @@ def _in_utf8(paths: list[str], origin: Sequence[str], encoding: str | None, form
 def _tables_alone(
     paths: list[str], origin: Sequence[str], layout: formats.FileLayout, format: str
 ) -> Iterator[tuple[list[str], formats.FileLayout]]:
-    """Yield paths of text files, and their layout; files with rows around their table are copied without these rows."""
+    """Yield paths of text files that contain only a table, and their layout.
+
+    Files with rows above or below the table are copied without these rows.
+    """
     delimiters = "\t" if format == "tsv" else layout.searched_delimiters
     if layout.header is False:
         # In a row of values, commas are decimal marks rather than delimiters.
@@ -242,7 +248,7 @@ def _tables_alone(
         if layout.skip_rows is None and above:
             layout = replace(layout, delimiter=bounds.delimiter if format == "csv" else None)
             if not re.match("sep=", start, re.IGNORECASE):
-                warn(f"{name}: {above} {'line' if above == 1 else 'lines'} above the column names skipped")
+                warn(f"{name}: skipped {above} {'line' if above == 1 else 'lines'} above the column names")
         if layout.header is None and layout.skip_rows is None:
             for delimiter in bounds.delimiter or delimiters:
                 table_bounds.require_names(table_bounds.rows_of(start, delimiter)[0][above:], name)
@@ -265,7 +271,7 @@ def _tables_alone(
 
 
 def _copy_table(path: str, name: str, copy: Path, above: int, below: int, names: bytes) -> None:
-    """Copy the table of a text: without empty lines and lines above and below, and below a line of names, if any."""
+    """Copy a text without empty lines and without the lines above and below its table. `names` is a line of names."""
     held: deque[bytes] = deque()
     with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as source, copy.open("wb") as file:
         file.write(names)
@@ -278,7 +284,7 @@ def _copy_table(path: str, name: str, copy: Path, above: int, below: int, names:
 
 
 def _refuse_totals(path: str, name: str, delimiters: str, bounds: table_bounds.TableBounds) -> None:
-    """Raise EngineError if the last row of an uncompressed file does not belong to its table."""
+    """Raise EngineError if the last row of an uncompressed file is a row of totals or not part of the table."""
     if Path(path).suffix.lower() in _COMPRESSION:
         return
     with Path(path).open("rb") as file:
@@ -293,25 +299,28 @@ def _refuse_totals(path: str, name: str, delimiters: str, bounds: table_bounds.T
 
 
 def _guessed_encoding(path: str, name: str, format: str) -> str:
-    """Return the encoding of a text file, and warn if it is uncertain; for JSON, drop a byte order mark."""
+    """Return the encoding of a text file. Warn if the encoding is uncertain."""
     with formats.one_line_errors(name), pa.input_stream(path, compression="detect") as stream:
         start = stream.read(formats.LOOKED_AT)
     encoding = formats.encoding_of(start)
     if format == "jsonl" and start.startswith(codecs.BOM_UTF8):
         return "utf-8-sig"  # DuckDB would take the mark for a part of the first value
     if encoding == formats.FALLBACK:
-        warn(f"{name}: not UTF-8; read as Windows-1252; encoding={encoding!r} (--encoding) silences this warning")
+        silence = f"to silence this warning, pass encoding={encoding!r} (--encoding)"
+        warn(f"{name}: the text is not UTF-8 and is read as Windows-1252; {silence}")
     return encoding
 
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """Create and yield a private temporary folder, which is also removed if the process is terminated."""
+    """Create and yield a private temporary folder. It is removed even if the process is terminated."""
     with unfinished(Path(temporary_folder(), f"rocscope-{secrets.token_hex(8)}")) as folder:
         try:
             folder.mkdir(mode=0o700)
         except OSError as error:
-            raise EngineError("temporary folder", got=error.strerror or str(error), hint="set TMPDIR") from None
+            hint = "set TMPDIR to a folder that can be written to"
+            subject = f"temporary folder: {error.strerror or error}"
+            raise EngineError(subject, hint=hint) from None
         yield folder
 
 
@@ -324,7 +333,7 @@ _DIALECT = "quote = '\"', escape = '\"', header = true, skip = 0, comment = ''"
 
 
 def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
-    """Open CSV files with a common header, with the delimiter that gives the most columns."""
+    """Open CSV files with the same column names. The delimiter is the one that gives the most columns."""
     columns, delimiter, line_end, first_rows = _header(paths[0], origin[0], layout.delimiters)
     if len(columns) == 1 and layout.delimiter is None:
         # Decimal commas may be quoted in a file with commas between fields.
@@ -332,7 +341,8 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayo
     for path, name in zip(paths, origin, strict=True):
         columns_here = _header(path, name, delimiter)[0]
         if columns_here != columns:
-            raise EngineError(f"{name}: expected the columns of {origin[0]}, {columns}, got {columns_here}")
+            expected = f"the same columns as in {origin[0]}, {columns}"
+            raise EngineError(name, expected=expected, got=str(columns_here))
     connection = tables.connect(paths)
     kinds, mark = _CSV_TYPES, layout.decimal_mark
     if delimiter == mark:
@@ -345,7 +355,7 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayo
         dialect += ", new_line = '\\r\\n'"
 
     def types_by_sample(sample: int) -> dict[str, str]:
-        """Return the type of each column that can represent the values of all files; a sample of -1 is all rows."""
+        """Return a type for each column that fits all files, inferred from `sample` rows (-1 for all rows)."""
         by_file = []
         for path, name in zip(paths, origin, strict=True):
             by_file.append(_csv_types(connection, path, name, dialect, kinds, len(columns), sample))
@@ -377,21 +387,21 @@ def _start(path: str, name: str) -> str:
 
 
 def _header(path: str, name: str, delimiters: str) -> tuple[list[str], str, str, list[list[str]]]:
-    """Return the fields of the first row, the delimiter with the most fields, the line ending, and further rows."""
+    """Return the fields of the first row, the delimiter, the line ending, and the next rows."""
     start = _start(path, name)
     try:
         fields, delimiter, line_end = formats.header(start, delimiters)
     except csv.Error as error:
-        raise EngineError(f"{name}: the first row cannot be read as column names, {error}") from None
+        raise EngineError(f"{name}: the column names in the first row cannot be read: {error}") from None
     if not fields:
-        raise EngineError(f"{name}: expected column names in the first row, got an empty one")
+        raise EngineError(name, expected="column names in the first row", got="an empty row")
     return fields, delimiter, line_end, formats.first_rows(start, delimiter, len(fields))
 
 
 def _csv_types(
     connection: "DuckDBPyConnection", path: str, name: str, dialect: str, kinds: Sequence[str], width: int, sample: int
 ) -> dict[str, str]:
-    """Return DuckDB's type for each column, guessed from a number of rows (-1: all)."""
+    """Return the type that DuckDB infers for each column from `sample` rows (-1 for all rows)."""
     import duckdb
 
     candidates = ", ".join(map(tables.text, kinds))
@@ -414,7 +424,7 @@ _WHOLE = ("BIGINT", "UBIGINT", "HUGEINT")
 
 
 def open_json(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> formats.Source:
-    """Open files with one JSON object per line, or with one array of objects."""
+    """Open JSON files with one object per line, or with one array of objects."""
     connection = tables.connect(paths)
     schemas: list[dict[str, str]] = []
     for path, name in zip(paths, origin, strict=True):
@@ -433,14 +443,14 @@ def open_json(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLa
 
 
 def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return a type for each column that fits all files, and the columns without such a type."""
+    """Return a type for each column that fits all files, and the reasons why some columns have no such type."""
     types: dict[str, str] = {}
     conflicts: dict[str, str] = {}
     for column in dict.fromkeys(chain.from_iterable(schemas)):
         lacking = [name for name, schema in zip(origin, schemas, strict=True) if column not in schema]
         kinds = {schema[column] for schema in schemas if column in schema}
         if lacking:
-            conflicts[column] = f"{lacking[0]}: no column {column!r}, which other files have"
+            conflicts[column] = f"{lacking[0]}: column {column!r} is missing, but other files have it"
         elif len(kinds) > 1 and not kinds <= {*_WHOLE, "DOUBLE"}:
             conflicts[column] = f"column {column!r}: expected one type in all files, got {' and '.join(sorted(kinds))}"
         if len(kinds) == 1:
@@ -456,7 +466,7 @@ def _merged(schemas: Sequence[dict[str, str]], origin: Sequence[str]) -> tuple[d
 
 
 def _file_options(paths: Sequence[str]) -> str:
-    """Return options for reading exactly the named files, for any characters in their names."""
+    """Return SQL options with which DuckDB reads exactly the named files, whatever characters their names have."""
     # Folders with the name of a column must not replace its values.
     options = "hive_partitioning = false"
     # DuckDB ignores the suffix of a compression if the name contains a question mark.
@@ -465,15 +475,15 @@ def _file_options(paths: Sequence[str]) -> str:
 
 
 def _declared(types: Mapping[str, str]) -> str:
-    """Return the arguments that declare the type of each column."""
+    """Return the SQL arguments that declare the type of each column."""
     columns = ", ".join(f"{tables.text(name)}: {tables.text(kind)}" for name, kind in types.items())
     return f"auto_detect = false, columns = {{{columns}}}"
 
 
 class GuessedRelation(tables.Relation):
-    """Columns with types guessed from the first rows; WrongGuessError if a later row differs.
+    """Columns with types guessed from the first rows. WrongGuessError is raised if a later row does not match.
 
-    A row differs if a whole number is not in the usual notation, or if float64 would round it.
+    A row does not match if a whole number has an unusual notation, or if float64 would round it.
     """
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
@@ -495,13 +505,16 @@ class GuessedRelation(tables.Relation):
 
 @dataclass(frozen=True)
 class WrittenNumbers:
-    """Notation of the numbers in a CSV file, as known from its first rows and the arguments of `read`.
+    """Notation of the numbers in a CSV file, inferred from its first rows and from the arguments of `read`.
 
     Attributes
     ----------
-    first_values : mapping from column to list of str
+    first_values : mapping from column name to list of str
+        Values in the first rows.
     layout : FileLayout
+        Arguments of `read`.
     delimiter : str
+        Column separator.
     """
 
     first_values: Mapping[str, Sequence[str]]
@@ -510,11 +523,11 @@ class WrittenNumbers:
 
     @property
     def plain(self) -> str:
-        """Decimal mark of the numbers that DuckDB reads; empty if DuckDB reads only whole numbers."""
+        """Decimal mark of the numbers that DuckDB reads. Empty if DuckDB reads only whole numbers."""
         return "" if self.delimiter == self.layout.decimal_mark else self.layout.decimal_mark
 
     def is_open(self, column: str, kind: str) -> bool:
-        """Return True if the marks of a column with this type are known only after reading all its values."""
+        """Return True if all values of a column must be read to find its decimal mark and thousands separator."""
         values = self.first_values[column]
         if kind == "VARCHAR":
             return numerals.may_be_numerals(values, self.layout.decimal)
@@ -522,19 +535,20 @@ class WrittenNumbers:
 
 
 class TextRelation(tables.Relation):
-    """A relation whose types were inferred from text.
+    """A relation with types that are inferred from text.
 
     Parameters
     ----------
     origin, connection, columns, conflicts : see `Relation`
     query : function
-        Returns the query for arguments that declare types.
-    guess : mapping from column to type
+        Function from SQL arguments that declare types to the query.
+    guess : mapping from column name to type
         Types inferred from the first rows.
     types : function, optional
-        Returns the types inferred from all rows; called on first use. By default the guessed types.
+        Function that returns the types inferred from all rows. It is called when they are needed. By default, the
+        guessed types are used.
     written : WrittenNumbers, optional
-        Notation of numbers in CSV files, in which all values are text.
+        Notation of the numbers in CSV files.
     """
 
     def __init__(
@@ -564,7 +578,7 @@ class TextRelation(tables.Relation):
         super().__init__(origin, relation, columns=columns, conflicts=conflicts, decimal=decimal, connection=connection)
 
     def guessed(self, names: Sequence[str]) -> GuessedRelation | None:
-        """Return the named columns with guessed types, if all are numeric."""
+        """Return the named columns with guessed types. Return None unless all guessed types are numeric."""
         if self._types_of_all_rows is None or len(self._sql_name) < len(self.columns):
             return None
         kinds = {name: self._guess[self._sql_name[name]] for name in names if name in self._sql_name}
@@ -588,14 +602,14 @@ class TextRelation(tables.Relation):
         )
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
-        """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
+        """Return the named columns of all rows that satisfy the SQL condition `where`, in the order of the source."""
         self._prepare(names, where)
         table = super().fetch(names, where)
         large = [name for name in names if _has_large(table.column(name))]
         return super().fetch(names, where) if self._widen(large) else table
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
-        """Return the same rows in batches of known types."""
+        """Return the same rows as `fetch` in batches."""
         self._prepare(names, where)
         fractions = [name for name in names if self._types[self._sql_name[name]] == "DOUBLE"]
         if fractions:
@@ -610,7 +624,7 @@ class TextRelation(tables.Relation):
         return super().stream(names, where)
 
     def refusals(self, names: Sequence[str]) -> dict[str, InputError]:
-        """Return the error of each named column with numbers that can be read in two ways or have different units."""
+        """Return the errors of the named columns whose numbers are ambiguous or have different units."""
         self._infer_types(names)
         by_name: dict[str, InputError] = {}
         for name in names:
@@ -621,12 +635,12 @@ class TextRelation(tables.Relation):
         return by_name
 
     def decimal_of(self, name: str) -> str:
-        """Return the decimal mark of a column, if it was determined by its values."""
+        """Return the decimal mark of a column. Return an empty text if the values do not show it."""
         reading = self._readings.get(self._sql_name.get(name, ""))
         return "" if reading is None else reading.decimal
 
     def _prepare(self, names: Sequence[str], where: str | None) -> None:
-        """Infer types, and note the reading of numbers with marks; raise an error if it is ambiguous."""
+        """Infer the types of columns. Warn how numbers with marks are read; raise an error if they are ambiguous."""
         used = dict.fromkeys([*names, *formats.mentioned(self.columns, where or "")])
         refusals = self.refusals([name for name in used if name in self._sql_name])
         for error in refusals.values():
@@ -650,7 +664,7 @@ class TextRelation(tables.Relation):
         self._relation = self._declare(self._types)
 
     def _infer_types(self, names: Sequence[str]) -> None:
-        """Infer types from all rows; columns in which DuckDB reads 0x1A as 26 or 0b11 as 3 become text."""
+        """Infer types from all rows. Columns with numbers such as 0x1A or 0b11 become text."""
         if not self._are_inferred and self._types_of_all_rows is not None:
             self._types = dict(self._types_of_all_rows())
             self._relation = self._declare(self._types)
@@ -672,7 +686,7 @@ class TextRelation(tables.Relation):
             self._retype(hexadecimal, "VARCHAR")
 
     def _read_marks(self, written: WrittenNumbers, columns: Sequence[str]) -> None:
-        """Determine, from all values, the reading of columns of numbers that have marks or may have them."""
+        """Determine from all values how to read columns of numbers with decimal marks or thousands separators."""
         undecided: dict[str, str] = {}
         for column in columns:
             if column not in self._readings and written.is_open(column, self._types[column]):
@@ -687,14 +701,17 @@ class TextRelation(tables.Relation):
             self._relation = self._declare(self._types)
 
     def _widen(self, names: Sequence[str]) -> bool:
-        """Read columns with large numbers as integers if all are whole; return True if there is such a column."""
+        """Read columns of large whole numbers as integers. Return True if there is such a column."""
         integers = [self._sql_name[name] for name in names if self._holds_whole_numbers(name)]
         if integers:
             self._retype(integers, "HUGEINT")
         return bool(integers)
 
     def _holds_whole_numbers(self, name: str) -> bool:
-        """Return True if all numbers of a column are whole; raise an error if float64 would round mixed numbers."""
+        """Return True if all numbers of a column are whole.
+
+        If only some are whole, and float64 would round one of them, raise an error.
+        """
         column = self._sql_name[name]
         value = f"nullif(trim(CAST({tables.identifier(column)} AS VARCHAR)), '')"
         whole = f"regexp_full_match({value}, '[+-]?[0-9]+')"
@@ -708,13 +725,13 @@ class TextRelation(tables.Relation):
             is_whole, example = self._declare(as_text).aggregate(f"{all_whole}, {rounded}").fetchall()[0]
         if example is not None and not is_whole:
             subject = f"{self.origin[0]}: column {name!r}"
-            hint = "write it with a point or an exponent if it is not exact"
+            hint = "write the number with a decimal point or an exponent, if rounding does not matter"
             raise EngineError(subject, expected=WHOLE_OF_64_BITS, got=example, hint=hint)
         return bool(is_whole)
 
 
 def _has_large(column: pa.ChunkedArray) -> bool:
-    """Return True if a column of floats contains numbers large enough to be rounded by float64."""
+    """Return True if a column of floats contains numbers so large that float64 rounds whole numbers."""
     if not pa.types.is_float64(column.type):
         return False
     filled = column.fill_null(0.0) if column.null_count else column

@@ -1,8 +1,8 @@
 """Read predictions, or count them, from files, streams, data frames, relations and cluster tables.
 
-`read` keeps the rows. `read_counts` keeps only the positives and negatives at each distinct score. Each kind of source
-has an engine for `read_counts`, a function `count(source, request)` that returns a `CountedModels`: `spark` for Spark
-DataFrames, `sql` for relations and database tables, and `streaming` for all other sources.
+`read` returns all rows. `read_counts` returns only the numbers of positives and negatives at each distinct score. Three
+modules implement `read_counts` for different sources: `spark` for Spark DataFrames, `sql` for relations and database
+tables, and `streaming` for all other sources. Each has a function `count(source, request)`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ _PREDICTIONS_ARGUMENT = {"weight": "sample_weight", "fold": "fold", "segment": "
 
 
 class _Rows(TypedDict, total=False):
-    """Columns and options for reading rows of any number of classes."""
+    """Arguments of `read` for data with two or more classes."""
 
     label: str | None
     weight: str | None
@@ -103,79 +103,90 @@ def read(
     classes: Any = None,
     normalize: bool = False,
 ) -> Any:
-    """Read Predictions from the columns of a file, a stream, a data frame or a relation.
+    """Read labels and scores from the columns of a file, a stream, a data frame or a relation.
 
     Parameters
     ----------
     source : path, list of paths, binary file, data frame, relation or mapping
-        A file, a glob (`"scores/*.parquet"`) or a folder of CSV, TSV, JSON lines, Parquet or Arrow (Feather) files.
-        Text files may be compressed (`.gz` or `.zst`). All files of a folder must have the columns in use; folders
-        named key=value add columns to Parquet files. Also a DuckDB or SQLite database (`.duckdb`, `.sqlite`), `"-"` for
-        standard input, or an open binary file; standard input and other streams require `format`. Also a Delta Lake or
-        Iceberg table from its own library, a pandas, Polars (also lazy) or PyArrow frame, a DuckDB relation, any other
-        type that narwhals supports, or a mapping from column name to array.
+        One of these sources:
+
+        - a CSV, TSV, JSON lines, Parquet, Arrow (Feather) or Excel file, a glob such as ``"scores/*.parquet"``, or a
+          folder. Text files may be compressed (``.gz`` or ``.zst``). All files must have the named columns. Folders
+          named ``key=value`` add a column to Parquet files.
+        - a DuckDB or SQLite database (``.duckdb``, ``.sqlite``).
+        - ``"-"`` for standard input, or an open binary file. Both require `format`.
+        - a pandas, Polars or PyArrow data frame, a Polars lazy frame, a DuckDB relation, or another type that narwhals
+          supports.
+        - a Delta Lake or Iceberg table that was opened with its own library.
+        - a mapping from column name to array.
     label : str
         Name of the label column.
-    scores : str, sequence of str, or mapping from model name to column
+    scores : str, sequence of str, or mapping from model name to column name
         Name of the score column of each model. Higher scores must indicate positives.
     weight, fold, segment, groups : str, optional
         Names of the columns with weights, folds, segments and groups; see `Predictions`.
     weights : {"auto", "frequency", "sampling", "money"}
-        Meaning of a weight; see `Predictions`.
+        Meaning of the weights; see `Predictions`.
     columns : sequence of str, optional
-        Names of further numeric columns, such as amounts, that a `Context` can use as costs; see `Predictions`.
+        Names of further numeric columns, such as amounts. A `Context` can use these columns as costs.
     where : str, optional
-        SQL condition (DuckDB's dialect) on the rows to keep, such as ``region = 'EU' AND "last contact" > 3``.
+        Read only rows that satisfy this SQL condition (DuckDB's dialect), such as
+        ``region = 'EU' AND "last contact" > 3``.
     missing : {"error", "drop", "segment"}
-        Treatment of rows with a missing or infinite value in a column in use. "error" raises an error. "drop" drops
-        the rows for all models, so that models are still compared on the same rows; ``.source.rows_dropped`` is their
-        number. "segment" assigns rows without a segment to a segment called None; other missing values raise an error.
+        Treatment of rows with a missing or infinite value in a column that is read. "error" raises an error. "drop"
+        drops these rows for all models, so that all models are compared on the same rows; their number is
+        ``.source.rows_dropped``. "segment" puts rows without a segment in a segment named None, and raises an error for
+        other missing values.
     pos_label : label, optional
-        Label of the positive class; required except for labels {0, 1}, {-1, 1} or {False, True}. Numbers may be given
-        as text.
+        Label of the positive class. Not needed for labels {0, 1}, {-1, 1} or {False, True}. A number may be given as
+        text.
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "excel", "duckdb", "sqlite"}, optional
-        Format of the file; by default it follows from the file name.
+        Format of the file. By default, the extension of the file name determines the format.
     decimal : {".", ","}, optional
-        Decimal mark of CSV and TSV files; by default the mark that fits all values of a column.
+        Decimal mark of CSV and TSV files. By default, the mark with which all values of a column are numbers.
     delimiter : str, optional
-        Field separator of CSV files; by default the character of ``, ; | tab`` that gives the most columns.
+        Column separator of CSV files. By default, the comma, semicolon, vertical bar or tab that gives the most
+        columns.
     encoding : str, optional
-        Encoding of text files, such as "latin-1". By default UTF-8 or UTF-16, depending on the first bytes; other text
-        is read as Windows-1252, with a warning.
+        Encoding of text files, such as "latin-1". By default, UTF-8 or UTF-16, depending on the first bytes. Other text
+        is read as Windows-1252, and a warning is issued.
     table : str, optional
-        Name of the table or view of a DuckDB or SQLite database, or of the sheet of a workbook; may be omitted if there
-        is only one.
+        Name of the table or view in a database, or of the sheet in a workbook. Not needed if there is only one.
     thousands : {",", ".", " ", "'"}, optional
-        Thousands separator of CSV and TSV files; by default any separator that fits. If a column can be read in two
-        ways, such as 2,687, an error asks for `thousands` or `decimal`.
-    skip_rows, skip_footer : int, optional
-        Number of rows to skip above the column names, and below the table, in CSV, TSV and Excel files. By default the
-        column names are in the first row with a name for most columns, and a last row of totals raises an error.
+        Thousands separator of CSV and TSV files. By default, the separator is detected. If a number such as 2,687 could
+        be read in two ways, an error asks for `thousands` or `decimal`.
+    skip_rows : int, optional
+        Number of rows to skip above the column names of CSV, TSV and Excel files. By default, the column names are in
+        the first row that has a name for most columns.
+    skip_footer : int, optional
+        Number of rows to skip at the end of CSV, TSV and Excel files. By default, a row of totals at the end raises an
+        error.
     header : bool, optional
-        Pass False if the first row contains values; columns are then named column1, column2 and so on.
-    proba : str, or mapping from model name to str or to a mapping from class to column, optional
-        Columns of class probabilities, for more than two classes, in place of `scores`. A pattern such as ``"p_*"``
-        contains a ``*`` in place of the class name.
-    predicted : str, sequence of str, or mapping from model name to column, optional
-        Names of the columns with predicted classes.
+        Pass False if the first row contains data. Columns are then named column1, column2 and so on.
+    proba : str, or mapping from model name to str or to a mapping from class to column name, optional
+        For more than two classes: columns of class probabilities, instead of `scores`. A text is a pattern, such as
+        ``"p_*"``, in which ``*`` stands for the class.
+    predicted : str, sequence of str, or mapping from model name to column name, optional
+        For more than two classes: names of the columns with predicted classes.
     classes, normalize : see `rocscope.multiclass.MulticlassPredictions`
 
     Returns
     -------
-    Predictions, or MulticlassPredictions with `proba` or `predicted`
-        Rows in the order of the source; ``.source`` has the file names and the number of dropped rows.
+    Predictions or MulticlassPredictions
+        Rows in the order of the source. MulticlassPredictions if `proba` or `predicted` is given. The attribute
+        `source` has the file names and the number of dropped rows.
 
     Raises
     ------
     ColumnError
-        If a column does not exist, or several columns have this name.
+        If a column does not exist, or if several columns have the same name.
     EngineError
-        If a file cannot be read or the condition is not valid.
+        If a file cannot be read, or if `where` is not a valid condition.
     LabelError, ScoreError, WeightError, InputError
-        If a column contains invalid values, or `missing` is "error" and a value is missing. Messages number the rows
-        from 0, after the filter.
+        If a column contains invalid values, or if a value is missing and `missing` is "error". Row numbers in messages
+        start at 0 and count only rows that satisfy `where`.
     MissingDependencyError
-        If a library that the source needs is not installed.
+        If a library that is needed for the source is not installed.
 
     See Also
     --------
@@ -183,16 +194,18 @@ def read(
 
     Notes
     -----
-    Only the columns in use are read. Scores keep their type: float32 stays float32, and int64 stays int64. NumPy has no
-    decimal type. Decimal columns therefore become integers if all values are whole, or float64 if values have at most
-    15 digits, so that distinct values remain distinct; other decimals raise an error. A numeric column of a CSV file
-    becomes integers if all values are whole, otherwise float64. This is decided from all values, not from a sample.
-    Whole numbers that neither 64-bit integers nor float64 can represent raise an error. In numeric columns of CSV
-    files, "NA" and similar words are missing values.
+    Only the named columns are read. Scores keep their type: float32 stays float32, and int64 stays int64.
 
-    The condition can only read the source: DuckDB has no access to other files, the network, extensions and temporary
-    files. Only streams, and text that is not in UTF-8, are copied to temporary files. A DuckDB relation is filtered by
-    its own connection, with the rights of this connection.
+    NumPy has no decimal type. A decimal column becomes an integer column if all values are whole. It becomes float64 if
+    the values have at most 15 digits, so that distinct values remain distinct. Other decimals raise an error.
+
+    A numeric column of a CSV file becomes an integer column if all its values are whole, and float64 otherwise. Whole
+    numbers that neither 64-bit integers nor float64 can represent raise an error. "NA" and similar words are missing
+    values.
+
+    The condition `where` can only read the source. DuckDB has no access to other files, the network or extensions. Only
+    streams, and text that is not UTF-8, are copied to temporary files. A DuckDB relation is filtered by its own
+    connection.
 
     Examples
     --------
@@ -212,8 +225,9 @@ def read(
         if several_classes:
             for name, value in (("scores", scores), ("pos_label", pos_label), ("columns", columns)):
                 if value is not None:
-                    expected = "none with proba= or predicted=, which work for any number of classes"
-                    raise InputError(name, expected=expected)
+                    given = "predicted" if proba is None else "proba"
+                    expected, got = f"no {name}= in a call with {given}=", check.shown(value)
+                    raise InputError(name, expected=expected, got=got)
             if proba is not None:
                 taken = (label, *others.values())
                 for model, by_class in column_roles.probability_columns(list(opened.columns), proba, taken).items():
@@ -276,17 +290,19 @@ def read_at_horizon(
     missing: Literal["error", "drop", "segment"] = "error",
     layout: formats.FileLayout | None = None,
 ) -> Predictions:
-    """Read times to event as rows at a horizon, weighted for censoring.
+    """Read follow-up times, and return the cases at a horizon with weights that correct for censoring.
 
     Parameters
     ----------
     source : see `rocscope.read`
-    time, event : str
-        Names of the columns with the time, and with 0 (censored), 1 (the event) or 2 and above (competing events).
+    time : str
+        Name of the column with the time to the event or to the end of observation.
+    event : str
+        Name of the column with the outcome: 0 (censored), 1 (the event), or 2 and above (competing events).
     horizon, event_codes, competing : see `rocscope.outcomes.at_horizon`
-        Codes that are numbers or booleans may be given as text.
+        Event codes that are numbers or booleans may be given as text.
     censoring : sequence of str, optional
-        Names of the columns with covariates of Cox's model of censoring.
+        Names of numeric columns on which censoring depends. They are the covariates of a Cox model of censoring.
     scores, weight, weights, fold, segment, groups, where, missing : see `rocscope.read`
     layout : FileLayout, optional
         Format of a text file.
@@ -298,7 +314,7 @@ def read_at_horizon(
     Raises
     ------
     InputError
-        If a time is negative, no row reaches the horizon, or `missing` is unknown; see `read`.
+        If a time is negative, if no row reaches the horizon, or if `missing` is invalid. See also `read`.
 
     See Also
     --------
@@ -332,7 +348,7 @@ def read_at_horizon(
 
 
 def _in_order(by_class: Mapping[str, Array], order: Sequence[str]) -> pa.Table:
-    """Return class probabilities in this order; keep unknown classes, which MulticlassPredictions reports."""
+    """Return a table of class probabilities with the classes in the given order. Other classes follow."""
     names = [name for name in dict.fromkeys([*order, *by_class]) if name in by_class]
     return pa.table({name: by_class[name] for name in names})
 
@@ -340,7 +356,7 @@ def _in_order(by_class: Mapping[str, Array], order: Sequence[str]) -> pa.Table:
 def _fetch(
     opened: formats.Source, roles: Sequence[column_roles.Role], where: str | None, missing: str
 ) -> tuple[dict[column_roles.Role, column_roles.Column], dict[str, Any]]:
-    """Return the complete rows of the columns in these roles, and further arguments of Predictions."""
+    """Return the columns with the given roles, without dropped rows, and further arguments of Predictions."""
     for role in roles:
         formats.require_columns(opened, [role.column], role.argument)
     table = opened.fetch(list(dict.fromkeys(role.column for role in roles)), where)
@@ -401,43 +417,44 @@ def read_counts(
     tol: float | None = None,
     context: Context | None = None,
 ) -> CountedModels | SegmentedCounts:
-    """Count the positives and negatives at each distinct score of each model, without keeping the rows.
+    """Count the positives and negatives at each distinct score of each model, without keeping all rows in memory.
 
     Parameters
     ----------
     source, label, scores, weight, where, pos_label, missing : see `rocscope.read`
     format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header : see `rocscope.read`
     weights : {"auto", "frequency", "sampling", "money"}
-        Meaning of a weight. "auto" and "frequency" mean the number of equal rows. With other weights, the counts are
-        marked as sums of weights, and intervals that need the number of rows raise an error.
+        Meaning of the weights. "auto" and "frequency" mean numbers of equal rows. With "sampling" and "money",
+        intervals that need the number of rows raise an error.
     segment : str, optional
-        Name of the segment column; segments are counted separately.
+        Name of the segment column. Each segment is then counted separately.
     memory : int or str, optional
-        Memory limit for ranked rows, in bytes or as text such as ``"2 GB"``; by default half of the free memory. Above
-        this limit, rows are written to a temporary file, which exists as long as the counts are used. Other data need
-        about 300 MB.
+        Memory limit for rows: a number of bytes, or a text such as ``"2 GB"``. By default, half of the free memory.
+        Rows above this limit are written to a temporary file, which is deleted when the counts are no longer used.
+        Other data need about 300 MB of memory.
     progress : bool, None or function
-        None or True shows a progress bar on stderr after one second if stderr is a terminal; False shows none. A
+        None or True: show a progress bar after one second if stderr is a terminal. False: show no progress bar. A
         function is called regularly with the number of finished rows and the number of all rows (None if unknown).
     tol : float, optional
-        For database tables and lazy frames with very many distinct scores: count ranges of scores that determine the
-        AUC to within this tolerance, as `BinnedCounts`. Other sources are always counted exactly.
+        For database tables and lazy frames with very many distinct scores: count the rows in ranges of scores, so that
+        the AUC is known to within `tol`. The result is then a `BinnedCounts`. Other sources ignore `tol` and are
+        counted exactly.
     context : Context, optional
-        Costs, at least one of them given as a column name. Rows are then weighted by money, as described in
-        `rocscope.decisions.in_money`. A target prevalence needs an additional pass, which counts the classes. Not
-        supported for Spark DataFrames.
+        Context in which at least one cost is the name of a column. Rows are then weighted by money; see
+        `rocscope.decisions.in_money`. A target prevalence requires an additional pass over the rows. Spark DataFrames
+        do not support this argument.
 
     Returns
     -------
-    dict from model to ThresholdCounts
-        Counts of each model; ``.source`` has the file names and the number of dropped rows.
-    SegmentedCounts, or dict from model to SegmentedCounts
-        With `segment`: counts of each segment, for one model or for several; see `rocscope.segments.SegmentedCounts`.
+    dict from model name to ThresholdCounts
+        Counts of each model. The attribute `source` has the file names and the number of dropped rows.
+    SegmentedCounts, or dict from model name to SegmentedCounts
+        Only if `segment` is given: counts of each segment, for one model or for several models.
 
     Raises
     ------
     ColumnError, EngineError, LabelError, ScoreError, WeightError, InputError, MissingDependencyError
-        See `rocscope.read`. Also an EngineError if the disk has no space for the temporary file.
+        See `rocscope.read`. EngineError is also raised if there is no disk space for the temporary file.
 
     See Also
     --------
@@ -445,19 +462,18 @@ def read_counts(
 
     Notes
     -----
-    The counts equal those from `rocscope.read`, and scores keep their type. Until the rows are ranked, one integer with
-    the size of a score is kept per model and row (4 bytes for float32). With `weight`, score and weight are kept, and
-    ranking needs three times this memory. Arrow reads Parquet files, by row group on all cores. DuckDB reads other
-    files, and all files with `where`.
+    The counts are equal to ``rocscope.read(...).counts()``. Without weights, memory holds one integer for each row and
+    model, which has the size of a score (4 bytes for float32). With weights, memory holds a score and a weight, and
+    sorting needs three times this memory.
 
-    The temporary file (in ``TMPDIR``) has no name, so nothing of it remains after the process ends. Scores that are
-    frequent in the first rows are only counted, and need no space in the file. Areas, hulls, single points and
-    summaries are computed in passes over the file; arrays such as ``.tp`` are created in memory.
+    The temporary file is in the folder ``TMPDIR``. It has no name, so nothing remains if the process ends. The AUC, the
+    hull, single points and summaries are computed in passes over the file. Arrays such as ``.tp`` are created in
+    memory.
 
     docs/guide/engines/large-files.md reports time and memory.
 
     A Spark DataFrame is counted on its cluster, in one shuffle. A model with more than 100,000 distinct scores is
-    returned as `BinnedCounts`, whose area, hull and choices by cost are exact.
+    returned as `BinnedCounts`. The AUC, the hull and the choice of a threshold by cost are exact nevertheless.
 
     Examples
     --------
@@ -478,8 +494,8 @@ def read_counts(
         # Costs that are the same for all rows apply to counts of rows; only costs per row need counts in money.
         context = Context.given(context)
         if not context.columns:
-            expected = "a cost that is a column of the rows"
-            hint = "other costs apply to counts of rows: choose(counts, context)"
+            expected = "a context with the name of a column as a cost"
+            hint = "omit context=, and pass the context to rocscope.choose(counts, context)"
             raise InputError("context", expected=expected, got=repr(context), hint=hint)
     kind = type(source)
     if kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame":
@@ -507,7 +523,7 @@ def read_counts(
 
 
 def _is_lazy(source: Any) -> bool:
-    """Return True if rows are stored or computed elsewhere; counting them there is cheaper than fetching them."""
+    """Return True if a database or another process holds the rows, so that it should also count them."""
     if isinstance(source, str | PathLike | list | tuple):
         return False
     import narwhals as nw
@@ -525,24 +541,26 @@ def add_column(
     where: str | None = None,
     layout: formats.FileLayout = formats.DEFAULT_LAYOUT,
 ) -> pa.Table:
-    """Return all columns of a source, and a last column that is computed from the scores.
+    """Return all columns of a source, followed by a new column that is computed from the scores.
 
     Parameters
     ----------
     source, where : see `rocscope.read`
+    function : function
+        Function from an array of scores to an array of the same size.
+    score : str
+        Name of the score column.
+    name : str
+        Name of the new column.
     layout : FileLayout
         Format of the source.
-    function : function
-        Maps an array of scores to an array of the same size.
-    score, name : str
-        Name of the score column, and name of the new column.
 
     Raises
     ------
     ColumnError
-        If the column of scores does not exist.
+        If the score column does not exist.
     InputError
-        If a column with the new name exists.
+        If a column named `name` already exists.
     ScoreError
         If a score is missing, infinite or not a number.
 
@@ -587,10 +605,11 @@ def read_scores(
 
 
 def _finite_scores(opened: formats.Source, table: pa.Table, score: str) -> column_roles.Column:
-    """Return a column of scores; ScoreError if one is missing, infinite or not a number."""
+    """Return a column of scores. Raise ScoreError if a score is missing, infinite or not a number."""
     subject = f"score {score!r} of {brief(opened.origin)}"
     scores = column_roles.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
     if scores.missing is not None:
         got = check.count_and_first(scores.missing, "missing or infinite")
-        raise ScoreError(subject, expected="a finite value in every row", got=got, hint="exclude such rows with where=")
+        hint = "to exclude such rows, pass where="
+        raise ScoreError(subject, expected="a finite value in every row", got=got, hint=hint)
     return scores

@@ -1,18 +1,17 @@
-"""Buffers of streamed rows: sort keys in memory, and an external sort on disk above the memory limit.
+"""Store streamed rows until they are ranked: sorted in memory, or on disk above the memory limit.
 
-A buffer contains the rows of one model. A few rows remain columns, so that the compiler is not imported. Many
-unweighted rows become *keys*: one integer per row with the bits of the score above the label, so that sorting integers
-ranks the rows. Keys of the lower and the upper half of the scores are separate arrays, in the format of
-`kernels.parts.pack`. Many weighted rows are stored as scores and signed weights, which are negative for negatives.
+A *buffer* contains the rows of one model. A few rows are stored as columns, so that the compiler is not imported. Many
+unweighted rows are stored as *keys*. A key is one integer with the bits of the score and, as lowest bit, the label, so
+that sorting keys ranks the rows. Keys of low and of high scores are in separate arrays (see `kernels.parts.pack`). Many
+weighted rows are stored as scores and signed weights. The weight of a negative row has a minus sign.
 
-Keys are sorted on all cores, in place, for any number of arrays. Threads distribute each array, or each piece of a
-large array, into the same hundreds of ranges of the score. A range is then gathered from all arrays, sorted by digits
-in a cache, and written back. Memory is read and written twice for any size; the additional memory is one range per
-thread.
+Keys are sorted on all cores, in place. First, threads divide each array into the same hundreds of ranges of scores.
+Then each range is collected from all arrays, sorted by digits in the cache, and written back. So memory is read and
+written only twice, and the additional memory is one range per thread.
 
-Above the memory limit, rows are partitioned by score on disk and ranked part by part (an external sort). They are
-written to one temporary file without a name, so nothing remains after the process ends. The system frees the file with
-the last reference to the counts, or at the end of the process.
+Above the memory limit, rows are divided by score into parts on disk, and each part is sorted separately (an external
+sort). The temporary file has no name, so nothing remains if the process ends. The operating system deletes the file
+when the counts are no longer used.
 
 Order of the file: the memory limit, the temporary file, rows partitioned on disk, their rankings, sorting in memory,
 buffers.
@@ -43,7 +42,7 @@ from rocscope.errors import EngineError, InputError
 # ---- The memory limit ----
 
 SHARE = 0.5
-"""Share of the free memory that rows may use by default."""
+"""Share of the free memory that rows can use by default."""
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _LEAST_LIMIT = 1 << 20  # smallest limit in bytes: every machine has a megabyte
@@ -51,7 +50,9 @@ _UNKNOWN = 4 << 30  # bytes assumed to be free if the system does not report fre
 
 
 def memory_limit(memory: int | str | None) -> int:
-    """Parse a memory limit: a number of bytes, a text such as "2 GB", or None for half of the free memory.
+    """Return a memory limit in bytes, given a number of bytes, a text such as "2 GB", or None.
+
+    None means half of the free memory.
 
     Examples
     --------
@@ -67,12 +68,12 @@ def memory_limit(memory: int | str | None) -> int:
             with suppress(ValueError):  # two decimal points
                 limit = int(float(parts[1]) * _UNITS[parts[2].lower()])
     if isinstance(limit, bool) or not isinstance(limit, int) or limit <= 0:
-        raise InputError("memory", expected="bytes, or a text such as '2 GB'", got=repr(limit))
+        raise InputError("memory", expected="a number of bytes, or a text such as '2 GB'", got=repr(limit))
     return limit
 
 
 def _free_memory() -> int:
-    """Return the bytes available without swapping: the minimum for the machine and for the container."""
+    """Return the free memory of the machine or of the container, whichever is smaller, in bytes."""
     free = [size for size in (_free_in_machine(), _free_in_container()) if size is not None]
     return min(free, default=_UNKNOWN)
 
@@ -90,7 +91,7 @@ def _free_in_machine() -> int | None:
 
 
 def _free_in_container() -> int | None:
-    """Return the free bytes below the limit of the control group; None without a limit."""
+    """Return the free memory of the control group in bytes. Return None if the group has no limit."""
     try:
         most = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
@@ -104,14 +105,14 @@ def _free_in_container() -> int | None:
 
 @dataclass(frozen=True)
 class Extent:
-    """A range of bytes in the file."""
+    """A range of bytes in the temporary file."""
 
     offset: int
     nbytes: int
 
 
 class Spill:
-    """A temporary file of arrays."""
+    """A temporary file that contains arrays."""
 
     def __init__(self) -> None:
         self._folder = temporary_folder()
@@ -124,18 +125,18 @@ class Spill:
         weakref.finalize(self, self._file.close)
 
     def _error(self, error: OSError) -> EngineError:
-        hint = f"{self._end:,} bytes were written; set TMPDIR to a folder with more space, or increase memory="
+        hint = f"set TMPDIR to a folder with more space than {self._end:,} bytes, or increase memory="
         return EngineError(f"temporary file in {self._folder}: {error.strerror or error}", hint=hint)
 
     def write(self, array: Array) -> Extent:
-        """Append an array."""
+        """Append an array, and return its range of bytes."""
         extent = Extent(self._end, array.nbytes)
         self.rewrite(extent, array)
         self._end += array.nbytes
         return extent
 
     def rewrite(self, extent: Extent, array: Array) -> None:
-        """Overwrite an array of the same size."""
+        """Overwrite an array in the file with an array of the same size."""
         left = memoryview(np.ascontiguousarray(array).view(np.uint8).data)
         with self._lock:
             try:
@@ -146,7 +147,7 @@ class Spill:
                 raise self._error(error) from None
 
     def read(self, extent: Extent, out: Array) -> None:
-        """Read an extent."""
+        """Read a range of bytes into an array."""
         left = memoryview(out.view(np.uint8).data)
         with self._lock:
             self._file.seek(extent.offset)
@@ -166,7 +167,7 @@ _LEAST_PART = 1 << 16  # bytes of a part: smaller parts cost more system calls a
 
 @dataclass
 class SpilledPart:
-    """Rows with codes from `low` to `high`: pieces of columns on disk, or sums for a single code."""
+    """Rows with codes from `low` to `high`. If `low` equals `high`, only sums are stored; otherwise rows on disk."""
 
     low: int
     high: int
@@ -191,7 +192,7 @@ class SpilledPart:
         return sum(piece[0].nbytes for piece in self.pieces) // self.dtypes[0].itemsize
 
     def load(self, spill: Spill) -> list[Array]:
-        """Return the columns, read from disk."""
+        """Read the columns from disk."""
         columns = [np.empty(self.rows, dtype) for dtype in self.dtypes]
         self._transfer(spill.read, columns)
         return columns
@@ -210,11 +211,11 @@ class SpilledPart:
 
 
 class PartitionedRows:
-    """Rows partitioned by code, an integer in the order of the scores.
+    """Rows on disk, divided into parts by their code, an integer in the order of the scores.
 
-    Rows must be sorted before writing, and their first column determines the code. The first rows determine the cuts
-    between parts. A frequent score in the first rows becomes its own part; rows of this part are only counted and need
-    no space.
+    Rows must be sorted before they are written. Their first column determines the code. The first rows that are written
+    determine the limits of the parts. A score that is frequent in the first rows becomes a part of its own. Rows in
+    such a part are only counted and need no space.
     """
 
     def __init__(self, spill: Spill, dtypes: tuple[Any, ...], low: int, high: int, cuts: Array | None = None) -> None:
@@ -224,21 +225,21 @@ class PartitionedRows:
         self._parts = [] if cuts is None else self._parts_between(cuts)
 
     def codes(self, first: Array) -> Array:
-        """Return the codes in the first column."""
+        """Return the codes, given the first column of rows."""
         return first
 
     def count(self, columns: list[Array]) -> tuple[Any, Any]:
-        """Return the sums of positives and of negatives."""
+        """Return the sum of weights of positives and the sum of weights of negatives."""
         positive = columns[1] > 0
         return columns[1][positive].sum(), -columns[1][~positive].sum()
 
     def sort(self, columns: list[Array]) -> list[Array]:
-        """Sort columns by code; the sort is stable."""
+        """Sort columns by code with a stable sort."""
         order = np.argsort(columns[0], kind="stable")
         return [column[order] for column in columns]
 
     def _parts_between(self, cuts: Array) -> list[SpilledPart]:
-        """Return parts that begin at the given codes; a frequent code occurs twice in `cuts`."""
+        """Return parts that begin at the given codes. A code that occurs twice in `cuts` is a part of its own."""
         codes = [int(code) for code in cuts]
         frequent = {code for code, after in pairwise(codes) if code == after}
         starts = {self._low, *codes, *(code + 1 for code in frequent)}
@@ -264,7 +265,7 @@ class PartitionedRows:
                 part.pieces.append(tuple(self.spill.write(column) for column in piece))
 
     def ranked(self, limit: int) -> list[SpilledPart]:
-        """Sort the parts on disk and return them by decreasing score; large parts are partitioned first."""
+        """Sort the parts on disk, and return them in decreasing order of scores. Large parts are first divided."""
         limit = max(limit, _LEAST_PART)
         parts: list[SpilledPart] = []
         while self._parts:
@@ -279,7 +280,7 @@ class PartitionedRows:
         return parts
 
     def _partitioned(self, part: SpilledPart, limit: int) -> "PartitionedRows":
-        """Partition the rows of a part that is larger than the limit."""
+        """Divide the rows of a part that is larger than the limit into smaller parts."""
         samples = [self._sample(extents[0]) for extents in part.pieces]
         codes = np.sort(self.codes(np.concatenate(samples)))
         cuts = codes[_evenly(codes.size, _PARTS_ON_DISK)].tolist()
@@ -312,13 +313,13 @@ def _evenly(size: int, number: int) -> Indices:
 
 
 class PartitionedKeys(PartitionedRows):
-    """Unweighted rows as keys with the label as lowest bit; `high_bit` is the highest bit of all codes."""
+    """Unweighted rows on disk as keys with the label as lowest bit. `high_bit` is the highest bit of all codes."""
 
     high_bit: Any = 0
 
     @classmethod
     def like(cls, spill: Spill, parts: Sequence[radix.KeyPart]) -> "PartitionedKeys":
-        """Return storage for keys with a similar distribution to the given ascending parts."""
+        """Return empty parts on disk for keys that are distributed like the keys of the given ascending parts."""
         dtype = parts[0].pieces[0].dtype
         ends = np.cumsum([part.size for part in parts])
         rows = _evenly(ends[-1], _PARTS_ON_DISK)
@@ -334,11 +335,11 @@ class PartitionedKeys(PartitionedRows):
         return keys
 
     def codes(self, first: Array) -> Array:
-        """Return the codes without labels."""
+        """Return the codes of keys, without the labels."""
         return first >> first.dtype.type(1)
 
     def count(self, columns: list[Array]) -> tuple[Any, Any]:
-        """Return the number of positives and of negatives."""
+        """Return the number of positives and the number of negatives."""
         keys = columns[0]
         positives = int((keys & keys.dtype.type(1)).sum(dtype=np.int64))
         return positives, keys.size - positives
@@ -354,15 +355,15 @@ class PartitionedKeys(PartitionedRows):
 
 @dataclass(frozen=True)
 class _Spilled(Ranking):
-    """Levels of parts on disk by decreasing score; only one part is in memory at a time."""
+    """Ranking of rows in parts on disk. Only one part is in memory at a time."""
 
     dtype: np.dtype[Any]
     parts: list[tuple[Spill, SpilledPart, Any]]
-    """Parts, each with its file and the bits of the codes that the file omits."""
+    """Each part, its temporary file, and the highest bit of its codes, which is not stored in the file."""
 
 
 class SpilledKeys(_Spilled):
-    """Unweighted rows on disk."""
+    """Ranking of unweighted rows on disk."""
 
     def blocks(self) -> Iterator[ranking.Block]:
         positives = rows = 0
@@ -378,7 +379,7 @@ class SpilledKeys(_Spilled):
 
 
 class SpilledRows(_Spilled, ranking.WeightedRows):
-    """Weighted rows on disk."""
+    """Ranking of weighted rows on disk."""
 
     @property
     def weighted(self) -> bool:
@@ -400,9 +401,10 @@ _MOST_ROWS = 1 << 23  # maximum number of rows of an array, so that little memor
 
 
 class GrowingRows:
-    """Rows stored in a few arrays, each twice the size of the previous one.
+    """Rows stored in a few arrays. Each array has twice the size of the previous array.
 
-    The system provides large arrays in large pages, which takes half the time; unfilled memory is not used.
+    The operating system allocates large arrays in large pages, which halves the time. Memory that is not filled is not
+    used.
     """
 
     def __init__(self) -> None:
@@ -416,7 +418,7 @@ class GrowingRows:
         return self._rows > 0
 
     def add(self, *columns: Array) -> None:
-        """Add a copy of rows; columns of new types get their own arrays."""
+        """Add a copy of rows. Columns with new types get their own arrays."""
         rows = columns[0].size
         if not rows:
             return
@@ -453,7 +455,7 @@ _SLICES = 256  # maximum number of slices of all arrays, for the cores to share
 
 
 def sort(arrays: Sequence[Array], threads: int | None = None) -> list[radix.KeyPart]:
-    """Sort keys in place, and return them in ascending parts; equal scores are in the same part."""
+    """Sort keys in place, and return them in ascending parts. Equal scores are in the same part."""
     total = sum(array.size for array in arrays)
     if not total:
         return []
@@ -466,7 +468,7 @@ def sort(arrays: Sequence[Array], threads: int | None = None) -> list[radix.KeyP
 
 
 def _sort_in_parts(arrays: Sequence[Array], most: int, threads: int | None) -> Iterator[radix.KeyPart]:
-    """Sort in parts of about `most` keys; larger parts are split again if they contain several scores."""
+    """Sort keys in parts of about `most` keys. Larger parts with several scores are divided again."""
     total = sum(array.size for array in arrays)
     buckets = radix.BucketParts.of(arrays, 0, -(-total // most), least_shift=1)
     dealt = in_threads(lambda array: buckets.deal(array.copy(), None, array), arrays, threads)
@@ -489,7 +491,7 @@ def _sort_in_parts(arrays: Sequence[Array], most: int, threads: int | None) -> I
 
 
 def _is_one_score(pieces: Sequence[Array]) -> bool:
-    """Return True if keys differ only in the lowest bit, which is the label."""
+    """Return True if all keys have the same score, so that they differ only in the lowest bit, the label."""
     one = pieces[0].dtype.type(1)
     lowest = min(piece.min() for piece in pieces)
     highest = max(piece.max() for piece in pieces)
@@ -497,7 +499,7 @@ def _is_one_score(pieces: Sequence[Array]) -> bool:
 
 
 def _sort_by_label(pieces: Pieces) -> radix.KeyPart:
-    """Sort the keys of a single score in place: negatives, then positives."""
+    """Sort the keys of a single score in place, with negatives before positives."""
     one = pieces[0].dtype.type(1)
     negative_key = pieces[0][0] & ~one
     pos = sum(int((piece & one).sum(dtype=np.int64)) for piece in pieces)
@@ -521,17 +523,18 @@ _MOST_WAITING = 16  # number of small arrays that are collected before they are 
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Rows of a batch as keys, or as columns.
+    """Rows of a batch in the format of a buffer: as keys or as columns.
 
-    A key consists of the ordered bits of a score without the highest bit, and the label as the lowest bit.
+    A key contains the ordered bits of a score without the highest bit and, as its lowest bit, the label.
 
     Attributes
     ----------
     size : int
+        Number of rows.
     lower, upper : array of keys, or None
-        Keys of the scores with highest ordered bit 0, and 1.
+        Keys of the scores whose highest ordered bit is 0, and keys of the scores whose highest ordered bit is 1.
     columns : (scores, labels) or (scores, weights), or None
-        Rows as columns; weights of negatives are negative.
+        Rows as columns. The weight of a negative row has a minus sign.
     """
 
     size: int
@@ -544,7 +547,7 @@ class PackedRows:
 
 
 def pack(positive: Booleans, scores: Array, weight: Array | None) -> PackedRows:
-    """Return rows in the format of a buffer; any thread can do this part of the work."""
+    """Convert rows to the format of a buffer. This can run in any thread."""
     if weight is not None:
         kept = weight > 0
         signed_weights = np.where(positive, weight, -weight)
@@ -562,7 +565,7 @@ def _as_keys(positive: Booleans, scores: Array) -> PackedRows:
 
 
 class _GrowingArray:
-    """An array that grows in place if the system supports this."""
+    """An array that grows in place if the operating system supports this."""
 
     def __init__(self, dtype: Any) -> None:
         self._array = np.empty(0, dtype)
@@ -581,7 +584,7 @@ class _GrowingArray:
         self.size = needed
 
     def take(self) -> Array:
-        """Return the values so far, and clear the array."""
+        """Return all values, and clear the array."""
         array = self._array
         array.resize(self.size, refcheck=False)
         self.__init__(array.dtype)
@@ -589,7 +592,7 @@ class _GrowingArray:
 
 
 class _WaitingRows:
-    """Columns of rows as long as there are few."""
+    """Rows stored as columns, as long as there are few rows."""
 
     def __init__(self) -> None:
         self._batches: list[tuple[Array, ...]] = []
@@ -613,14 +616,14 @@ class _WaitingRows:
 
 
 class KeyBuffer:
-    """Unweighted rows of one model.
+    """Buffer of the unweighted rows of one model.
 
     Attributes
     ----------
     rows : int
-        Number of rows with a weight above 0.
+        Number of rows.
     nbytes : int
-        Memory used.
+        Size of the rows in memory, in bytes.
     """
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
@@ -656,7 +659,7 @@ class KeyBuffer:
         self._halves["lower"].add(packed.lower)
 
     def _sorted(self, *names: str) -> tuple[radix.KeyPart, ...]:
-        """Return the keys of both halves in parts by decreasing score, and clear the buffer."""
+        """Return the sorted keys in parts, in decreasing order of scores, and clear the buffer."""
         halves = {name: sort([keys for (keys,) in self._halves[name].take()]) for name in names}
         return ranking.key_parts(halves.get("upper", []), halves.get("lower", []), self._dtype)
 
@@ -672,7 +675,7 @@ class KeyBuffer:
                 self._spilled[name].write(parts.pop(0).load())
 
     def ranking(self, limit: int) -> Ranking:
-        """Rank the rows, those on disk in parts of at most `limit` bytes; the buffer is used up."""
+        """Rank the rows and clear the buffer. Rows on disk are ranked in parts of at most `limit` bytes."""
         if self._spilled:
             self.spill(next(iter(self._spilled.values())).spill)
             ranked = []
@@ -690,14 +693,14 @@ class KeyBuffer:
 
 
 class WeightedRowBuffer:
-    """Weighted rows of one model.
+    """Buffer of the weighted rows of one model.
 
     Attributes
     ----------
     rows : int
         Number of rows with a weight above 0.
     nbytes : int
-        Memory used.
+        Size of the rows in memory, in bytes.
     """
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
@@ -731,7 +734,7 @@ class WeightedRowBuffer:
             self._spilled.write(*self._spilled.sort([radix.encode(scores[rows]), signed_weights[rows]]))
 
     def ranking(self, limit: int) -> Ranking:
-        """Rank the rows, those on disk in parts of at most `limit` bytes; the buffer is used up."""
+        """Rank the rows and clear the buffer. Rows on disk are ranked in parts of at most `limit` bytes."""
         if self._spilled is not None:
             self.spill(self._spilled.spill)
             parts = self._spilled.ranked(limit // _SORT_MEMORY)
@@ -741,4 +744,4 @@ class WeightedRowBuffer:
 
 
 RowBuffer = KeyBuffer | WeightedRowBuffer
-"""Rows of one model."""
+"""Buffer of the rows of one model."""

@@ -1,11 +1,14 @@
-"""Exact counts of a Spark DataFrame in one shuffle, without rows on the driver.
+"""Count the rows of a Spark DataFrame exactly in one shuffle, without moving rows to the driver.
 
-1. Every partition ranks its rows, a million at a time, into sorted *runs* of levels. Equal scores are merged before
-   anything is sent: a level with half of all rows is one entry of each run. Runs are stored on the executors' disks, so
-   that the source is evaluated only once. The driver gets a few hundred scores of each run, and the distinct labels.
-2. The driver uses them to split each model's scores into ranges, and the runs are split at the borders.
-3. In the shuffle, all pieces of a range are sent to one partition. It merges and bins them without losing a vertex of
-   the hull or a pair of the area. The driver concatenates the bins.
+A *level* is a distinct score with its numbers of positives and negatives.
+
+1. Each partition sorts its rows, a million at a time, into *runs* of levels. Equal scores become one level, so little
+   data is sent. The executors store runs on disk, so that the source is evaluated only once. The driver gets a few
+   hundred scores of each run, and the distinct labels.
+2. The driver uses these scores to divide the scores of each model into ranges. The runs are split at the borders of the
+   ranges.
+3. In the shuffle, all pieces of a range are sent to one partition. This partition merges the pieces, and combines
+   levels to bins without losing a vertex of the hull or a pair that counts for the AUC. The driver joins the bins.
 
 The tasks of the workers are in `spark_tasks`. Order of the file: the columns of a request, counting, and Spark's
 settings, Arrow functions and errors.
@@ -69,23 +72,23 @@ _LONG_DIGITS = 18  # whole numbers of at most 18 digits fit into a bigint: 10^18
 _HINTS = {
     "vector": "extract one element first: pyspark.ml.functions.vector_to_array(column)[1]",
     "array": "extract one element first: column[1]",
-    "decimal": "cast it to double or bigint first, if the loss of precision does not matter",
-    "string": "cast it to double first",
+    "decimal": "cast the column to double or bigint first, if rounding does not matter",
+    "string": "cast the column to double first",
 }
 
 
 @dataclass(frozen=True)
 class Input:
-    """The columns in use, with their names on the workers, and their types.
+    """The columns to read, their names on the workers, and their types.
 
     Attributes
     ----------
-    models : mapping from model to str
-        NumPy's name for the type of the model's scores.
+    models : mapping from model name to str
+        Type of the scores of each model, as NumPy names it.
     segment : str or None
-        Spark's name for the type of the segments.
+        Type of the segments, as Spark names it.
     columns : mapping from str to str
-        The user's name of each column, by its name on the workers.
+        Mapping from the name of a column on the workers to the user's name of the column.
     """
 
     frame: Any
@@ -100,12 +103,12 @@ class Input:
 
 
 def _argument_of(name: str) -> str:
-    """Return the argument of a column, given its name on the workers: `score0` is a score."""
+    """Return the argument that names a column, given the name on the workers: `score0` is a score."""
     return name.rstrip("0123456789")
 
 
 def open_input(frame: Any, request: CountRequest) -> Input:
-    """Check the request against the types of the columns, and select the columns in use."""
+    """Check the types of the columns, and select the columns to read."""
     from pyspark.sql import functions
 
     if request.where is not None:
@@ -135,7 +138,7 @@ def open_input(frame: Any, request: CountRequest) -> Input:
 
 
 def _type_of(role: str, column: str, kind: str) -> str:
-    """Return the type of a column on the workers: its own type, except for decimals that fit another type exactly."""
+    """Return the type of a column on the workers. Decimals get another type if it represents them exactly."""
     exact = _without_decimals(kind)
     hint = _HINTS.get(re.split(r"[(<]", kind)[0], "")
     if role == "label":
@@ -143,12 +146,12 @@ def _type_of(role: str, column: str, kind: str) -> str:
     elif role == "score":
         allowed, expected, error = _NUMBERS, "numbers of at most 64 bits", errors.ScoreError
     elif role == "weight":
-        allowed, expected, error = _WHOLE, "whole numbers, which are counted exactly", errors.WeightError
+        allowed, expected, error = _WHOLE, "whole numbers", errors.WeightError
         if exact in _NUMBERS:
-            hint = "scale them to whole numbers and cast to bigint"
+            hint = "scale the weights to whole numbers, and cast the column to bigint"
     else:
         allowed, expected, error = _SEGMENTS, "text, whole numbers or dates", errors.InputError
-        hint = "cast it to string first"
+        hint = "cast the column to string first"
     if exact not in allowed:
         raise error(f"{role} {column!r} of {ORIGIN}", expected=expected, got=f"values of type {kind}", hint=hint)
     return exact
@@ -167,15 +170,15 @@ def _without_decimals(kind: str) -> str:
 # ---- Counting ----
 
 MOST_LEVELS = 100_000
-"""Number of distinct scores (per segment) above which a model is returned in bins."""
+"""Number of distinct scores per segment above which the counts of a model are returned in bins."""
 MOST_BINS = 2_000
-"""Approximate number of bins, in addition to bins that end at a hull vertex."""
+"""Approximate number of bins, not counting bins that end at a vertex of the hull."""
 MOST_GROUPS = 10_000
-"""Maximum number of models times segments for counting on the workers; above, one sort on the driver is faster."""
+"""Largest number of models times segments that are counted on the workers. Above, a sort on the driver is faster."""
 FEW_GROUPS = 100
-"""Number of groups above which small data are fetched to the driver; each group costs the workers a millisecond."""
+"""Number of groups above which small data are fetched to the driver. Each group takes the workers a millisecond."""
 MOST_VALUES = 4 * 10**7
-"""Maximum number of values, in all columns, of small data."""
+"""Largest number of values in all columns of data that count as small."""
 
 _LEVELS_PER_RANGE = 2**20  # number of distinct scores in one task, a few tens of MB
 _MOST_LEVELS_IN_ALL = 10**7  # number of scores of all models on the driver
@@ -198,7 +201,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
 
 
 def _suits_driver(data: Input) -> bool:
-    """Return True if columns should be fetched to the driver, given the numbers of rows and groups."""
+    """Return True if the data should be counted on the driver, given the numbers of rows and groups."""
     if data.layout.segment is None:
         return False
     from pyspark.sql import functions
@@ -210,7 +213,7 @@ def _suits_driver(data: Input) -> bool:
 
 
 def answer(data: Input, request: CountRequest, session: Any) -> CountedModels | SegmentedCounts:
-    """Count columns whose types have been checked."""
+    """Count the rows. The types of the columns must have been checked."""
     from pyspark import StorageLevel
 
     columns_of_runs = dict(tasks.RUN)
@@ -235,10 +238,12 @@ class GroupTotals:
 
     Attributes
     ----------
-    levels, most_levels : int
-        Number of levels of all runs together (a score may be a level of several runs), and of the longest run.
+    levels : int
+        Number of levels of all runs together. The same score may be a level of several runs.
+    most_levels : int
+        Number of levels of the longest run.
     samples : list
-        For each run, a sample of its distinct scores, evenly spaced, and its number of levels.
+        For each run, an evenly spaced sample of its distinct scores, and its number of levels.
     """
 
     segment: Any
@@ -252,10 +257,10 @@ class GroupTotals:
 
 
 def _survey(runs: Any, data: Input) -> tuple[tasks.Facts, list[GroupTotals]]:
-    """Return the facts of all rows, and the totals of each group, by segment and model.
+    """Return the facts about all rows, and the totals of each group (one model in one segment).
 
-    `runs` is evaluated here: the workers rank their rows and store the runs. Each row of `runs` is a run, or the facts
-    of a partition.
+    This evaluates `runs`: the workers sort their rows and store the runs. Each row of `runs` is a run or contains the
+    facts about a partition.
     """
     # All columns except the levels, which stay on the executors.
     names = ["model", "n_pos", "n_neg", "levels", "sample", "facts"]
@@ -303,10 +308,11 @@ def _check(facts: tasks.Facts, data: Input, pos_label: Any) -> None:
     if data.layout.weighted:
         subject = data.role("weight").subject(source)
         if facts.negative:
-            raise errors.WeightError(subject, expected="weights of at least 0", got=f"{facts.negative} negative")
+            got = f"{facts.negative} negative weights"
+            raise errors.WeightError(subject, expected="weights of at least 0", got=got)
         if not 0 < facts.weight <= _MOST_WEIGHT:
-            expected = "whole numbers that sum to at least 1 and at most 2^62"
-            raise errors.WeightError(subject, expected=expected, got=f"{facts.weight:.6g}")
+            expected = "whole numbers with a sum from 1 to 2^62"
+            raise errors.WeightError(subject, expected=expected, got=f"a sum of {facts.weight:.6g}")
     are_numbers = all(isinstance(label, int | float) for label in facts.labels)
     labels = np.array(facts.labels, dtype=None if are_numbers else object)
     if are_numbers:
@@ -315,7 +321,7 @@ def _check(facts: tasks.Facts, data: Input, pos_label: Any) -> None:
 
 
 def _count_groups(runs: Any, totals: Sequence[GroupTotals], session: Any) -> list[list[BinnedCounts]]:
-    """Return the bins of the ranges of each group."""
+    """Return the bins of each group, range by range."""
     groups = _assigned(totals)
     by_segment: dict[Any, dict[int, tasks.Group]] = {}
     for group, group_totals in zip(groups, totals, strict=True):
@@ -334,7 +340,7 @@ def _count_groups(runs: Any, totals: Sequence[GroupTotals], session: Any) -> lis
 
 
 def _assigned(totals: Sequence[GroupTotals]) -> list[tasks.Group]:
-    """Split each group's scores into ranges of similar size, and assign the ranges to partitions in turn."""
+    """Divide the scores of each group into ranges of similar size, and assign the ranges to partitions in turn."""
     most_levels = min(MOST_LEVELS, _MOST_LEVELS_IN_ALL // len(totals))
     groups: list[tasks.Group] = []
     levels_in_place = place = 0
@@ -356,7 +362,7 @@ def _assigned(totals: Sequence[GroupTotals]) -> list[tasks.Group]:
 
 
 def _borders(group: GroupTotals) -> Array:
-    """Return the scores that split the levels of a group's runs evenly, estimated from samples."""
+    """Return scores that divide the levels of a group into ranges of similar size, estimated from samples."""
     ranges = -(-group.levels // _LEVELS_PER_RANGE)
     scores = np.concatenate([sample for sample, _ in group.samples])
     if ranges == 1:
@@ -372,7 +378,7 @@ def _borders(group: GroupTotals) -> Array:
 def _named(
     by_group: Iterable[list[BinnedCounts]], totals: Sequence[GroupTotals], data: Input, source: Provenance
 ) -> CountedModels | SegmentedCounts:
-    """Return the counts by model, or by segment and model."""
+    """Return the counts of each model, or of each segment and model."""
     models = list(data.models)
     by_segment: dict[Any, dict[str, Any]] = {}
     for group, bins in zip(totals, by_group, strict=True):
@@ -402,7 +408,7 @@ def map_arrow(frame: Any, function: Any, columns: Mapping[str, pa.DataType]) -> 
 
 
 class Fetched(ArrowColumns):
-    """Columns fetched to the driver, restricted to the requested rows."""
+    """The columns to read, after they were fetched to the driver."""
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:  # noqa: ARG002 (Spark filtered)
         """Return the named columns in batches."""
@@ -420,7 +426,7 @@ def fetched(data: Input) -> Fetched:
 
 @contextmanager
 def setting(session: Any, name: str, value: str) -> Iterator[None]:
-    """Change a setting of a session temporarily."""
+    """Change a setting of a Spark session within a block."""
     with _changing:
         before = session.conf.get(name)
         session.conf.set(name, value)
@@ -431,7 +437,7 @@ def setting(session: Any, name: str, value: str) -> Iterator[None]:
 
 
 def require_running(frame: Any) -> None:
-    """Raise EngineError if the DataFrame's session has stopped."""
+    """Raise EngineError if the Spark session of a DataFrame was stopped."""
     session = frame.sparkSession
     is_stopped = getattr(session, "is_stopped", None)  # of a client that is connected to a server
     if is_stopped is None:
@@ -443,7 +449,7 @@ def require_running(frame: Any) -> None:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Convert Spark's errors to one line."""
+    """Convert errors of Spark to an EngineError of one line."""
     from pyspark.errors import PySparkException
 
     raised: tuple[type[Exception], ...] = (PySparkException, ConnectionError)
@@ -460,7 +466,7 @@ def one_line_errors() -> Iterator[None]:
 
 
 def _condensed(message: str) -> str:
-    """Return the informative line of a Spark error.
+    """Return the most informative line of an error message of Spark.
 
     Examples
     --------
@@ -477,7 +483,7 @@ def _condensed(message: str) -> str:
         missing = re.search(r"No module named '(\w+)", line) if raised else None
         if missing:
             page = "docs/guide/engines/spark.md"
-            return f"its Python workers have no {missing[1]}; see {page} on how to ship rocscope to them"
+            return f"its Python workers cannot import {missing[1]}; {page} shows how to install rocscope on the workers"
     else:
         own_words = [line for line in lines if not line.startswith("An error occurred while calling")]
         line = own_words[0] if own_words else lines[0]

@@ -1,8 +1,8 @@
-"""Tasks in Spark's Python workers: sort rows into runs, split runs by score range, count ranges.
+"""Tasks that run in Spark's Python workers: sort rows into runs, split runs at the borders of ranges, and count ranges.
 
-A *run* contains the sorted levels (distinct scores with their positives and negatives) of up to a million rows. A
-*group* is one model in one segment. Between the steps, a few rows of bytes are sent. Tasks do not raise errors about
-the data. They send facts to the driver, which raises the errors.
+A *run* contains the sorted levels of up to a million rows. A level is a distinct score with its numbers of positives
+and negatives. A *group* is one model in one segment. Tasks send facts about invalid data to the driver, which raises
+the errors.
 
 Executors import this module without the other engines. Order of the file: the formats, the three tasks `rank_rows`,
 `cut_runs` and `bin_ranges`, and the packing of rows.
@@ -31,16 +31,16 @@ _INT, _LONG, _BINARY = pa.int32(), pa.int64(), pa.binary()
 _LEVELS = {"score": _BINARY, "pos": _BINARY, "neg": _BINARY}
 
 RUN = {"model": _INT, "n_pos": _LONG, "n_neg": _LONG, "levels": _LONG, "sample": _BINARY, **_LEVELS, "facts": _BINARY}
-"""Columns of a run; with segments, the segment comes first."""
+"""Columns of a run. If there are segments, the first column is the segment."""
 PIECE = {"place": _INT, "group": _INT, "range": _INT, **_LEVELS}
-"""Columns of the part of a run in one score range."""
+"""Columns of a piece, the part of a run in one range of scores."""
 BINS = {"group": _INT, "bins": _BINARY}
-"""Columns of a counted range."""
+"""Columns of a range after counting."""
 
 
 @dataclass
 class Facts:
-    """Facts about one partition's rows, besides counts.
+    """Facts about the rows of a partition, which the driver needs for checks.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Facts:
     negative : int
         Number of negative weights.
     labels : dict
-        The first few distinct labels.
+        A few distinct labels.
     weight : float
-        Sum of the weights; a float, which cannot overflow.
+        Sum of the weights. It is a float, so that it cannot overflow.
     """
 
     rows: int = 0
@@ -62,7 +62,7 @@ class Facts:
     weight: float = 0.0
 
     def add(self, other: "Facts") -> None:
-        """Add the facts of other rows."""
+        """Add the facts about other rows."""
         self.rows += other.rows
         self.dropped += other.dropped
         self.bad.update(other.bad)
@@ -73,7 +73,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Layout:
-    """Instructions for reading the rows: columns `label`, `score0` and so on, optionally `weight` and `segment`."""
+    """Columns of the rows on the workers: `label`, `score0` and so on, and optionally `weight` and `segment`."""
 
     models: int
     weighted: bool
@@ -85,22 +85,22 @@ class Layout:
 
 @dataclass(frozen=True)
 class Group:
-    """Assignment of the levels of one model in one segment to partitions.
+    """Ranges of scores of one model in one segment, and the partitions that count the ranges.
 
     Attributes
     ----------
     dtype : type
         Type of the scores.
     borders : array
-        Increasing scores; a range contains the scores from the previous border to below its own border.
+        Increasing scores that separate the ranges. A range contains its lower border but not its upper border.
     places : array
-        Partition of each range; there is one more range than borders.
+        Partition that counts each range. There is one more range than borders.
     n_pos, n_neg : int
-        Total numbers of positives and negatives.
+        Total number of positives and total number of negatives.
     most_levels : int
-        Maximum number of levels of a range without bins.
+        Largest number of levels of a range that is returned without bins.
     most_bins : int
-        Approximate number of bins of all ranges, in addition to bins that the hull needs.
+        Approximate number of bins of all ranges together, not counting bins that the hull needs.
     """
 
     number: int
@@ -122,7 +122,7 @@ _MOST_LABELS = 8  # number of distinct labels in a message
 
 @dataclass(frozen=True)
 class _Rows:
-    """Complete rows as arrays; `segment` contains indices into `segments`."""
+    """Complete rows as arrays. `segment` contains indices into `segments`."""
 
     positive: Array
     scores: list[Array]
@@ -132,7 +132,7 @@ class _Rows:
 
 
 def rank_rows(batches: Batches, layout: Layout) -> Iterator[pa.RecordBatch]:
-    """Convert rows to runs, and yield the facts about the rows at the end."""
+    """Sort rows into runs and yield the runs. Finally, yield the facts about the rows."""
     facts = Facts()
     for table in _tables(batches, layout.rows_per_run):
         rows = _read(table, layout, facts)
@@ -144,7 +144,7 @@ def rank_rows(batches: Batches, layout: Layout) -> Iterator[pa.RecordBatch]:
 
 
 def _tables(batches: Batches, size: int) -> Iterator[pa.Table]:
-    """Combine batches to tables of at least `size` rows."""
+    """Combine batches into tables of at least `size` rows."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
@@ -158,7 +158,7 @@ def _tables(batches: Batches, size: int) -> Iterator[pa.Table]:
 
 
 def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
-    """Return the complete rows, or None if no row is complete or the driver will raise an error."""
+    """Return the complete rows. Return None if no row is complete, or if the driver will raise an error."""
     by_name = {"label": columns.labels(table["label"], "label")}
     score_names = [f"score{number}" for number in range(layout.models)]
     for name in score_names:
@@ -212,7 +212,7 @@ def _positive(label: columns.Column, pos_label: Any, facts: Facts) -> Booleans:
 
 
 def _runs(rows: _Rows) -> Iterator[tuple[Any, ...]]:
-    """Yield a segment's position and the columns named by `RUN`, for each segment and model."""
+    """Yield a run for each segment and model: the index of the segment, followed by the columns in `RUN`."""
     for position, chosen in _rows_by_segment(rows):
         positive = rows.positive[chosen]
         weight = None if rows.weight is None else rows.weight[chosen]
@@ -223,7 +223,7 @@ def _runs(rows: _Rows) -> Iterator[tuple[Any, ...]]:
 
 
 def _rows_by_segment(rows: _Rows) -> Iterator[tuple[int, Any]]:
-    """Yield each segment's position and its rows."""
+    """Yield the index of each segment, and its rows."""
     if rows.segment is None:
         yield 0, slice(None)
         return
@@ -233,7 +233,7 @@ def _rows_by_segment(rows: _Rows) -> Iterator[tuple[int, Any]]:
 
 
 def _run(model: int, ranking: Ranking) -> tuple[Any, ...]:
-    """Return the columns named by `RUN`."""
+    """Return the columns in `RUN` for the ranking of one model."""
     levels = ranking.levels()
     n_pos, n_neg = ranking.totals()
     size = levels.threshold.size
@@ -256,7 +256,7 @@ def _run_batch(layout: Layout, segments: pa.Array, runs: list[tuple[Any, ...]]) 
 
 
 def cut_runs(batches: Batches, groups: Mapping[Hashable, Mapping[int, Group]]) -> Iterator[pa.RecordBatch]:
-    """Split runs at the borders of their group's ranges; `groups` are the models of each segment."""
+    """Split runs at the borders of ranges. `groups` is a mapping from segment to the groups of its models."""
 
     def pieces() -> Iterator[tuple[Any, ...]]:
         for batch in batches:
@@ -269,7 +269,7 @@ def cut_runs(batches: Batches, groups: Mapping[Hashable, Mapping[int, Group]]) -
 
 
 def _pieces(group: Group, run: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the columns named by `PIECE` for each range in which a run has levels."""
+    """Yield the columns in `PIECE` for each range in which a run has levels."""
     threshold, pos, neg = _unpacked(group.dtype, run)
     below = np.searchsorted(threshold[::-1], group.borders)
     ends = np.concatenate([[0], below, [threshold.size]])
@@ -283,7 +283,7 @@ def _pieces(group: Group, run: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def bin_ranges(batches: Batches, groups: Sequence[Group]) -> Iterator[pa.RecordBatch]:
-    """Merge the pieces of each range, and bin the result."""
+    """Merge the pieces of each range, and combine their levels into bins."""
     pieces: dict[tuple[int, int], list[tuple[Array, Array, Array]]] = {}
     for batch in batches:
         for piece in batch.to_pylist():
@@ -299,7 +299,7 @@ def bin_ranges(batches: Batches, groups: Sequence[Group]) -> Iterator[pa.RecordB
 
 
 def _merged(parts: list[tuple[Array, Array, Array]]) -> Levels:
-    """Merge levels that are sorted within each part."""
+    """Merge several parts of levels. The levels of each part are sorted."""
     threshold = np.concatenate([part[0] for part in parts])
     pos = np.concatenate([part[1] for part in parts]).astype(np.int64, copy=False)
     neg = np.concatenate([part[2] for part in parts]).astype(np.int64, copy=False)
@@ -308,7 +308,7 @@ def _merged(parts: list[tuple[Array, Array, Array]]) -> Levels:
 
 
 def _binned(levels: Levels, group: Group) -> BinnedCounts:
-    """Bin levels evenly along the ROC curve, without a hull vertex inside a bin."""
+    """Combine levels into bins that are evenly spaced along the ROC curve. No vertex of the hull is inside a bin."""
     exact = BinnedCounts.from_counts(ThresholdCounts.from_ranking(levels))
     if levels.threshold.size <= group.most_levels:
         return exact
@@ -328,7 +328,7 @@ _BYTES_PER_ROW = 64  # approximate bytes of a row, in addition to its pieces
 
 
 def _together(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    """Combine rows to batches; one batch per segment would take longer than the counting."""
+    """Combine rows into batches. One batch for each segment would take longer than the counting."""
     waiting: list[tuple[Any, ...]] = []
     size = 0
     for row in rows:
@@ -348,7 +348,7 @@ def _batch(types: Mapping[str, pa.DataType], rows: list[tuple[Any, ...]]) -> pa.
 
 
 def _packed(levels: Levels) -> tuple[bytes, bytes, bytes]:
-    """Return levels as bytes, with counts in the narrowest sufficient type."""
+    """Return scores, positives and negatives as bytes. Counts have the smallest type that is large enough."""
     return levels.threshold.tobytes(), _narrow(levels.pos).tobytes(), _narrow(levels.neg).tobytes()
 
 
@@ -357,7 +357,7 @@ def _narrow(counts: Array) -> Array:
 
 
 def _unpacked(dtype: str, row: Mapping[str, Any]) -> tuple[Array, Array, Array]:
-    """Return scores, positives and negatives; the bytes per count follow from the number of scores."""
+    """Return scores, positives and negatives from their bytes."""
     threshold = np.frombuffer(row["score"], dtype)
     pos = np.frombuffer(row["pos"], f"u{len(row['pos']) // threshold.size}")
     neg = np.frombuffer(row["neg"], f"u{len(row['neg']) // threshold.size}")

@@ -1,12 +1,12 @@
-"""Count rows without fetching them, by aggregation in a database, a lazy frame or a DuckDB relation.
+"""Count rows where they are stored, by aggregation in a database, a lazy frame or a DuckDB relation.
 
-`count` is for database tables and lazy frames, through narwhals. If there are few distinct scores, they are fetched
-with their sums of positives and negatives. If there are very many, and a tolerance is given, only counts in ranges of
-scores are fetched. `refine` splits the ranges that contain both classes, starting with those with the most pairs of
-unknown order, until the area under the curve is known within the tolerance. If U pairs of a positive and a negative
-share a range, the uncertainty of the area is U / (n_pos n_neg).
+`count` counts database tables and lazy frames with narwhals. If there are few distinct scores, it fetches these scores
+with their numbers of positives and negatives. If there are very many and a tolerance is given, it fetches only the
+counts in ranges of scores. `refine` splits the ranges until the AUC is known to within the tolerance. If U pairs of a
+positive and a negative are within the same range, the AUC is known to within U / (n_pos n_neg). Ranges with the most
+such pairs are split first.
 
-`count_relation` is for DuckDB relations: few distinct rows are aggregated, otherwise rows are streamed.
+`count_relation` counts DuckDB relations. It aggregates the rows if few are distinct, and streams the rows otherwise.
 
 Order of the file: ranges of scores, queries about ranges, tables, and DuckDB relations.
 """
@@ -41,7 +41,7 @@ from rocscope.segments.segmented_counts import SegmentedCounts
 # ---- Ranges of scores ----
 
 MOST_SPANS = 64
-"""Maximum number of ranges per query; each range is a branch of the query's condition."""
+"""Maximum number of ranges in one query. Each range is a branch of a condition in the query."""
 _MOST_QUERIES = 200  # number of rounds: each round splits ranges at least in two, and scores have 64 bits
 _MOST_PARTS = 2**18  # number of ranges of the first grid
 _FINER = 4  # factor on the number of ranges, because rows are not spread evenly
@@ -50,7 +50,10 @@ _SMALLEST_TOLERANCE = 1e-9  # smallest divisor, so that a tolerance of 0 does no
 
 @dataclass(frozen=True)
 class Span:
-    """Scores from `low` to `high`, to be counted in about `parts` ranges of equal width (None: in single scores)."""
+    """Scores from `low` to `high`, which are counted in about `parts` ranges of equal width.
+
+    If `parts` is None, each distinct score is counted separately.
+    """
 
     low: Any
     high: Any
@@ -58,7 +61,7 @@ class Span:
 
     @property
     def step(self) -> float:
-        """Width of a part; 0 for single scores."""
+        """Width of each range. 0 if each distinct score is counted separately."""
         return 0.0 if self.parts is None else _half_width(self.low, self.high) / self.parts * 2
 
 
@@ -69,11 +72,12 @@ def _half_width(low: Any, high: Any) -> float:
 
 @dataclass(frozen=True)
 class SpanCounts:
-    """Counts in disjoint ranges, with the lowest and highest score in each, in any order.
+    """Counts in ranges of scores, with the lowest and the highest score in each range. Ranges are in any order.
 
     Attributes
     ----------
-    span : array of the positions of the spans that contain them
+    span : array of int
+        Index of the `Span` to which each range belongs.
     """
 
     low: Array
@@ -87,7 +91,7 @@ Ask = Callable[[Sequence[Span]], SpanCounts]
 
 
 class _Cells(NamedTuple):
-    """All ranges so far by decreasing score, with the grid width of each range."""
+    """All ranges that have been counted, in decreasing order of scores, with the width of each range."""
 
     low: Array
     high: Array
@@ -97,11 +101,11 @@ class _Cells(NamedTuple):
 
     @property
     def unordered_pairs(self) -> Array:
-        """Number of pairs of a positive and a negative with unknown order, in each range."""
+        """For each range, the number of pairs of a positive and a negative within the range."""
         return np.where(self.low < self.high, self.pos * self.neg.astype(np.float64), 0.0)
 
     def replaced(self, removed: Booleans, new: "_Cells") -> "_Cells":
-        """Return the ranges with some replaced by finer ones."""
+        """Return the ranges after some of them are replaced by smaller ranges."""
         return _in_order(_Cells(*(np.append(old[~removed], added) for old, added in zip(self, new, strict=True))))
 
 
@@ -111,29 +115,31 @@ def _in_order(cells: _Cells) -> _Cells:
 
 
 def _cells(counts: SpanCounts, spans: Sequence[Span]) -> _Cells:
-    """Return counted ranges in order."""
+    """Return counted ranges in decreasing order of scores."""
     step = np.array([span.step for span in spans])[counts.span]
     return _in_order(_Cells(counts.low, counts.high, counts.pos, counts.neg, step))
 
 
 def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str) -> BinnedCounts:
-    """Return bins that determine the AUC within `tol`.
+    """Return counts in ranges of scores from which the AUC is known to within `tol`.
 
     Parameters
     ----------
     ask : function
-        Returns the counts of spans of scores.
+        Function from a list of spans to their counts.
     low, high : float
         Lowest and highest score.
     tol : float
-        Width of the interval that contains the AUC; 0 for the exact AUC.
+        Largest difference between the upper and the lower bound of the AUC. 0 for the exact AUC.
     most : int
-        Maximum number of ranges in total, and per query.
+        Maximum number of ranges in one query and in total.
+    subject : str
+        Subject of the error message.
 
     Raises
     ------
     EngineError
-        If more ranges are needed.
+        If more than `most` ranges are needed.
     """
     parts = max(2, min(most // 2, _MOST_PARTS, int(_FINER / max(tol, _SMALLEST_TOLERANCE))))
     spans = [Span(low, high, parts if low < high else None)]
@@ -148,12 +154,15 @@ def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str
             break
     width = cells.unordered_pairs.sum() / (float(cells.pos.sum()) * float(cells.neg.sum()))
     expected = f"an AUC known to within {tol:g} from {most:,} ranges of scores"
-    got = f"{width:.3g} with {cells.low.size:,}"
+    got = f"an AUC known to within {width:.3g} from {cells.low.size:,} ranges"
     raise EngineError(subject, expected=expected, got=got, hint="pass a larger tol= or memory=")
 
 
 def _worst(cells: _Cells, tol: float) -> Booleans:
-    """Return the ranges with the most unordered pairs; the remaining ranges have at most half of the allowed number."""
+    """Return a mask of the ranges with the most unordered pairs.
+
+    All other ranges together have at most half of the number of unordered pairs that `tol` allows.
+    """
     pairs = cells.unordered_pairs
     worst = np.zeros(pairs.size, dtype=np.bool_)
     allowed = tol * float(cells.pos.sum()) * float(cells.neg.sum())
@@ -165,7 +174,7 @@ def _worst(cells: _Cells, tol: float) -> Booleans:
 
 
 def _spans(cells: _Cells, worst: Booleans, most: int) -> tuple[Booleans, list[Span]]:
-    """Return the ranges to recount, and the spans of one query that cover them."""
+    """Return a mask of the ranges to count again in smaller ranges, and the spans of the query for this."""
     starts, ends = _covering(worst)
     recounted = _marked(starts, ends, worst.size)
     by_score = (cells.pos[recounted] + cells.neg[recounted]).sum() <= most
@@ -187,7 +196,7 @@ def _spans(cells: _Cells, worst: Booleans, most: int) -> tuple[Booleans, list[Sp
 
 
 def _covering(worst: Booleans) -> tuple[Array, Array]:
-    """Return runs of ranges that cover all of the worst ranges with the fewest other ranges."""
+    """Return runs of neighbouring ranges that contain all of the worst ranges and as few other ranges as possible."""
     cells = np.flatnonzero(worst)
     distances = np.diff(cells)
     # Cut at the largest distances between neighbouring worst ranges.
@@ -199,7 +208,7 @@ def _covering(worst: Booleans) -> tuple[Array, Array]:
 def _heaviest(cells: _Cells, worst: Booleans) -> tuple[Array, Array]:
     """Return the runs of neighbouring worst ranges with the most unordered pairs.
 
-    Neighbours from grids of different width stay separate, because a common grid would lose the finer one.
+    A run contains only ranges of the same width.
     """
     breaks = ~worst[:-1] | ~worst[1:] | (cells.step[:-1] != cells.step[1:])
     starts = np.flatnonzero(np.concatenate([[True], breaks]))
@@ -210,7 +219,7 @@ def _heaviest(cells: _Cells, worst: Booleans) -> tuple[Array, Array]:
 
 
 def _marked(starts: Array, ends: Array, size: int) -> Booleans:
-    """Return a mask of the positions within runs."""
+    """Return a mask of the ranges that belong to a run."""
     marks = np.zeros(size + 1, dtype=np.int64)
     marks[starts] += 1
     marks[ends] -= 1
@@ -226,19 +235,19 @@ _WIDEST = 2**62  # larger differences do not fit into 64 bits in every database
 
 
 def scores_of(column: pa.ChunkedArray, subject: str) -> Array:
-    """Return scores in their own type."""
+    """Return a column of scores in its own type."""
     return unsigned_zeros(columns.numbers(column, subject, ScoreError).values)
 
 
 def totals_by(rows: LazyRows, *keys: str) -> LazyRows:
-    """Return the sums of positives and negatives for each value of a column, or of a combination of columns."""
+    """Return the numbers of positives and negatives for each distinct combination of values in the key columns."""
     return rows.group_by(*keys).agg(nw.col("pos").sum(), nw.col("neg").sum())
 
 
 def count_cells(
     rows: LazyRows, fetch: Callable[[LazyRows], pa.Table], subject: str, spans: Sequence[Span]
 ) -> SpanCounts:
-    """Count the rows in spans, by part or by score."""
+    """Count the rows in each part of the given spans, or at each score."""
     # Databases compare integers as integers, and other numbers as float64.
     is_whole = rows.collect_schema()["score"] in _WHOLE
     value = nw.col("score").cast(nw.Int64 if is_whole else nw.Float64)
@@ -266,7 +275,7 @@ def count_cells(
 
 
 def _part(value: nw.Expr, span: Span) -> nw.Expr:
-    """Return the index of the part of a span that contains a score; it must only be monotone."""
+    """Return the index of the part of a span to which a score belongs. The index increases with the score."""
     low, high = span.low, span.high
     if isinstance(low, int) and high - low > _WIDEST:
         value, low, high = value.cast(nw.Float64), float(low), float(high)
@@ -282,7 +291,7 @@ def _part(value: nw.Expr, span: Span) -> nw.Expr:
 # ---- Tables of a database, and lazy frames ----
 
 MOST_LEVELS = 10_000_000
-"""Maximum number of distinct scores of a model that are fetched, if `memory` is not given."""
+"""Maximum number of distinct scores of a model that are fetched if `memory` is not given."""
 _BYTES_PER_LEVEL = 64  # bytes of a fetched score: the score, two counts and Arrow's overhead
 _MOST_CLASSES = 1_000  # maximum number of labels or segments; a choice: each segment needs a separate query
 _LARGEST = float(np.finfo(np.float64).max)
@@ -290,7 +299,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True)
 class _Table:
-    """A lazy frame or a database table, with the request."""
+    """A lazy frame or a database table, together with the arguments of `read_counts`."""
 
     frame: LazyRows
     origin: tuple[str, ...]
@@ -305,33 +314,34 @@ class _Table:
 
     @property
     def scores(self) -> list[tuple[str, Role]]:
-        """Score columns with internal names, because some databases truncate long names."""
+        """Score columns with internal names. Some databases truncate long names."""
         roles = [role for role in self.roles if role.argument == "score"]
         return [(f"score{number}", role) for number, role in enumerate(roles)]
 
     def fetch(self, rows: LazyRows) -> pa.Table:
-        """Execute a query."""
+        """Execute a query, and return its result."""
         with formats.one_line_errors(self.origin[0]):
             return rows.collect("pyarrow").to_native()
 
     @property
     def most_levels(self) -> int:
-        """Number of distinct scores that may be fetched."""
+        """Maximum number of distinct scores that can be fetched."""
         memory = self.request.memory
         return MOST_LEVELS if memory is None else max(2, memory // _BYTES_PER_LEVEL)
 
     def fetch_levels(self, rows: LazyRows, role: Role, *keys: str) -> pa.Table:
-        """Return sums by score; raise an error if they exceed the memory limit."""
+        """Return the numbers of positives and negatives at each score. Raise an error if there are too many scores."""
         most = self.most_levels
         table = self.fetch(totals_by(rows, *keys, "score").head(most + 1))
         if table.num_rows > most:
-            hint = "pass tol=1e-6 to count ranges of scores that determine the AUC within 1e-6, or a larger memory="
-            raise EngineError(role.subject(self), expected=f"at most {most:,} distinct scores", got="more", hint=hint)
+            hint = "pass tol=1e-6 to count ranges of scores and compute the AUC to within 1e-6, or a larger memory="
+            got = f"more than {most:,}"
+            raise EngineError(role.subject(self), expected=f"at most {most:,} distinct scores", got=got, hint=hint)
         return table
 
 
 def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
-    """Count a lazy frame or a table of a database."""
+    """Count the rows of a lazy frame or a database table."""
     frame = nw.from_native(source).lazy()
     with formats.one_line_errors("source"):
         schema = frame.collect_schema()
@@ -342,7 +352,9 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
     for role in roles:
         _check_type(role, table)
     if request.tol is not None and (request.weight is not None or request.context is not None):
-        raise InputError("tol", expected="none with weights or money", hint="ranges of scores need counts of rows")
+        given = "weight" if request.weight is not None else "context"
+        hint = "omit tol, because ranges of scores need numbers of rows"
+        raise InputError(f"tol and {given}", expected="only one of these arguments", got="both", hint=hint)
     rows, dropped = _complete_rows(table)
     prepared = _prepared(table)
     provenance = Provenance(table.origin, rows, dropped)
@@ -354,7 +366,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
 
 
 def _check_type(role: Role, table: _Table) -> None:
-    """Raise an error for score or weight columns that are not numeric, before the database sums them."""
+    """Raise an error if a score or weight column is not numeric. Call this before the database adds the values."""
     kind = table.schema[role.column]
     error = {"score": ScoreError, "weight": WeightError, "columns": InputError}.get(role.argument)
     if error is not None and not (kind.is_numeric() or kind == nw.Boolean):
@@ -377,7 +389,7 @@ def _one_if(condition: nw.Expr) -> nw.Expr:
 
 
 def _complete_rows(table: _Table) -> tuple[int, int]:
-    """Return the number of rows and the number of rows to drop; raise an error if dropping is not allowed."""
+    """Return the number of rows and the number of rows to drop. Raise an error if no rows may be dropped."""
     complete = [_is_complete(role, table) for role in table.roles]
     marks = {f"bad{number}": _one_if(~condition) for number, condition in enumerate(complete)}
     marks["row"] = nw.lit(1, nw.Int64)
@@ -396,7 +408,7 @@ def _complete_rows(table: _Table) -> tuple[int, int]:
 
 
 def _prepared(table: _Table) -> LazyRows:
-    """Return complete rows with positives and negatives to sum, scores and segment, under internal names."""
+    """Return the complete rows with columns for positives, negatives, scores and segment under internal names."""
     complete = table.frame.filter(reduce(and_, (_is_complete(role, table) for role in table.roles)))
     is_pos = _is_positive(table, complete)
     one, none = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
@@ -437,13 +449,14 @@ def _check_weights(table: _Table, complete: LazyRows, role: Role) -> None:
     if sums["low"] < 0:
         raise WeightError(role.subject(table), expected="weights of at least 0", got=f"{sums['low']}")
     if not 0 < sums["total"] < inf:
-        raise WeightError(role.subject(table), expected="a finite sum above 0", got=f"{sums['total']:.6g}")
+        got = f"weights with a sum of {sums['total']:.6g}"
+        raise WeightError(role.subject(table), expected="weights with a finite sum above 0", got=got)
 
 
 def _in_money(
     table: _Table, complete: LazyRows, classes: dict[str, nw.Expr], context: contexts.Context
 ) -> dict[str, nw.Expr]:
-    """Return positives and negatives as amounts at stake; see `rocscope.core.context.gains_in_batch`."""
+    """Return columns of positives and negatives in amounts at stake; see `rocscope.core.context.gains_in_batch`."""
     gain_of_pos = _amount(context.cost_fn) - _amount(context.cost_tp)
     gain_of_neg = _amount(context.cost_tn) - _amount(context.cost_fp)
     factor_of_pos = factor_of_neg = 1.0
@@ -461,7 +474,7 @@ def _in_money(
 
 
 def _amount(cost: float | str) -> nw.Expr:
-    """Return a cost in ten-thousandths, as a whole number if possible."""
+    """Return a cost multiplied by 10,000, as a whole number if it has at most four decimals."""
     if not isinstance(cost, str):
         return nw.lit(float(contexts.in_parts(np.asarray(cost, np.float64))))
     amount = nw.col(cost).cast(nw.Float64)
@@ -479,7 +492,7 @@ def _count_models(table: _Table, prepared: LazyRows) -> dict[str, ThresholdCount
 
 
 def _count_model(table: _Table, rows: LazyRows, role: Role) -> ThresholdCounts | BinnedCounts:
-    """Return the counts of one model, by score or, with `tol`, in score ranges."""
+    """Return the counts of one model at each score. If `tol` is given, return counts in ranges of scores."""
     subject = role.subject(table)
     tol = table.request.tol
     if tol is not None:
@@ -520,7 +533,7 @@ def _count_by_segment(
     # Ranges are refined by queries for each segment, so there must not be too many segments.
     values = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
     if len(values) > _MOST_CLASSES:
-        hint = "use a coarser grouping"
+        hint = "choose a column with fewer distinct values"
         raise InputError(subject, expected=f"at most {_MOST_CLASSES:,} segments", got="more", hint=hint)
     names = columns.groups(values, subject).decoded()
     by_segment: dict[Any, dict[str, ThresholdCounts | BinnedCounts]] = {}
@@ -532,13 +545,13 @@ def _count_by_segment(
 # ---- DuckDB relations ----
 
 SAMPLED = 100_000
-"""Number of rows at the start of a relation that are checked before aggregation."""
+"""Number of rows at the start of a relation from which the method of counting is chosen."""
 MOST_DISTINCT = 20_000
-"""Maximum number of distinct rows in this sample; with more, streaming is faster."""
+"""Maximum number of distinct rows among these rows for aggregation. With more distinct rows, streaming is faster."""
 
 
 def count_relation(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
-    """Count a DuckDB relation."""
+    """Count the rows of a DuckDB relation."""
     if request.weight is None and request.context is None and request.memory is None:
         with suppress(RocscopeError):  # streaming reports the error and its row
             counts = _aggregated(source, request)
@@ -548,7 +561,7 @@ def count_relation(source: Any, request: CountRequest) -> CountedModels | Segmen
 
 
 def _aggregated(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts | None:
-    """Return one model's counts from a GROUP BY over all columns in use; None if streaming is faster."""
+    """Return the counts of one model from a GROUP BY over the columns. Return None if streaming is faster."""
     with open_source(source, request.layout) as opened:
         assert isinstance(opened, Relation)
         roles = request.roles(opened)
@@ -588,5 +601,5 @@ def _aggregated(source: Any, request: CountRequest) -> CountedModels | Segmented
 
 
 def _rows_of(table: pa.Table) -> NDArray[np.int64]:
-    """Return the number of rows equal to each distinct row."""
+    """Return the number of equal rows for each distinct row."""
     return table.column(table.num_columns - 1).to_numpy()

@@ -1,11 +1,11 @@
-"""Count any source in batches, without keeping its rows in memory: exactly by `count`, or in sketches of fixed size.
+"""Count the rows of any source in batches, without keeping all rows in memory.
 
-A source yields *pieces*. One thread reads, converts and checks a piece, batch by batch (`in_order`). A `Reader`
-converts a batch and packs its rows; results are returned in order. A `BatchTally` collects facts about the validity of
-the rows, and raises the same errors as `rocscope.read`. It raises them after all rows are read, because messages
-contain the number of invalid rows. Buffers (`row_buffers`) store the packed rows until they are ranked.
+`count` returns exact counts, and `read_sketch` returns approximate counts of fixed size. A source consists of *pieces*.
+Each thread reads one piece, batch by batch (`in_order`). A `Reader` converts a batch and packs its rows. A `BatchTally`
+records invalid rows and raises the same errors as `rocscope.read`. It raises them after all rows are read, because the
+messages contain the number of invalid rows. Buffers (`row_buffers`) store the packed rows until they are ranked.
 
-Rows of segments are stored in their order of arrival, and sorted by segment and score together. If they exceed the
+If rows have segments, all rows are first stored together, and then sorted by segment and score. If they exceed the
 memory limit, each segment gets its own buffers.
 
 Order of the file: rows of segments, batches and their checks, parallel reading, `count`, and `read_sketch`.
@@ -51,7 +51,7 @@ _ROWS_TO_SORT = 1 << 18  # rows per slice of segments: limits the memory for con
 
 @dataclass(frozen=True)
 class SegmentedBatch:
-    """Rows of several segments, with the scores of each model and optional weights."""
+    """A batch of rows with segments, labels, the scores of each model and optional weights."""
 
     segment: Column
     positive: Booleans
@@ -69,7 +69,7 @@ class SegmentedBatch:
         return [self.segment.values, self.positive, *self.scores, *weights]
 
     def slices(self, size: int) -> list["SegmentedBatch"]:
-        """Return the rows in batches of limited size."""
+        """Return the rows in batches of at most `size` rows."""
         batches = []
         for rows in pieces_of(self.positive.size, size):
             segment = replace(self.segment, values=self.segment.values[rows])
@@ -79,7 +79,7 @@ class SegmentedBatch:
         return batches
 
     def by_segment(self) -> dict[Hashable, list[row_buffers.PackedRows]]:
-        """Return the rows of each segment, packed for each model."""
+        """Return a mapping from segment to its rows, which are packed for each model."""
         values = self.segment.values
         if self.segment.classes is None:
             names, code = np.unique(values, return_inverse=True)
@@ -101,7 +101,7 @@ class SegmentedBatch:
 
 
 class StoredBatches:
-    """Stored rows of segments: numbered segments in a few large arrays, named segments batch by batch."""
+    """Store of rows with segments. Segments that are numbers are stored in a few large arrays, others as batches."""
 
     def __init__(self) -> None:
         self._numbered = row_buffers.GrowingRows()
@@ -135,7 +135,7 @@ class StoredBatches:
 
 
 def sorted_segments(stored: StoredBatches) -> tuple[Array, Sequence[levels.SegmentRows]]:
-    """Return the segments in order, and each model's rows by segment; the stored rows are removed."""
+    """Return the sorted segments, and the rows of each model sorted by segment. The store is cleared."""
     batches = stored.take()
     texts = None
     if batches[0].segment.classes is not None:
@@ -174,7 +174,7 @@ def sorted_segments(stored: StoredBatches) -> tuple[Array, Sequence[levels.Segme
 
 
 def _coded(batches: Sequence[SegmentedBatch]) -> tuple[Array, list[SegmentedBatch]]:
-    """Return the sorted segment names of all batches, and the rows with indices of these names."""
+    """Return the sorted names of all segments, and the batches with indices of these names as segments."""
     hashed = pa.chunked_array([batch.segment.classes for batch in batches]).dictionary_encode()
     names, rank = np.unique(columns.objects(hashed.chunk(0).dictionary), return_inverse=True)
     rank = rank.astype(np.uint32)
@@ -189,35 +189,37 @@ def _coded(batches: Sequence[SegmentedBatch]) -> tuple[Array, list[SegmentedBatc
 # ---- Batches and their checks ----
 
 BadRows = tuple[int, int]
-"""Number of invalid rows, and the index of the first one."""
+"""Number of invalid rows, and the index of the first invalid row."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Checked rows of a batch, numbered from its start.
+    """Result of checking a batch. Row numbers start at 0 in each batch.
 
     Attributes
     ----------
-    rows, kept : int
-        Number of rows, and number of rows without missing values (the kept rows).
+    rows : int
+        Number of rows.
+    kept : int
+        Number of complete rows, which have no missing values.
     incomplete : dict
-        Rows with missing values, by role.
+        For each role, the rows with missing values.
     labels : dict
-        First kept row of each label.
+        For each label, the first complete row.
     bad_weights : BadRows
-        Kept rows with invalid weights.
+        Complete rows with invalid weights.
     whole_weight : float
         Sum of the weights that are whole numbers.
     any_weight : bool
-        True if a kept row has a weight above 0.
+        True if a complete row has a weight above 0.
     packed : list
-        Packed rows of each model; empty if there is nothing to count, or if rows have segments.
+        Packed rows of each model. Empty if rows have segments, or if there is nothing to count.
     segmented : SegmentedBatch or None
-        Rows with segments.
+        The rows if they have segments.
     refused : pyarrow.Table or None
-        The batch, if a column could not be converted.
-    classes : pair or None
-        Sums of weights of positives and of negatives, if only these are needed.
+        The batch if a column could not be converted.
+    classes : pair of float, or None
+        Sum of weights of positives and sum of weights of negatives, if only these sums are needed.
     """
 
     rows: int
@@ -233,7 +235,7 @@ class Batch:
     classes: tuple[float, float] = (0.0, 0.0)
 
     def by_segment(self) -> Mapping[Hashable, Sequence[row_buffers.PackedRows]]:
-        """Return the rows of each segment, packed for each model; without segments, the key is None."""
+        """Return a mapping from segment to its packed rows. If there are no segments, the only key is None."""
         if self.segmented is not None:
             return self.segmented.by_segment()
         return {None: self.packed} if self.packed else {}
@@ -241,7 +243,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Reader:
-    """Conversion of a source's batches: the role and numeric type of each column."""
+    """Converts the batches of a source. It stores the role and the numeric type of each column."""
 
     source: formats.Source
     roles: Sequence[Role]
@@ -253,16 +255,16 @@ class Reader:
 
     @property
     def weighs_classes(self) -> bool:
-        """True if class totals must be known first, as a target prevalence requires."""
+        """True if the class totals must be counted before all other sums, because there is a target prevalence."""
         return self.context is not None and self.context.target_prevalence is not None and self.of_classes is None
 
     @property
     def models(self) -> list[str]:
-        """Names of the models, in the order of the batches' columns."""
+        """Names of the models in the order of the columns."""
         return [str(role.model) for role in self.roles if role.argument == "score"]
 
     def convert(self, table: pa.Table, first_row: int) -> dict[Role, Column]:
-        """Return the columns of a batch that starts at a given row."""
+        """Convert the columns of a batch. `first_row` is the number of its first row for messages."""
         return {role: role.convert(self.source, table, self.kinds.get(role), first_row) for role in self.roles}
 
     def take(self, table: pa.Table) -> Batch:
@@ -332,7 +334,7 @@ def _narrowed(column: Column) -> Column:
 
 @dataclass
 class BatchTally:
-    """Facts about the batches read so far."""
+    """Collects facts about all batches: numbers of rows, invalid values and labels."""
 
     reader: Reader
     rows: int = 0
@@ -345,7 +347,7 @@ class BatchTally:
     bad_weights: BadRows | None = None
 
     def add(self, batch: Batch) -> None:
-        """Record the next batch."""
+        """Add the facts about the next batch."""
         if batch.refused is not None:
             self.reader.convert(
                 batch.refused, self.rows
@@ -364,7 +366,7 @@ class BatchTally:
 
     @property
     def failed(self) -> bool:
-        """True if it is already certain that the result will be an error."""
+        """True if the batches so far make an error certain."""
         return bool(self.incomplete and not self.reader.drop) or self.bad_weights is not None
 
     def provenance(self, where: str | None) -> Provenance:
@@ -414,11 +416,11 @@ class _Failure:
 def in_order(
     pieces: Iterable[Callable[[], Generator[_Batch]]], work: Callable[[_Batch], _Result], threads: int | None = None
 ) -> Generator[_Result]:
-    """Apply `work` to each batch in parallel, and yield the results in order.
+    """Apply a function to each batch in parallel, and yield the results in the order of the batches.
 
-    Each thread reads one piece and works on its batches. The next piece is started only after the first of the current
-    pieces is finished, so that only a few batches are in memory. If the generator is not exhausted, close it, because a
-    database cannot be used while one of its pieces is open.
+    Each thread reads one piece and applies `work` to its batches. A new piece is started only when the first of the
+    current pieces is finished, so that only a few batches are in memory. Close the generator if you do not use all
+    results, because a database cannot be used while one of its pieces is open.
     """
     threads = threads or cores()
     waiting = iter(pieces)
@@ -461,7 +463,7 @@ def _work_on_piece(
 
 
 def _put(results: "queue.Queue[Any]", result: Any, stop: threading.Event) -> bool:
-    """Wait for space in the queue; return False if its consumer has stopped."""
+    """Put a result into the queue when it has space. Return False if the consumer has stopped."""
     while not stop.is_set():
         # The timeout lets a thread detect that results are no longer consumed.
         try:
@@ -480,7 +482,7 @@ _SEGMENT_SORT_MEMORY = 2  # memory for sorting rows of segments, in multiples of
 
 
 def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts:
-    """Count any source that `read` accepts."""
+    """Count the rows of any source that `read` accepts."""
     with open_source(source, request.layout) as opened:
         # CSV columns are read in one pass with types guessed from the first rows. If a guess is wrong, or anything else
         # fails, a pass with inferred types counts the rows or reports the error. A condition may use other columns,
@@ -521,7 +523,7 @@ def _count(opened: formats.Source, request: CountRequest) -> CountedModels | Seg
 
 
 def _reader_of(opened: formats.Source, request: CountRequest) -> tuple[Reader, formats.Stream]:
-    """Return the reader and the batches of a source."""
+    """Return a reader for a source, and the stream of its batches."""
     roles = request.roles(opened)
     names = list(dict.fromkeys(role.column for role in roles))
     # Up to three passes: for numbers that are text, for the classes, and for the rows.
@@ -545,7 +547,7 @@ def _reader_of(opened: formats.Source, request: CountRequest) -> tuple[Reader, f
 def _numeric_types(
     source: formats.Source, roles: Sequence[Role], schema: pa.Schema, open_stream: Callable[[], formats.Stream]
 ) -> dict[Role, pa.DataType]:
-    """Return the types of text and decimal columns, which are determined by a pass over all values."""
+    """Return the numeric types of text and decimal columns. All values are read to find these types."""
     none = pa.Table.from_batches([], schema)  # Schema.empty_table() would import pandas
     candidates: dict[Role, list[pa.DataType]] = {}
 
@@ -567,9 +569,9 @@ def _numeric_types(
 
 @dataclass
 class _Buffers:
-    """Rows within the memory limit: rows of segments in their order of arrival, or a buffer for each segment and model.
+    """Stores rows within the memory limit, together or in a buffer for each segment and model.
 
-    If the rows of segments exceed the memory limit, each segment has its own buffer from then on.
+    Rows with segments are first stored together. If they exceed the memory limit, each segment gets its own buffers.
     """
 
     limit: int
@@ -608,7 +610,7 @@ def _buffer_for(packed: row_buffers.PackedRows) -> row_buffers.RowBuffer:
 
 
 def _in_order_of_segments(names: Iterable[Hashable]) -> list[Hashable]:
-    """Return the segments in the order of `Predictions.by_segment`: sorted, if they can be compared."""
+    """Return the segments in the order of `Predictions.by_segment`: sorted if segments can be compared."""
     names = list(names)
     return names if None in names else check.distinct(segmenting.array_of(names))
 
@@ -644,21 +646,24 @@ def read_sketch(
     memory: float = 16e6,
     progress: Progress = None,
 ) -> CountedModels:
-    """Count each model's scores in a sketch of fixed size, in one pass over the rows.
+    """Count the positives and negatives of each model approximately, in a sketch of fixed size.
+
+    A `CountsSketch` gives guaranteed bounds for all results. The rows are read once.
 
     Parameters
     ----------
     source, label, scores, where, segment, pos_label, missing, progress : see `rocscope.read_counts`
     format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header : see `rocscope.read`
     weight : str, optional
-        Name of a column with integer weights.
+        Name of the column of weights, which must be integers.
     memory : float
-        Size of each sketch in bytes.
+        Size of each sketch in bytes. A larger sketch is more precise.
 
     Returns
     -------
-    dict from model to CountsSketch, or from segment to such a dict if `segment` is given
-        Sketches by model; ``.source`` has the file names and the number of dropped rows.
+    dict from model name to CountsSketch
+        Sketch of each model. The attribute `source` has the file names and the number of dropped rows. If `segment` is
+        given, a mapping from segment to such a dictionary.
 
     Raises
     ------
@@ -671,7 +676,7 @@ def read_sketch(
 
     Notes
     -----
-    Batches are decoded and ranked on all cores. A single core adds them to the sketches, which limits the speed.
+    Batches are decoded and sorted on all cores. Only one core adds them to the sketches, which limits the speed.
 
     Examples
     --------
@@ -706,7 +711,7 @@ def read_sketch(
 
 
 def _take_sorted(reader: Reader, table: pa.Table) -> tuple[Batch, Mapping[Hashable, Sequence[row_buffers.PackedRows]]]:
-    """Check a batch and sort its keys, in any thread; levels are computed later, because they take more memory."""
+    """Check a batch and sort its keys. This can run in any thread. Counts are computed later, to save memory."""
     batch = reader.take(table)
     by_segment = batch.by_segment()
     for of_models in by_segment.values():
@@ -718,7 +723,7 @@ def _take_sorted(reader: Reader, table: pa.Table) -> tuple[Batch, Mapping[Hashab
 
 
 def _levels(packed: row_buffers.PackedRows) -> sketches.Coded:
-    """Return the distinct scores of packed rows with their positives and negatives."""
+    """Return the distinct scores of packed rows, with the number of positives and negatives at each score."""
     if packed.lower is not None and packed.upper is not None:
         parts = key_parts([KeyPart((packed.upper,))], [KeyPart((packed.lower,))], packed.dtype)
         return sketches.levels_of_keys(parts)

@@ -1,8 +1,8 @@
-"""Bounds of the table in a text file or sheet, which may have titles, sep= lines, comments and totals around the table.
+"""Find the table in a text file or sheet that also has titles, sep= lines, comments or totals.
 
-The column names are in the first row with a name for most columns, if the row below has the same number of cells and
-all rows above have fewer. If the last row does not belong to the table, an error asks for `skip_footer`. The open page
-has the same rules in `bounds.ts`.
+The column names are in the first row that has a name for most columns. The row below must have the same number of
+cells, and all rows above must have fewer cells. If the last row does not belong to the table, an error asks for
+`skip_footer`. The open page has the same rules in `bounds.ts`.
 """
 
 import csv
@@ -28,7 +28,7 @@ TOTALS = (
 
 @dataclass(frozen=True)
 class TableBounds:
-    """Number of lines above the names, the delimiter (if it was determined), and the first rows of the table."""
+    """Number of lines above the column names, the delimiter (None if not known), and the first rows of the table."""
 
     above: int
     delimiter: str | None
@@ -36,7 +36,7 @@ class TableBounds:
 
 
 def rows_of(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the first rows of a text, with the number of lines above each row."""
+    """Return the first rows of a text, and for each row the number of lines above it."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     rows: list[list[str]] = []
     above = [0]
@@ -50,7 +50,7 @@ def rows_of(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def names_row(rows: Sequence[Sequence[str]]) -> int | None:
-    """Return the index of the row of names, or None.
+    """Return the index of the row with the column names. Return None if there is no such row.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def names_row(rows: Sequence[Sequence[str]]) -> int | None:
 
 
 def bounds_of(text: str, delimiters: str) -> TableBounds:
-    """Return the bounds of the table in a text."""
+    """Find the column names and the delimiter of the table in a text."""
     separator = _SEP.match(text)
     if separator is not None:
         return TableBounds(1, separator[1], rows_of(text, separator[1])[0][1:])
@@ -91,7 +91,7 @@ def bounds_of(text: str, delimiters: str) -> TableBounds:
 
 
 def require_names(rows: Sequence[Sequence[str]], name: str) -> None:
-    """Raise EngineError if the first row contains values: a fraction, and no text that could be a name."""
+    """Raise EngineError if the first row contains data: a fraction, and no text that could be a column name."""
     first = [cell.strip() for cell in rows[0]] if rows else []
     if not any(re.search("[.,%]", cell) and numerals.is_numeral(cell) for cell in first):
         return
@@ -99,12 +99,13 @@ def require_names(rows: Sequence[Sequence[str]], name: str) -> None:
     others = [row for row in rows[1:] if len(row) == len(first)]
     recurring = any(row[place].strip() == cell for place, cell in texts.items() for row in others)
     if recurring or not texts or any(re.search("[0-9]", cell) for cell in texts.values()):
-        hint = "write names above them, or pass header=False (--no-header), which names them column1, column2 and so on"
-        raise errors.EngineError(name, expected="column names in the first row", got=errors.listing(first), hint=hint)
+        hint = "add a row of names, or pass header=False (--no-header) to use the names column1, column2 and so on"
+        got = f"the values {errors.listing(first)}"
+        raise errors.EngineError(name, expected="column names in the first row", got=got, hint=hint)
 
 
 def refuse_totals(rows: Sequence[Sequence[str]], width: int, name: str, delimiter: str = ", ") -> None:
-    """Raise EngineError if the last row does not belong to the table: a row of totals, or of a different width."""
+    """Raise EngineError if the last row is a row of totals or has another number of cells than the table."""
     filled = [row for row in rows if any(cell.strip() for cell in row)]
     if len(filled) < 2:
         return
@@ -113,6 +114,6 @@ def refuse_totals(rows: Sequence[Sequence[str]], width: int, name: str, delimite
     earlier = [row[place] for place in places for row in filled[:-1] if place < len(row)]
     is_total = places and not any(re.match(TOTALS, cell.strip().lower()) for cell in earlier)
     if is_total or (len(last) != width and len(filled[-2]) == width):
-        expected, got = "a row of the table at the end", repr(delimiter.join(last))
-        hint = "leave it out with skip_footer=1 (--skip-footer 1), or keep it with skip_footer=0"
+        expected, got = "data in the last row", repr(delimiter.join(last))
+        hint = "skip this row with skip_footer=1 (--skip-footer 1), or keep it with skip_footer=0"
         raise errors.EngineError(name, expected=expected, got=got, hint=hint)

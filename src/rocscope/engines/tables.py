@@ -1,12 +1,11 @@
-"""Sources of typed columns: DuckDB relations, Parquet and Arrow files, data frames, databases and spreadsheets.
+"""Sources with typed columns: DuckDB relations, Parquet and Arrow files, data frames, databases and spreadsheets.
 
-Two classes do most of the work. A `Relation` reads through DuckDB, which evaluates conditions and streams on all cores.
-`ArrowColumns` loads columns on request, and uses DuckDB only for the columns of a condition. `ParquetFiles` combines
-the two: Arrow streams all columns for which it returns the same types as DuckDB, which is faster; DuckDB reads the
-others.
+Two classes do most of the work. `Relation` reads data with DuckDB, which evaluates conditions and streams on all cores.
+`ArrowColumns` loads the named columns, and uses DuckDB only to evaluate a condition. `ParquetFiles` uses both: Arrow,
+which is faster, for all columns that get the same types from Arrow and DuckDB, and DuckDB for the other columns.
 
-DuckDB is restricted: it can only read the given files, and cannot write files or load extensions. An SQL condition can
-therefore only select rows.
+DuckDB can only read the given files. It cannot write files or load extensions. An SQL condition can therefore only
+select rows.
 
 Order of the file: DuckDB, Arrow columns, Parquet files, Arrow files, data frames, database files, spreadsheets.
 """
@@ -54,7 +53,7 @@ _OPENED: ContextVar[list["DuckDBPyConnection"] | None] = ContextVar("opened", de
 
 
 def connect(paths: Sequence[str] = ()) -> "DuckDBPyConnection":
-    """Return a connection to an empty database that can read only the files in `paths`."""
+    """Return a connection to an empty DuckDB database that can read only the files in `paths`."""
     import duckdb
 
     with formats.one_line_errors("DuckDB"):
@@ -94,7 +93,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
 
 def require_condition(where: str) -> None:
-    """Raise an error if a text is not a single condition; it could otherwise close an enclosing parenthesis."""
+    """Raise an error if a text is not a single SQL condition, because other text could escape from its parentheses."""
     import duckdb
 
     with formats.one_line_errors(f"where={where!r}"):
@@ -104,35 +103,37 @@ def require_condition(where: str) -> None:
 
 
 def identifier(name: str) -> str:
-    """Quote a column name."""
+    """Return a column name in SQL quotes."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def text(value: str) -> str:
-    """Quote a string."""
+    """Return a string in SQL quotes."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def file_list(paths: Sequence[str]) -> str:
-    """Return the SQL list of files, with escaped wildcards."""
+    """Return an SQL list of file names with escaped wildcards."""
     return "[" + ", ".join(text(glob.escape(path)) for path in paths) + "]"
 
 
 class Relation:
-    """Columns of a DuckDB relation as a Source.
+    """A DuckDB relation as a `Source`.
 
     Parameters
     ----------
     origin : tuple of str
+        Names of the files, or a name for another kind of source.
     relation : duckdb.DuckDBPyRelation
+        The relation.
     columns : sequence of str, optional
-        Original names, in the relation's order, if DuckDB changed some names to make them unique.
+        Original names of the columns in their order, if DuckDB changed some names to make them unique.
     conflicts : mapping from column name to str, optional
-        Columns that cannot be fetched, with the reasons.
+        Columns that cannot be read, with the reasons.
     decimal : str
         Decimal mark; see `Source`.
     connection : duckdb.DuckDBPyConnection, optional
-        Connection of the relation; the reference keeps it open.
+        Connection of the relation. It stays open while the relation is used.
     """
 
     def __init__(
@@ -162,7 +163,7 @@ class Relation:
             return relation.to_arrow_table().rename_columns(list(names))
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
-        """Return the same rows in batches, read on all cores."""
+        """Return the same rows as `fetch` in batches, which are read on all cores."""
         relation = self._project(names, where)
         with formats.one_line_errors(errors.brief(self.origin)):
             schema = relation.limit(0).to_arrow_table().rename_columns(list(names)).schema
@@ -176,9 +177,9 @@ class Relation:
         return formats.Stream(schema, [batches])
 
     def distinct(self, names: Sequence[str], where: str | None = None, first: int | None = None) -> pa.Table:
-        """Return the distinct rows of the named columns, with their counts as last column.
+        """Return the distinct rows of the named columns. The last column contains the number of equal rows.
 
-        If `first` is given, only this number of rows at the start is used.
+        If `first` is given, only the first rows of the relation are used; `first` is their number.
         """
         keys = [f"c{number}" for number in range(len(names))]
         columns = [f"{identifier(self._sql_name[name])} AS {key}" for name, key in zip(names, keys, strict=True)]
@@ -217,14 +218,16 @@ class Relation:
 
 
 class ArrowColumns:
-    """Columns loaded by a function on request.
+    """A `Source` whose columns are loaded by a function when they are needed.
 
     Parameters
     ----------
     origin : tuple of str
+        Names of the files, or a name for another kind of source.
     columns : sequence of str
+        Names of the columns.
     load : function
-        Returns a pyarrow.Table for a list of column names.
+        Function from a list of column names to a pyarrow.Table.
     """
 
     decimal = ""
@@ -251,7 +254,7 @@ class ArrowColumns:
         return table.select(list(names)).filter(columns.holds(where))
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
-        """Return the rows of `fetch` in batches; the data are already in memory."""
+        """Return the same rows as `fetch` in batches. The data are already in memory."""
         table = self.fetch(names, where)
 
         def batch(start: int) -> Generator[pa.Table]:
@@ -267,28 +270,28 @@ _READ_AHEAD = 1 << 18  # bytes of a column per read; by default Arrow reads a co
 
 
 def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> "ParquetFiles":
-    """Open Parquet files; folders named key=value add columns."""
+    """Open Parquet files. Folders named key=value add columns."""
     with formats.one_line_errors(origin[0]):
         try:
             footer = pq.read_metadata(paths[0])
             schema = footer.schema.to_arrow_schema()
         except pa.ArrowException:
-            got, hint = "one whose footer cannot be read", "copy or write it again"
-            raise errors.EngineError(origin[0], expected="a whole Parquet file", got=got, hint=hint) from None
+            got, hint = "an incomplete Parquet file", "copy or write the file again"
+            raise errors.EngineError(origin[0], expected="a complete Parquet file", got=got, hint=hint) from None
         return ParquetFiles(paths, origin, schema, footer)
 
 
 class ParquetFiles:
-    """Parquet files that are opened one at a time.
+    """Parquet files as a `Source`. Only one file is open at a time.
 
     Parameters
     ----------
-    paths, origin : sequences
-        Paths of the files, and their names in messages.
+    paths, origin : sequences of str
+        Paths of the files, and their names for messages.
     schema : pyarrow.Schema
         Schema of the first file.
     footer : pyarrow.parquet.FileMetaData
-        Footer of the first file; it is kept, because with very many columns, reading it takes as long as the columns.
+        Footer of the first file. It is stored, because reading it again is slow if there are very many columns.
     """
 
     decimal = ""
@@ -306,7 +309,7 @@ class ParquetFiles:
 
     @cached_property
     def _relation(self) -> Relation:
-        """Return the rows of all files; created on first use, because DuckDB takes as much memory as a batch."""
+        """DuckDB relation of all files. It is created on first use, because DuckDB needs as much memory as a batch."""
         connection = connect(self._paths)
         schemas: list[dict[str, str]] = []
         for path, name in zip(self._paths, self.origin, strict=True):
@@ -319,7 +322,7 @@ class ParquetFiles:
         return Relation(self.origin, relation, columns=self._schema.names, conflicts=conflicts, connection=connection)
 
     def _conflicts(self, schemas: Sequence[dict[str, str]]) -> dict[str, str]:
-        """Return the columns with an ambiguous type or value, with the reasons."""
+        """Return the columns with an ambiguous type or value, and the reasons."""
         conflicts: dict[str, str] = {}
         # DuckDB would cast a column to its type in the first file.
         for name, expected in schemas[0].items():
@@ -347,7 +350,7 @@ class ParquetFiles:
         return self._relation.fetch(names, where)
 
     def _require_sound(self, names: Sequence[str], where: str | None) -> None:
-        """Read columns with Arrow if pages have checksums, because Arrow verifies checksums and DuckDB does not."""
+        """Read columns with Arrow if their pages have checksums. Arrow verifies the checksums; DuckDB does not."""
         used = {*names, *formats.mentioned(self.columns, where or "")}
         for number, path in enumerate(self._paths):
             footer = self._footer_of(number)
@@ -358,7 +361,7 @@ class ParquetFiles:
                         pass
 
     def held(self) -> "HeldFiles":
-        """Return these files with columns that stay in memory, for repeated queries."""
+        """Return the same files as a source that keeps columns in memory, for repeated queries."""
 
         def open_again() -> ParquetFiles:
             return open_parquet(self._paths, self.origin, formats.DEFAULT_LAYOUT)
@@ -371,7 +374,7 @@ class ParquetFiles:
         return self._relation.holds(where)
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
-        """Return the rows of `fetch` in batches, with one piece per row group."""
+        """Return the same rows as `fetch` in batches. Each row group is one piece."""
         if where is not None or not all(_is_plain(self._schema, name) for name in names):
             self._require_sound(names, where)
             return self._relation.stream(names, where)
@@ -411,7 +414,7 @@ class ParquetFiles:
                 yield partial(self._batches, number, footer, group, schema.names)
 
     def _require_types(self, here: pa.Schema, expected: pa.Schema, number: int) -> None:
-        """Raise DuckDB's error, with its type names, if column types differ from those in the first file."""
+        """Raise DuckDB's error if a column does not have the same type as in the first file."""
         types = dict(zip(here.names, here.types, strict=True))
         names = [field.name for field in expected if types.get(field.name) != field.type]
         if names:
@@ -420,7 +423,7 @@ class ParquetFiles:
             ParquetFiles(paths, origin, self._schema, self._footer)._relation.fetch(names)
             # DuckDB's check accepts types that only Arrow distinguishes.
             name = self.origin[number]
-            raise errors.EngineError(f"{name}: column {names[0]!r} is not of one type in all files")
+            raise errors.EngineError(f"{name}: column {names[0]!r} does not have the same type as in {self.origin[0]}")
 
     def _batches(self, number: int, footer: pq.FileMetaData, group: int, names: list[str]) -> Generator[pa.Table]:
         size = formats.BATCH_ROWS
@@ -434,10 +437,10 @@ class ParquetFiles:
 
 
 class HeldFiles(ArrowColumns):
-    """Parquet files with columns that stay in memory after first use.
+    """Parquet files whose columns stay in memory after they are first read.
 
-    For a condition, only the columns in the condition are read again, through a separate connection, so that threads do
-    not wait for each other.
+    To evaluate a condition, the columns in the condition are read again through a separate connection, so that threads
+    do not wait for each other.
     """
 
     def __init__(self, origin: tuple[str, ...], columns: Sequence[str], open_again: Callable[[], ParquetFiles]) -> None:
@@ -462,7 +465,7 @@ class HeldFiles(ArrowColumns):
 
 
 def _contiguous(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return numbers in contiguous memory, so that NumPy can use them without a copy."""
+    """Return a column of numbers in contiguous memory, so that NumPy can use it without a copy."""
     kind = column.type
     if column.num_chunks <= 1 or not pa.types.is_primitive(kind) or pa.types.is_null(kind):
         return column
@@ -474,7 +477,7 @@ def _read_parquet(paths: Sequence[str], *, partitioned: bool) -> str:
 
 
 def _is_plain(schema: pa.Schema, name: str) -> bool:
-    """Return True if DuckDB and Arrow return a column with the same type."""
+    """Return True if DuckDB and Arrow read a column with the same type."""
     position = schema.get_field_index(name)
     if position < 0:
         return False
@@ -484,7 +487,7 @@ def _is_plain(schema: pa.Schema, name: str) -> bool:
 
 
 def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
-    """Return True if columns of 32 bits are encoded as differences, for which DuckDB uses more bits than Arrow."""
+    """Return True if 32-bit columns are encoded as differences. DuckDB reads such columns with more bits than Arrow."""
     if not footer.num_row_groups:
         return False
     first = footer.row_group(0)
@@ -501,9 +504,9 @@ def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
 def _has_checksums(path: str, footer: pq.FileMetaData) -> bool:
     """Return True if the first page of a file has a checksum.
 
-    The header of the page, in Thrift's compact protocol, begins with three integers. Each is a byte 0x15, followed by
-    bytes with 7 bits each; all bytes except the last have the highest bit set. The checksum would be the fourth
-    integer.
+    The header of the page has Thrift's compact format and begins with three integers. An integer is a byte 0x15,
+    followed by bytes with 7 bits each. All of these bytes except the last have the highest bit set. If there is a
+    checksum, it is the fourth integer.
     """
     if not footer.num_row_groups:
         return False
@@ -519,14 +522,14 @@ _FILE_MAGIC = b"ARROW1"
 
 
 def open_ipc(paths: list[str], origin: tuple[str, ...], _layout: formats.FileLayout) -> formats.Source:
-    """Open files of Arrow's file format (Feather) or stream format."""
+    """Open Arrow files in the file format (Feather) or the stream format."""
     with formats.one_line_errors(origin[0]):
         columns = _ipc_reader(paths[0]).schema.names
     return _IpcFiles(origin, columns, paths)
 
 
 class _IpcFiles(ArrowColumns):
-    """Files of Arrow's formats, streamed without loading them."""
+    """Arrow files as a `Source`. They are streamed without loading all rows."""
 
     def __init__(self, origin: tuple[str, ...], columns: Sequence[str], paths: list[str]) -> None:
         super().__init__(origin, columns, self._load_files)
@@ -541,7 +544,7 @@ class _IpcFiles(ArrowColumns):
         return pa.concat_tables(tables)
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
-        """Return the columns in the files' batches."""
+        """Return the named columns in the batches of the files."""
         wanted = list(dict.fromkeys([*names, *formats.mentioned(self.columns, where or "")]))
         first = self._common_schema(wanted)
         pieces = (
@@ -551,7 +554,7 @@ class _IpcFiles(ArrowColumns):
         return formats.Stream(pa.schema([first.field(name) for name in names]), pieces)
 
     def _common_schema(self, names: Sequence[str]) -> pa.Schema:
-        """Return the types of columns; raise an error for a file with different types before reading any column."""
+        """Return the types of columns. Raise an error if the types differ between files, before any column is read."""
         schemas: list[pa.Schema] = []
         for path, name in zip(self._paths, self.origin, strict=True):
             with formats.one_line_errors(name):
@@ -579,7 +582,7 @@ class _IpcFiles(ArrowColumns):
 
 
 def _ipc_reader(path: str, names: Sequence[str] | None = None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
-    """Open a file of either format for reading the named columns, or all."""
+    """Open an Arrow file in the file format or the stream format, to read the named columns or all columns."""
     positions = None
     if names is not None:
         present = _ipc_reader(path).schema.names
@@ -595,7 +598,7 @@ def _ipc_reader(path: str, names: Sequence[str] | None = None) -> pa.RecordBatch
 
 
 def open_mapping(columns: Mapping[Any, Any]) -> formats.Source:
-    """Open columns by name: arrays, lists or series."""
+    """Return a mapping from column name to array, list or series as a `Source`."""
     by_name = {str(name): values for name, values in columns.items()}
 
     def load(wanted: list[str]) -> pa.Table:
@@ -630,7 +633,7 @@ def _array_of_series(series: Any, name: str) -> pa.Array | pa.ChunkedArray:
 
 
 def _array_of_numbers(values: Any, name: str, refusal: Exception) -> pa.Array:
-    """Return numbers for which Arrow has no common type, such as integers above the largest int64."""
+    """Return numbers that Arrow does not convert itself, such as integers above the largest int64."""
     column = np.empty(len(values), object)
     column[:] = list(values)
     if not all(value is None or isinstance(value, NUMBER_TYPES) for value in column):
@@ -643,7 +646,7 @@ def _array_of_numbers(values: Any, name: str, refusal: Exception) -> pa.Array:
 
 
 def open_frame(frame: Any) -> formats.Source:
-    """Open a data frame, lazy or not, or a relation."""
+    """Return a data frame, a lazy frame or a relation as a `Source`."""
     import narwhals as nw
 
     duckdb = sys.modules.get("duckdb")  # loaded, if it made the relation
@@ -679,10 +682,10 @@ def open_frame(frame: Any) -> formats.Source:
 
 
 def _snapshot(table: Any) -> tuple[list[str], Callable[[list[str]], pa.Table]] | None:
-    """Return the columns of a Delta Lake or Iceberg table, scan or Arrow dataset, and a function that reads columns.
+    """Return the column names of a Delta Lake or Iceberg table or an Arrow dataset, and a function that reads columns.
 
-    The rows are those of one snapshot. Only the library of the table can distinguish them from deleted rows in the
-    files.
+    The function returns the rows of one snapshot. The files also contain deleted rows, which only the library of the
+    table can recognise.
     """
     if hasattr(table, "to_pyarrow_dataset"):
         table = table.to_pyarrow_dataset()
@@ -695,7 +698,7 @@ def _snapshot(table: Any) -> tuple[list[str], Callable[[list[str]], pa.Table]] |
 
 
 def _without_nan(name: str) -> "nw.Expr":
-    """Return decimals with NaN as missing values; PostgreSQL sorts NaN above all numbers, and Arrow lacks it."""
+    """Return a decimal column in which NaN is missing. PostgreSQL has decimals with NaN, but Arrow does not."""
     import narwhals as nw
 
     is_number = nw.col(name).cast(nw.Float64) <= sys.float_info.max
@@ -715,11 +718,11 @@ _SQLITE_ROWS = 100_000  # number of rows fetched at the same time: a few MB of P
 
 
 def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
-    """Open a table of a DuckDB database; tables outside the schema `main` have names like "schema.table"."""
+    """Open a table of a DuckDB database. A table outside the schema `main` has a name such as "schema.table"."""
     path = _only(paths)
     with formats.one_line_errors(origin[0]), Path(path).open("rb") as file:
         if file.read(12)[8:] != b"DUCK":
-            raise errors.EngineError(origin[0], expected="a DuckDB database", got="other bytes")
+            raise errors.EngineError(origin[0], expected="a DuckDB database", got="another kind of file")
     connection = connect([path, f"{path}.wal"])
     with formats.one_line_errors(origin[0]):
         connection.execute(f"ATTACH {text(path)} AS file (READ_ONLY)")
@@ -732,10 +735,10 @@ def open_duckdb(paths: list[str], origin: tuple[str, ...], layout: formats.FileL
 
 
 def open_sqlite(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
-    """Open a table of a SQLite database with Python's own driver; DuckDB's driver would have to be downloaded.
+    """Open a table of a SQLite database with Python's own driver. DuckDB would have to download its driver.
 
-    In SQLite every value has a type. A column of integers and floats becomes floats if floats represent all values
-    exactly. A column of numbers and texts raises an error.
+    In SQLite, each value has its own type. A column of integers and floats becomes a float column if float64 represents
+    all values exactly. A column of numbers and texts raises an error.
     """
     place = f"{Path(_only(paths)).absolute().as_uri()}?mode=ro"
 
@@ -759,21 +762,21 @@ def open_sqlite(paths: list[str], origin: tuple[str, ...], layout: formats.FileL
 
 def _only(paths: Sequence[str]) -> str:
     if len(paths) > 1:
-        raise errors.InputError("source", expected="one database", got=errors.listing(paths))
+        raise errors.InputError("source", expected="one database file", got=errors.listing(paths))
     return paths[0]
 
 
 def _chosen(table: str | None, tables: list[str], origin: str) -> str:
-    """Return the name of the requested table, or of the only table."""
+    """Return the name of the requested table. By default, return the name of the only table."""
     if table is None and len(tables) == 1:
         return tables[0]
     if table in tables:
         return table
-    got = "none" if table is None else repr(table)
     if not tables:
-        raise errors.InputError("table", expected=f"a table in {origin}", got=got)
+        raise errors.InputError(origin, expected="a database with a table", got="a database without tables")
+    got = "no name" if table is None else repr(table)
     expected = f"a table of {origin}: {errors.one_of(table or '', tables)}"
-    raise errors.InputError("table", expected=expected, got=got, hint="pass one of them: table= (--table)")
+    raise errors.InputError("table", expected=expected, got=got, hint="name a table with table= (--table)")
 
 
 # ---- Spreadsheets ----
@@ -783,17 +786,18 @@ _EXACT = 2**53  # up to this number, a cell (a float64) can represent every whol
 
 
 def open_excel(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayout) -> formats.Source:
-    """Open the only non-empty sheet, or the named sheet, of each file; all files must have the same column names.
+    """Open the named sheet of each workbook. By default, open the only sheet with data.
 
-    Cells have types, but columns do not. A column of numbers is numeric; its type is integer if all numbers are whole.
-    In a column that also contains text, all cells become text, as in a CSV file.
+    All workbooks must have the same column names. A column of numbers becomes an integer column if all numbers are
+    whole. If a column also contains text, all its cells become text, as in a CSV file.
     """
     sheets = [_table(_sheet(path, name, layout.table), name, layout) for path, name in zip(paths, origin, strict=True)]
     names = [_as_text(cell) for cell in sheets[0][0]]
     for rows, name in zip(sheets, origin, strict=True):
         names_here = [_as_text(cell) for cell in rows[0]]
         if names_here != names:
-            raise errors.EngineError(f"{name}: expected the columns of {origin[0]}, {names}, got {names_here}")
+            expected = f"the same columns as in {origin[0]}, {names}"
+            raise errors.EngineError(name, expected=expected, got=str(names_here))
     arrays: dict[str, pa.Array] = {}
     for place, name in enumerate(names):
         arrays[name] = _array_of_cells([row[place] for rows in sheets for row in rows[1:]])
@@ -811,13 +815,13 @@ def open_excel(paths: list[str], origin: tuple[str, ...], layout: formats.FileLa
 
 
 def _table(rows: Sequence[Sequence[Any]], name: str, layout: formats.FileLayout) -> Sequence[Sequence[Any]]:
-    """Return the rows of a sheet from its names to the end of its table."""
+    """Return the rows of a sheet from the column names to the last row of the table."""
     texts = [[_as_text(cell) for cell in row] for row in rows]
     above = layout.skip_rows
     if above is None:
         above = table_bounds.names_row(texts[:_SEARCHED]) or 0
         if above:
-            warn(f"{name}: {above} {'row' if above == 1 else 'rows'} above the column names skipped")
+            warn(f"{name}: skipped {above} {'row' if above == 1 else 'rows'} above the column names")
         if layout.header is None and not any(isinstance(cell, str) and cell for cell in rows[above]):
             table_bounds.require_names(texts[above:], name)
     if layout.skip_footer is None:
@@ -829,7 +833,7 @@ def _table(rows: Sequence[Sequence[Any]], name: str, layout: formats.FileLayout)
 
 
 def _read_marks(arrays: dict[str, pa.Array], origin: tuple[str, ...]) -> dict[str, errors.InputError]:
-    """Replace texts that are numbers with marks, and return the errors of columns that can be read in two ways."""
+    """Convert columns of texts such as "1.234,50 €" to numbers. Return the errors of columns that are ambiguous."""
     texts = {name: array for name, array in arrays.items() if pa.types.is_string(array.type)}
     texts = {
         name: array for name, array in texts.items() if numerals.may_be_numerals(array.drop_null().to_pylist(), None)
@@ -842,7 +846,7 @@ def _read_marks(arrays: dict[str, pa.Array], origin: tuple[str, ...]) -> dict[st
     for name, reading in numerals.readings(relation, columns, decimal=None, thousands=None, plain=".").items():
         if reading.expected:
             subject = f"column {name!r} of {errors.brief(origin)}"
-            hint = "convert its cells to numbers in the workbook"
+            hint = "convert the cells of this column to numbers in the workbook"
             refusals[name] = errors.InputError(subject, expected=reading.expected, got=reading.got, hint=hint)
         elif reading.expression:
             arrays[name] = relation.project(f"{reading.expression} AS c").to_arrow_table().column(0)
@@ -860,12 +864,12 @@ _ROW = re.compile(rb"""\br=["'][A-Za-z]{1,20}(\d{1,20})["']""")
 
 
 def _check_extent(path: str, name: str) -> None:
-    """Raise EngineError for a workbook (.xlsx) that would take far more memory than its cells need."""
+    """Raise EngineError for a workbook (.xlsx) that would need far more memory than its filled cells."""
     with zipfile.ZipFile(path) as book:
         for part in book.infolist():
             if part.file_size > max(_MOST_UNPACKED, _MOST_RATIO * part.compress_size):
-                got = f"{part.file_size:,} bytes packed into {part.compress_size:,}"
-                raise errors.EngineError(f"{name}: {part.filename}", expected="a table", got=got)
+                got = f"{part.file_size:,} bytes compressed to {part.compress_size:,}"
+                raise errors.EngineError(f"{name}: {part.filename}", expected="a table of usual size", got=got)
             if not part.filename.startswith("xl/worksheets/"):
                 continue
             cells, columns, last_row, tail = 0, {b"A"}, 1, b""
@@ -882,13 +886,13 @@ def _check_extent(path: str, name: str) -> None:
             for letter in last_column:
                 width = 26 * width + ord(letter) - ord("A") + 1
             if width * last_row > max(_MOST_CELLS, _MOST_SPREAD * cells):
-                got = f"{cells:,}, the last ones in column {last_column} and in row {last_row:,}"
-                hint = "delete the stray cells, or save the sheet as CSV"
-                raise errors.EngineError(name, expected="cells side by side", got=got, hint=hint)
+                got = f"only {cells:,} filled cells up to column {last_column} and row {last_row:,}"
+                hint = "delete cells outside the table, or save the sheet as CSV"
+                raise errors.EngineError(name, expected="a sheet with one table", got=got, hint=hint)
 
 
 def _sheet(path: str, name: str, wanted: str | None) -> Sequence[Sequence[Any]]:
-    """Return the cells of the requested sheet, or of the only sheet that is not empty."""
+    """Return the cells of the requested sheet. By default, return the cells of the only sheet with data."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError:
@@ -909,14 +913,15 @@ def _sheet(path: str, name: str, wanted: str | None) -> Sequence[Sequence[Any]]:
     if wanted in filled:
         return filled[wanted]
     if len(filled) != 1 or wanted is not None:
-        got = errors.listing(list(filled)) if filled else "none"
-        hint = "pass one of them: table= (--sheet)" if filled else ""
-        raise errors.EngineError(name, expected="one sheet that is not empty", got=got, hint=hint)
+        expected = "one sheet with data" if wanted is None else f"a sheet {wanted!r} with data"
+        got = f"the sheets {errors.listing(list(filled))}" if filled else "only empty sheets"
+        hint = "name a sheet with table= (--sheet)" if filled else ""
+        raise errors.EngineError(name, expected=expected, got=got, hint=hint)
     return next(iter(filled.values()))
 
 
 def _array_of_cells(cells: Sequence[Any]) -> pa.Array:
-    """Return cells of one type unchanged, with empty cells as missing values; mixed types become text."""
+    """Return a column of cells as an array. Empty cells are missing values. Cells of several types become text."""
     values = [None if cell == "" else cell for cell in cells]
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float}:

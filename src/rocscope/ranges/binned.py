@@ -331,7 +331,7 @@ class BinnedCounts(CumulativeCounts):
     def __post_init__(self) -> None:
         low, high = (check.check_scores(getattr(self, name), name=name) for name in ("low", "high"))
         if low.dtype != high.dtype:
-            raise ScoreError("low and high", expected="scores of one type", got=f"{low.dtype} and {high.dtype}")
+            raise ScoreError("low and high", expected="scores of the same type", got=f"{low.dtype} and {high.dtype}")
         check.check_column(high, "high", low.size)
         if (low > high).any() or (high[1:] >= low[:-1]).any():
             got = repr(list(zip(low[:4].tolist(), high[:4].tolist(), strict=True)))
@@ -340,7 +340,7 @@ class BinnedCounts(CumulativeCounts):
         check.check_total("pos and neg", pos, neg)
         used = (pos > 0) | (neg > 0)
         if not used.any():
-            raise ShapeError("pos and neg", expected="a count above 0", got="only zeros")
+            raise ShapeError("pos and neg", expected="at least one count above 0", got="only zeros")
         wins = wins_within(self.wins, low, high, pos, neg)
         columns = {"low": unsigned_zeros(low), "high": unsigned_zeros(high), "pos": pos, "neg": neg}
         check.settle(self, **{name: check.read_only(column[used]) for name, column in columns.items()})

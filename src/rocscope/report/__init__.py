@@ -1,4 +1,4 @@
-"""Report: one HTML file that opens offline, with charts, models, best points and conventions."""
+"""Interactive reports: HTML files with charts, tables and the best threshold, which need no internet connection."""
 
 from rocscope.report.page import Report
 

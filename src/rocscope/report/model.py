@@ -1,16 +1,16 @@
-"""Content of a report on two classes, as plain data: models, slices, decision and source of the rows.
+"""Content of a report on two classes: models, slices, decision and source of the rows.
 
-A report shows each model on all rows and on parts of the rows. `report_data` builds it, from the sections of this file:
+A report shows each model on all rows and on *slices*, which are parts of the rows. `report_data` returns the content of
+a report. It uses the sections of this file:
 
-1. areas: the AUC of each model with its interval, and the difference of each pair with a test;
-2. calibration: bins, a LOESS curve, the distribution of scores, and the numbers of the calibration plot;
-3. models: `ModelOutline` contains the curves that a page draws first, `ModelSummary` adds the numbers of the tables;
-4. slices: the same models on each segment, each fold, or one class against all others;
-5. the decision: expected cost with its interval, and the ranges of scores that are acted on;
+1. areas: the AUC of each model with an interval, and tests of the differences between models.
+2. calibration: bins, a LOESS curve, the distribution of scores, and the numbers of the calibration plot.
+3. models: `ModelOutline` contains the curves that a page draws first. `ModelSummary` adds the numbers of the tables.
+4. slices: the same models on each segment, on each fold, or for one class against all others.
+5. the decision: expected cost with an interval, and the ranges of scores with and without action.
 6. the report.
 
-A page contains a subset of the points of a curve, which includes every point that can be optimal (see
-`rocscope.geometry`).
+A page contains only some points of each curve. They include every point that can be optimal (see `rocscope.geometry`).
 """
 
 import hashlib
@@ -55,14 +55,14 @@ from rocscope.segments.segmented_counts import SegmentedCounts
 # ---- Areas ----
 
 MOST_COMPARED = 20
-"""Above this number of models, pairs are not compared."""
+"""Largest number of models that are compared in pairs."""
 
 
 @dataclass(frozen=True)
 class AreaEstimates:
-    """AUC of each model with its interval, differences between models, and warnings.
+    """AUC of each model with an interval, differences between models, and warnings.
 
-    `intervals` contains the values of `estimates` as dicts for JSON.
+    `intervals` contains the same values as `estimates`, as dictionaries for JSON.
     """
 
     estimates: Mapping[str, Estimate]
@@ -72,9 +72,9 @@ class AreaEstimates:
 
 
 def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
-    """Return the areas of all models with intervals, and optionally the differences between models on common rows.
+    """Return the AUC of each model with an interval. If `compared`, also return the differences between models.
 
-    Weighted counts have no intervals, because the number of rows behind a weight is unknown.
+    Weighted counts have no intervals, because they do not show the number of rows.
     """
     rows = samples.rows
     estimates: Mapping[str, Estimate] = {}
@@ -100,7 +100,7 @@ def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
 
 
 def compared_pair(pair: Comparison) -> dict[str, Any]:
-    """Return the difference of two models as plain data."""
+    """Return the difference between two models as a dictionary for JSON."""
     return {
         "low": pair.difference.low,
         "high": pair.difference.high,
@@ -130,9 +130,10 @@ def calibration_block(
     numbers: dict[str, float] | None = None,
     rows: Predictions | None = None,
 ) -> dict[str, Any] | None:
-    """Return the data of a calibration plot, or None if scores are not probabilities; only the bins are fast.
+    """Return the data of a calibration plot. Return None if the scores are not probabilities.
 
-    Numbers that are already computed can be passed. Intervals and the test are computed from the rows, if given.
+    With `bins_only`, only the bins are computed, which is fast. `numbers` are numbers of the plot that are already
+    known. Intervals and the test of calibration need `rows`.
     """
     # Counts of independent rows with equal weights are sufficient, and already ranked.
     data = counts
@@ -152,7 +153,7 @@ def calibration_block(
 
 
 def _bins(data: ThresholdCounts | Predictions) -> list[dict[str, float]]:
-    """Return mean score, observed rate with interval, and number of cases of each non-empty bin."""
+    """Return, for each bin with cases, the mean score, the observed rate with an interval, and the number of cases."""
     curve = calibration_curve(data)
     assert isinstance(curve, BinnedCalibrationCurve)
     n = curve.pos + curve.neg
@@ -176,7 +177,7 @@ def _bins(data: ThresholdCounts | Predictions) -> list[dict[str, float]]:
 
 
 def _smooth(counts: ThresholdCounts, data: ThresholdCounts | Predictions) -> dict[str, list[float]] | None:
-    """Return the LOESS curve at evenly spaced scores, with its band."""
+    """Return the LOESS curve and its confidence band at evenly spaced scores."""
     # LOESS needs three distinct scores.
     if len(counts) < 3:
         return None
@@ -192,7 +193,7 @@ def _smooth(counts: ThresholdCounts, data: ThresholdCounts | Predictions) -> dic
 
 
 def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:
-    """Count the cases of each class in equal steps of the score, for the rug."""
+    """Count the cases of each class in equal steps of the score, for the rug plot."""
     step = np.minimum((counts.threshold * RUG_STEPS).astype(int), RUG_STEPS - 1)
     positives = np.bincount(step, counts.pos, RUG_STEPS)
     negatives = np.bincount(step, counts.neg, RUG_STEPS)
@@ -202,48 +203,53 @@ def _rug(counts: ThresholdCounts) -> dict[str, list[float]]:
 # ---- Models ----
 
 MOST_EXACT = 10_000
-"""Thresholds of which a page that has the rows holds all, so that every number is exact: a choice."""
+"""Largest number of thresholds that are all sent to a page with rows, so that all its numbers are exact. A choice."""
 MOST_POINTS = 225
-"""Number of points per curve: enough for the width of a screen, and few enough to keep the file small."""
+"""Number of points per curve. They are enough for the width of a screen and keep the file small."""
 
 
 @dataclass(frozen=True)
 class CurvePoints(Result):
-    """Points of a curve: thresholds (first None, for nobody positive), with true and false positives."""
+    """Points of a curve: threshold, true positives and false positives.
+
+    The first threshold is None. It predicts nobody positive.
+    """
 
     threshold: list[float | None]
     tp: list[float]
     fp: list[float]
     next_score: list[float] = field(default_factory=list)
-    """Next lower score of the data at each point; empty if all scores are points, or if there are too many scores."""
+    """For each point, the highest score in the data below its threshold. Empty if not needed or if too many scores."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns; all have the same length."""
+        """Return the columns as a dictionary of lists of the same length."""
         return {name: column for name, column in super().to_dict().items() if column}
 
 
 @dataclass(frozen=True)
 class ModelOutline(Result):
-    """Curves of one model on a page; for millions of rows it takes a quarter of the time of `ModelSummary`.
+    """Curves of one model that a page draws first.
+
+    For millions of rows, this takes a quarter of the time of `ModelSummary`.
 
     Attributes
     ----------
     default : OperatingPoint
-        The point at threshold 0.5.
+        Confusion matrix at threshold 0.5.
     points : CurvePoints
-        Points evenly along the curve, and all points that can be optimal.
+        Points that are evenly spaced along the ROC curve, and all points that can be optimal.
     deviation : float
-        Largest distance of the curve from the lines between these points, as a rate.
+        Largest distance between the ROC curve and the lines that connect these points, as a rate.
     hull : CurvePoints
         Vertices of the ROC hull.
     auc : dict
-        Area with ties counting half; a summary also has the lower and upper area.
+        AUC in which tied pairs count one half. A ModelSummary also has the AUC in which they count 0 and 1.
     calibration : dict or None
-        Bins and smooth curve of the calibration plot, the rug, and numbers; None if scores are not probabilities.
+        Bins, smooth curve, rug plot and numbers of the calibration plot. None if the scores are not probabilities.
     auc_interval : dict or None
-        Value, limits and method of the area's confidence interval.
+        Value, limits and method of the confidence interval of the AUC.
     decided : OperatingPoint or None
-        Operating point of the model's own predicted labels, if known.
+        Confusion matrix of the labels that the model predicted itself. None if they are unknown.
     """
 
     name: str
@@ -262,16 +268,16 @@ class ModelOutline(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSummary(ModelOutline):
-    """Curves and numbers of one model.
+    """Curves of one model, and its numbers in the tables.
 
     Attributes
     ----------
     lift_area : dict
-        Areas under the lift chart in positives, with trapezoids and with steps.
+        Area under the lift chart of true positives, computed with trapezoids and computed with steps.
     best : OperatingPoint
-        The best point in the context.
+        Confusion matrix at the best threshold in the context.
     at_half : float or None
-        Accuracy at threshold 0.5; None if scores are not probabilities.
+        Accuracy at threshold 0.5. None if the scores are not probabilities.
     """
 
     n_pos: float
@@ -287,12 +293,12 @@ class ModelSummary(ModelOutline):
 
     @property
     def at_half_cell(self) -> str:
-        """Accuracy at threshold 0.5 as a table cell."""
+        """Text of the table cell with the accuracy at threshold 0.5."""
         return "" if self.at_half is None else f"{self.at_half:.2%}"
 
     @property
     def hint(self) -> str:
-        """Explanation of an area below 1/2."""
+        """Explanation if the AUC is below 1/2. Otherwise an empty text."""
         below = direction(self.auc["half"])
         return f"{self.name}: AUC {self.auc['half']:.4g}{below}" if below else ""
 
@@ -306,10 +312,10 @@ _DEPTHS = np.union1d(np.arange(1, 11) / 10, [0.05])
 
 
 def levels_read(counts: ThresholdCounts, target_prevalence: float | None) -> Indices:
-    """Return the points of a curve at which the page shows exact numbers, which thinning must keep.
+    """Return the indices of the points of a curve at which the page shows exact numbers.
 
-    They are the thresholds of the net benefit chart, and the points on both sides of each share of cases in the tables,
-    at the prevalence of the sample and at the target prevalence.
+    These points must be kept when points are selected. They are the thresholds of the net benefit chart, and the points
+    next to each share of cases in the tables, at the sample prevalence and at the target prevalence.
     """
     tp, fp = counts.cumulative
     rising = -counts.threshold.astype(np.float64)
@@ -377,7 +383,7 @@ def outline(
 
 
 def _precision_sum(tp: Array, fp: Array, before: float) -> float:
-    """Return the sum over levels of the precision times the true positives that the level adds."""
+    """Return the sum, over all distinct scores, of the precision times the number of positives with this score."""
     return (np.diff(tp, prepend=before) * (tp / (tp + fp))).sum()
 
 
@@ -393,9 +399,10 @@ def summarise(
     decided: OperatingPoint | None = None,
     rows: Predictions | None = None,
 ) -> ModelSummary:
-    """Return all numbers of one model in a context; without calibration, a few passes over the ranking are enough.
+    """Return the curves and numbers of one model in a context.
 
-    Numbers of the calibration plot that are already computed can be passed.
+    Without calibration, this needs only a few passes over the scores. `numbers` are numbers of the calibration plot
+    that are already known.
     """
     drawn = outline(name, counts, most=most, bins=False, target_prevalence=context.target_prevalence)
     default = drawn.default
@@ -425,23 +432,23 @@ def summarise(
 
 
 def _own_decisions(sample: Sample) -> OperatingPoint | None:
-    """Return the counts of the model's own predicted labels, or None if they are unknown."""
+    """Return the confusion matrix of the labels that a model predicted itself. Return None if they are unknown."""
     return sample.rows.point() if sample.rows and sample.rows.decisions else None
 
 
 # ---- Slices ----
 
 SMALL = 10
-"""Warn if a class has fewer cases than this."""
+"""If a class has fewer cases, a warning is added."""
 
 POINTS = 60
-"""Number of points per curve; a limit for the size of files with many views."""
+"""Number of points per curve on a slice. It limits the size of files with many slices."""
 
 MOST_FOLDS = 50
-"""Above this number, folds are not shown; leave-one-out has one fold per row."""
+"""Largest number of folds that are shown separately. Leave-one-out has one fold per row."""
 
 MOST_SEGMENTS = 40
-"""Above this number, only the largest segments are shown separately, and all others are pooled."""
+"""Largest number of segments that are shown separately. If there are more, the smallest segments are pooled."""
 
 # Number of names in a warning, which take about two lines.
 _MOST_NAMED = 8
@@ -454,10 +461,13 @@ class Slice(Result):
     Attributes
     ----------
     kind : {"all", "segment", "fold", "class"}
+        Kind of the part.
     name : str
+        Name of the part.
     models : list of ModelSummary
+        Curves and numbers of each model.
     comparisons : list of dict
-        Difference in AUC of each two models, with its interval and p-value.
+        Difference in AUC between each pair of models, with its interval and p-value.
     """
 
     kind: str
@@ -467,13 +477,13 @@ class Slice(Result):
 
     @property
     def where(self) -> str:
-        """Name of the part, as text."""
+        """Kind and name of the part as text."""
         return self.name if self.kind == "all" else f"{self.kind} {self.name}"
 
 
 @dataclass
 class Slices:
-    """Slices created so far, and notes on omissions."""
+    """A list of slices to which slices are added, with warnings and notes on omitted slices."""
 
     context: Context
     made: list[Slice] = field(default_factory=list)
@@ -491,7 +501,7 @@ class Slices:
         labels_only: Iterable[str] = (),
         detailed: bool = True,
     ) -> None:
-        """Add the models on the rows or counts of `predictions`, unless a class is missing."""
+        """Add a slice with the models on the given rows or counts. If a class is missing, add only a note."""
         samples = samples_of(predictions)
         counts = samples.counts()
         first = next(iter(counts.values()))
@@ -516,19 +526,19 @@ class Slices:
             self.warn(warning, f"{kind} {name}")
 
     def shows(self, kind: str, name: Any, n_pos: float, n_neg: float) -> bool:
-        """Return True if the rows have both classes; otherwise note that they are omitted."""
+        """Return True if there are positives and negatives. Otherwise, add a note that the part is omitted."""
         if n_pos and n_neg:
             return True
         self._one_class.append(f"{kind} {name} (no {'negatives' if n_pos else 'positives'})")
         return False
 
     def warn(self, text: str, where: str) -> None:
-        """Add a warning; it is shown once, with all its places."""
+        """Add a warning for a part. A warning for several parts is shown once, with the names of the parts."""
         self._places_of_warning.setdefault(text, []).append(where)
 
     @property
     def warnings(self) -> list[str]:
-        """Notes on omissions, and warnings."""
+        """Notes on omitted parts, and warnings."""
         texts = []
         if self._one_class:
             texts.append(f"Omitted because a class is missing: {_listed(self._one_class)}.")
@@ -546,9 +556,9 @@ def by_rows(predictions: Predictions, context: Context) -> Slices:
 
 
 def by_counts(segments: Mapping[str, SegmentedCounts], context: Context, is_small: Callable[[Any], bool]) -> Slices:
-    """Return the models on each segment; if there are many segments, on the largest and on all others pooled.
+    """Return the models on each segment. If there are many segments, pool all but the largest segments.
 
-    Intervals and calibration are omitted if the counts are not small (see `is_small`).
+    Intervals and calibration are omitted if there are many distinct scores (see `is_small`).
     """
     slices = Slices(context)
     for name, make_counts in parts_of_counts(segments, slices):
@@ -560,7 +570,10 @@ def by_counts(segments: Mapping[str, SegmentedCounts], context: Context, is_smal
 def parts_of_counts(
     by_model: Mapping[str, SegmentedCounts], slices: Slices
 ) -> Iterator[tuple[str, Callable[[], dict[str, CumulativeCounts]]]]:
-    """Yield each shown segment with both classes, and a function that returns its counts by model; pool all others."""
+    """Yield the name of each segment to show, and a function that returns the counts of its models.
+
+    Segments without positives or negatives are skipped. If there are many segments, the smallest ones are pooled.
+    """
 
     def counts_of(name: Any) -> dict[str, CumulativeCounts]:
         return {model: segments[name] for model, segments in by_model.items()}
@@ -581,9 +594,9 @@ def parts_of_counts(
 
 
 def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, str, Array]]:
-    """Yield kind, name and row mask of each segment and fold; `slices` records omissions.
+    """Yield kind, name and row mask of each segment and fold. Notes on omitted parts are added to `slices`.
 
-    If there are many segments, the largest are shown separately, and all others are pooled.
+    If there are many segments, all but the largest segments are pooled.
     """
     if predictions.segment is not None:
         names, code = numbered("segment", predictions.segment)
@@ -602,19 +615,22 @@ def parts_of(predictions: Predictions, slices: Slices) -> Iterator[tuple[str, st
 
 
 def require_segments(predictions: Predictions, subject: str = "segment") -> None:
-    """Raise an InputError if the segment column identifies single cases; `subject` is its name in messages.
+    """Raise an InputError if there are so many segments that the column probably identifies single cases.
+
+    `subject` is the subject of the message.
 
     Raises
     ------
     InputError
-        If the column has more than 1,000 values.
+        If there are more than 1,000 segments.
     """
     if predictions.segment is None:
         return
     segments = _count_distinct(predictions.segment)
     if segments > MOST_PARTS:
-        hint = "for very many segments use Predictions.counts(by='segment')"
-        raise InputError(subject, expected=f"at most {MOST_PARTS:,} segments", got=f"{segments:,}", hint=hint)
+        hint = "for more segments, call Predictions.counts(by='segment')"
+        got = f"{segments:,} segments"
+        raise InputError(subject, expected=f"at most {MOST_PARTS:,} segments", got=got, hint=hint)
 
 
 def _count_distinct(column: Array) -> int:
@@ -623,7 +639,7 @@ def _count_distinct(column: Array) -> int:
 
 
 def _largest(sizes: Array, slices: Slices) -> Array:
-    """Return the indices of the segments with the largest weights, in the order of the segments."""
+    """Return the indices of the largest segments in their original order."""
     if sizes.size <= MOST_SEGMENTS:
         return np.arange(sizes.size)
     shown = np.sort(np.argsort(-sizes, kind="stable")[: MOST_SEGMENTS - 1])
@@ -670,7 +686,7 @@ def small_cells(slices: Sequence[Slice]) -> list[str]:
 
 
 def _shows_rows(model: ModelSummary) -> bool:
-    """Return True if most points of the curve are fewer than `SMALL` cases apart."""
+    """Return True if most neighbouring points of the curve differ by fewer than `SMALL` cases."""
     depth = np.add(model.points.tp, model.points.fp)
     return bool(np.median(np.diff(depth)) < SMALL)
 
@@ -682,14 +698,14 @@ def _listed(names: Sequence[str]) -> str:
 # ---- The decision ----
 
 MOST_ROWS = 200_000
-"""Above this number of rows, bootstrap intervals are omitted: they would take most of the time and be very narrow."""
+"""Largest number of rows for bootstrap intervals. With more rows, intervals are slow to compute and very narrow."""
 # Empty space at both ends of a table's scale, in percent of its width.
 _MARGIN = 4
 _TOO_MANY_ROWS = "no interval above 200,000 rows; use rocscope.choose(…).interval()"
 
 
 class Bar(NamedTuple):
-    """A table row with a bar: label, text, and the bar's start and end on the table's scale, in percent."""
+    """A row of a table with a bar: label, text, and start and end of the bar in percent of the width."""
 
     what: str
     says: str
@@ -699,7 +715,7 @@ class Bar(NamedTuple):
 
 
 class Bars(NamedTuple):
-    """Bars on a common scale."""
+    """A table of bars with the same scale."""
 
     heading: str
     bars: tuple[Bar, ...]
@@ -714,9 +730,9 @@ class DecisionFacts(Result):
     interval : ChosenEstimate or None
         Expected cost on new cases, with an interval.
     missing : str
-        Reason if there is no interval.
+        Reason why there is no interval. Empty if there is one.
     reviewed : Decision or None
-        The decision with a review of some cases, if a review was offered.
+        The best decision with human review of some cases. None if the report was made without a review.
     """
 
     interval: ChosenEstimate | None
@@ -724,7 +740,7 @@ class DecisionFacts(Result):
     reviewed: Decision | None
 
     def tables(self, decision: Decision) -> list[Bars]:
-        """Return the tables of the card."""
+        """Return the tables for the card of the decision."""
         tables = []
         if self.interval is not None:
             tables = [_cost_bars(self.interval, decision), _chance_bars(self.interval)]
@@ -750,7 +766,7 @@ def _capitalized(text: str) -> str:
 
 
 def _cost_bars(interval: ChosenEstimate, decision: Decision) -> Bars:
-    """Return the expected cost on new cases with its interval, and the costs of the alternatives."""
+    """Return bars for the expected cost on new cases with its interval, and for the costs of the alternatives."""
     apparent = decision.expected_cost
     alternatives = {"nobody positive": decision.treat_none_cost, "everybody positive": decision.treat_all_cost}
     # The scale includes the cheaper alternative; the more expensive one is shown only if it fits.
@@ -771,7 +787,7 @@ def _cost_bars(interval: ChosenEstimate, decision: Decision) -> Bars:
 
 
 def _chance_bars(interval: ChosenEstimate) -> Bars:
-    """Return the probabilities that each model is the best, and that acting is cheaper than not acting."""
+    """Return bars for the probability that each model is the best, and for the probability that acting is cheaper."""
     chances = {}
     if len(interval.models) > 1:
         chances = {f"{model} is the best": share for model, share in interval.models.items()}
@@ -781,7 +797,7 @@ def _chance_bars(interval: ChosenEstimate) -> Bars:
 
 
 def _action_bars(decision: Decision) -> Bars:
-    """Return the ranges of scores with action, review and no action, from the highest scores down."""
+    """Return bars for the ranges of scores with action, with review and without action, highest scores first."""
     review = decision.review
     acted = 100 * decision.point.at_prevalence(decision.prevalence).depth
     rule = decision.lot.shares if decision.lot else _scores_from(decision.point)
@@ -804,7 +820,7 @@ def _scores_from(point: OperatingPoint) -> str:
 
 
 def decision_facts(predictions: Models, decision: Decision, review: Review | None, *, detailed: bool) -> DecisionFacts:
-    """Return the content of the decision's card, with an interval if `detailed`."""
+    """Return the content for the card of the decision. If `detailed`, compute an interval."""
     reviewed = None if review is None else choose(predictions, decision.context, review=review)
     rows = samples_of(predictions).rows
     if not detailed or (rows is not None and len(rows) > MOST_ROWS):
@@ -839,20 +855,21 @@ class ReportData(Result):
     Attributes
     ----------
     models : list of ModelSummary
+        Curves and numbers of each model on all rows.
     decision : Decision
         The best model and threshold in the context.
     decided : DecisionFacts or None
-        Uncertainty of the decision, and the decision with a review.
+        Uncertainty of the decision, and the best decision with human review.
     provenance : dict
-        Version, sizes, a hash of the ranked counts, and the numbers of dropped rows.
+        Version of rocscope, numbers of rows, numbers of dropped rows, and a hash of the counts.
     slices : list of Slice
         The models on each segment and fold.
     comparisons : list of dict
-        Difference in AUC of each two models, with its interval and p-value.
+        Difference in AUC between each pair of models, with its interval and p-value.
     summary : Summary or None
-        All measures of a validation with intervals, on all rows; None if it takes too long.
+        All metrics of a validation with intervals, on all rows. None if this would take too long.
     warnings : list of str
-        Notes on numbers that are based on few cases, or that disclose single cases.
+        Notes on numbers that are based on few cases or that may identify single cases.
     """
 
     title: str
@@ -871,7 +888,7 @@ class ReportData(Result):
 
     @property
     def verdict(self) -> str:
-        """Recommended model and threshold, as text."""
+        """Sentence with the recommended model and threshold."""
         decision = self.decision
         accuracy = decision.point.at_prevalence(decision.prevalence).accuracy
         default = decision.default_point.at_prevalence(decision.prevalence).accuracy
@@ -890,12 +907,12 @@ class ReportData(Result):
 
     @property
     def hints(self) -> list[str]:
-        """Explanations of areas below 1/2."""
+        """Explanations for models with an AUC below 1/2."""
         return [model.hint for model in self.models if model.hint]
 
     @property
     def validation(self) -> dict[str, list[dict[str, str]]]:
-        """Tables of the summary by domain, with one row per measure and one column per model."""
+        """Tables of the summary for each domain. They have one row per metric and one column per model."""
         if self.summary is None:
             return {}
         sheets = {domain.capitalize(): self.summary.sheet(domain) for domain in DOMAINS}
@@ -903,7 +920,7 @@ class ReportData(Result):
 
     @property
     def views(self) -> list[Slice]:
-        """All views of the page, the initial one first."""
+        """All slices that the page can show. The first slice contains all rows."""
         return [Slice("all", "all rows", self.models, self.comparisons), *self.slices]
 
 
@@ -918,7 +935,7 @@ _MOST_IN_TITLE = 4
 
 
 def title_of(models: Sequence[str]) -> str:
-    """Return a title with the names of the first models and the number of further models.
+    """Return a title with the names of a few models and the number of further models.
 
     Examples
     --------
@@ -941,30 +958,30 @@ def report_data(
     threshold: Thresholds | Literal["costs", "cheapest"] | None = None,
     drawn: bool = True,
 ) -> ReportData:
-    """Summarise each model, and the choice between models.
+    """Return the content of a report: the curves and numbers of each model, and the best decision.
 
     Parameters
     ----------
     predictions : data of one or several models
-        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`. Also
-        SegmentedCounts, or a mapping from model name to them: they are shown for all rows together and by segment; of
-        many segments, the largest are shown separately and all others are pooled.
+        Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`.
+        SegmentedCounts, or a mapping from model name to SegmentedCounts, are shown for all rows together and for each
+        segment. If there are many segments, all but the largest segments are pooled.
     context : Context, optional
         Costs and prevalence.
     title, notes : str
         Title and notes of the report.
     detailed : bool, optional
-        If True, add intervals, comparisons, calibration, slices and the hash, which take most of the time for millions
-        of rows. The default is False for counts of more than a million distinct scores, otherwise True.
+        If True, add intervals, comparisons, calibration, slices and the hash. For millions of rows, these take most of
+        the time. By default, False for counts with more than a million distinct scores, otherwise True.
     by : {"segment", "fold"}, optional
-        Parts of the rows that the summary shows separately.
+        Show each segment or each fold separately in the summary.
     review : Review, optional
-        Review as a third action in addition to acting and not acting. Its capacity refers to the number of rows.
+        Human review of cases as a third action. Its capacity refers to the number of rows.
     threshold : see `rocscope.summary`
-        Threshold of classification and utility in the summary.
+        Threshold for the metrics of classification and utility in the summary.
     drawn : bool, default True
-        If True, add the parts that only a page or JSON shows: calibration plots, slices, the interval of the decision,
-        and the hash. Without them, a summary in text takes less than half of the time.
+        If True, add the parts that only a page or JSON shows: calibration plots, slices, the interval of the decision
+        and the hash. Without these parts, a summary takes less than half of the time.
 
     Raises
     ------
@@ -1055,7 +1072,7 @@ def report_data(
 
 
 def _pooled(predictions: Models) -> tuple[Samples, dict[str, SegmentedCounts]]:
-    """Return the data of each model, ranked once for all uses, and segments by model if counts have segments."""
+    """Return the data of each model, and the SegmentedCounts of each model if counts have segments."""
     # Rows have their segments as a column.
     by_model = {} if isinstance(predictions, Predictions) else counted_by_segment(predictions)
     if by_model:
@@ -1067,7 +1084,7 @@ def _pooled(predictions: Models) -> tuple[Samples, dict[str, SegmentedCounts]]:
 
 
 def is_small(models: Models | Samples) -> bool:
-    """Return True if intervals and calibration are fast enough: up to a million rows, or distinct scores."""
+    """Return True if there are at most a million rows or distinct scores, so that intervals can be computed quickly."""
     data = samples_of(models)
     if data.rows:
         return len(data.rows) <= MOST_DETAILED
@@ -1075,13 +1092,13 @@ def is_small(models: Models | Samples) -> bool:
 
 
 def source_of(predictions: Any) -> dict[str, Any]:
-    """Return the source of the rows and the number of dropped rows, if known."""
+    """Return the source of the rows and the number of dropped rows. Return an empty dictionary if they are unknown."""
     source = getattr(predictions, "source", None)
     return {} if source is None else {"source": source.name, "rows_dropped": source.rows_dropped}
 
 
 def fingerprint(counts: Mapping[str, ThresholdCounts]) -> str:
-    """Return a hash of the ranked counts, which identifies the data."""
+    """Return a hash of the counts, which identifies the data."""
     digest = hashlib.sha256()
     for name, levels in counts.items():
         digest.update(name.encode())

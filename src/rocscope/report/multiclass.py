@@ -1,7 +1,8 @@
-"""Content of a report on more than two classes: each model over all classes, and each class against all others.
+"""Content of a report on more than two classes.
 
-Each class against all others is a two-class problem with the probability of the class as score. Its slice has the same
-curves as a report on two classes. Order of the file: the data classes, their computation, and tables as text.
+The report shows each model over all classes, and each class against all other classes. One class against all others is
+a two-class problem in which the probability of the class is the score. It is shown with the same curves as in a report
+on two classes. Order of the file: the data classes, their computation, and tables as text.
 """
 
 import math
@@ -37,19 +38,22 @@ _WITH_INTERVAL = ("hand_till", "aunp")
 
 @dataclass(frozen=True, eq=False)
 class MulticlassSummary(Result):
-    """Confusion matrix and statistics of one model, and its AUCs if it has probabilities.
+    """Confusion matrix, metrics and average AUCs of one model.
 
     Attributes
     ----------
     name : str
+        Name of the model.
     matrix : ConfusionMatrix
-        Confusion matrix of the model's decisions.
-    statistics, areas : mapping from name to value
-        Statistics of the matrix, and average AUCs.
-    intervals : mapping from name to Estimate
-        Intervals of some of these values; empty if they were not requested.
+        Confusion matrix of the classes that the model predicts.
+    statistics : mapping from metric name to value
+        Metrics of the confusion matrix.
+    areas : mapping from metric name to value
+        Average AUCs. Empty if the model has no probabilities.
+    intervals : mapping from metric name to Estimate
+        Intervals of some of these metrics. Empty if they were not requested.
     undefined : tuple of class names
-        Classes without cases, which averages omit.
+        Classes without cases. Averages omit these classes.
     """
 
     _content = ("name", "statistics", "areas", "undefined", "intervals")
@@ -68,17 +72,18 @@ class MulticlassSummary(Result):
 
 @dataclass(frozen=True, eq=False)
 class MulticlassData(Result):
-    """Summaries of several models on the same rows.
+    """Content of a report on more than two classes.
 
     Attributes
     ----------
     models : tuple of MulticlassSummary
+        Summary of each model.
     context : Context
-        Costs of a false positive and of a false negative, the same for every class.
+        Cost of a false positive and of a false negative. They are the same for every class.
     slices : list of Slice
-        Each class against all others; empty in a summary without charts.
+        Each class against all other classes. Empty in a summary without charts.
     warnings, provenance, conventions
-        As in `ReportData`.
+        See `ReportData`.
     """
 
     title: str
@@ -98,17 +103,17 @@ class MulticlassData(Result):
 
     @property
     def views(self) -> list[Slice]:
-        """All views of the page, the initial one first."""
+        """All slices that the page can show. The first slice is shown first."""
         return self.slices
 
     @property
     def best(self) -> MulticlassSummary:
-        """Model of highest accuracy; the first one among ties."""
+        """Model with the highest accuracy. If several models have this accuracy, the first of them."""
         return max(self.models, key=lambda model: model.statistics["accuracy"])
 
     @property
     def verdict(self) -> str:
-        """Sentence with the model of highest accuracy, and the interval of the accuracy."""
+        """Sentence with the most accurate model, and the interval of its accuracy."""
         best = self.best
         share = f"{best.statistics['accuracy']:.2%} of {self.predictions.n:,g} cases"
         interval = best.intervals.get("accuracy")
@@ -129,7 +134,7 @@ class MulticlassData(Result):
 def multiclass_data(
     predictions: MulticlassPredictions, *, title: str = "", notes: str = "", detailed: bool = True
 ) -> MulticlassData:
-    """Return the summary of each model, with intervals if `detailed`."""
+    """Return a summary of each model without charts. If `detailed`, add intervals."""
     models = tuple(_summary(predictions, name, detailed) for name in predictions.models)
     return MulticlassData(title, notes, predictions, models)
 
@@ -154,7 +159,7 @@ def _summary(predictions: MulticlassPredictions, name: str, detailed: bool) -> M
 def multiclass_report(
     predictions: MulticlassPredictions, *, context: Context | None = None, title: str = "", notes: str = ""
 ) -> MulticlassData:
-    """Return the summary of each model, and its curves for each class against all others.
+    """Return the content of a report: a summary of each model, and its curves for each class against all others.
 
     Raises
     ------
@@ -166,10 +171,12 @@ def multiclass_report(
     context = Context.given(context)
     present = [cls for cls, n in zip(predictions.classes, predictions.support.tolist(), strict=True) if n]
     if len(present) < 2:
-        raise OneClassError("y_true", expected="cases of two classes or more", got=f"only {present[0]!r}")
+        raise OneClassError("y_true", expected="cases of at least two classes", got=f"only class {present[0]!r}")
     if context.target_prevalence is not None:
-        hint = "each class has its own prevalence; set it in the page"
-        raise InputError("target_prevalence", expected="none with more than two classes", hint=hint)
+        hint = "set the prevalence of a class on the page"
+        expected = "a context without target prevalence, because each class has its own prevalence"
+        got = f"target_prevalence={context.target_prevalence!r}"
+        raise InputError("context", expected=expected, got=got, hint=hint)
     slices = Slices(context)
     # The points of a page are divided among the classes.
     most = max(two_classes.POINTS, two_classes.MOST_POINTS // len(predictions.classes))
@@ -195,7 +202,7 @@ def multiclass_report(
 
 
 def overview(data: MulticlassData) -> list[dict[str, str]]:
-    """Return a table with one row per model, as text."""
+    """Return a table of texts with one row per model."""
     rows = []
     for model in data.models:
         values = dict(model.statistics)
@@ -210,7 +217,7 @@ def overview(data: MulticlassData) -> list[dict[str, str]]:
 
 
 def page_overview(data: MulticlassData) -> list[dict[str, str]]:
-    """Return the columns of the overview for the page, with full names."""
+    """Return the columns of `overview` that the page shows, with longer headings."""
     return [{heading: row[column] for column, heading in _PAGE.items()} for row in overview(data)]
 
 
@@ -221,7 +228,7 @@ def _cell(value: float, interval: Estimate | None = None) -> str:
 
 
 def by_class(model: MulticlassSummary) -> list[dict[str, str]]:
-    """Return a table with one row per class, as text."""
+    """Return a table of texts with one row per class."""
     matrix = model.matrix
     columns = {name.replace("f_score", "F1"): matrix.per_class(name).tolist() for name in _PER_CLASS}
     support = matrix.support.tolist()
@@ -236,7 +243,7 @@ def by_class(model: MulticlassSummary) -> list[dict[str, str]]:
 
 
 def confusion_table(model: MulticlassSummary) -> list[dict[str, str]]:
-    """Return the confusion matrix with one row per actual class, as text."""
+    """Return the confusion matrix as a table of texts with one row per actual class."""
     classes = model.matrix.classes
     rows = []
     for actual, counts in zip(classes, model.matrix.counts.tolist(), strict=True):

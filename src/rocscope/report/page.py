@@ -1,10 +1,10 @@
-"""The page of a report: one HTML file that opens offline, with data, scripts, and tables for browsers without scripts.
+"""The page of a report: an HTML file with data, scripts, and tables for browsers without scripts.
 
-Order of the file: the data as compact JSON, which `client/src/data.ts` reads; the page that contains the data; the open
-page, which is the client without data and counts files in the browser; and `Report`.
+Order of the file: the data as compact JSON, which `client/src/data.ts` reads; the page with these data; the open page,
+which contains no data and reads files in the browser; and `Report`.
 
-Thresholds are packed as bits, so that the browser shows exactly the score that Python chose. Cumulative counts are
-packed as differences, with seven bits per byte.
+Thresholds are stored as bits, so that the browser shows exactly the score that Python chose. Cumulative counts are
+stored as differences, with seven bits per byte.
 """
 
 import base64
@@ -52,7 +52,7 @@ def in_script(text: str) -> str:
 
 
 def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
-    """Return the page's data, as declared in `client/src/data.ts`."""
+    """Return the data of the page in the format that `client/src/data.ts` declares."""
     return {
         "schema": data.schema_version,
         "title": data.title,
@@ -69,7 +69,7 @@ def payload(data: ReportData | MulticlassData) -> dict[str, Any]:
 
 
 def _decided(data: ReportData) -> dict[str, Any] | None:
-    """Return the interval of the decision's cost, with probabilities that models are best and that acting pays."""
+    """Return the interval of the cost of the decision, and the probabilities of the best model and of acting."""
     if data.decided is None or data.decided.interval is None:
         return None
     interval = data.decided.interval
@@ -95,7 +95,7 @@ def _classes(data: MulticlassData) -> dict[str, Any]:
 
 
 def packed_comparisons(models: Sequence[str], comparisons: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return comparisons with models as indices, which saves space: twenty models have 190 pairs."""
+    """Return comparisons with indices instead of model names, to save space: twenty models have 190 pairs."""
     index = {model: number for number, model in enumerate(models)}
     rows = []
     for pair in comparisons:
@@ -134,13 +134,13 @@ def _model(model: ModelOutline) -> dict[str, Any]:
 
 
 def _hull_indices(points: CurvePoints, hull: CurvePoints) -> list[int]:
-    """Return the indices of the hull's vertices among the points."""
+    """Return the index, among the points, of each vertex of the hull."""
     depth = np.add(points.tp, points.fp)
     return np.searchsorted(depth, np.add(hull.tp, hull.fp)).tolist()
 
 
 def scores_column(values: Sequence[Any]) -> PackedColumn:
-    """Pack scores without rounding: as 32-bit or 64-bit floats, or as text if neither is exact."""
+    """Pack scores without rounding: as 32-bit floats, as 64-bit floats or, if neither is exact, as text."""
     if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
         return {"text": [str(int(value)) for value in values]}
     wide = np.asarray(values, np.float64)
@@ -177,7 +177,7 @@ def _base64(content: bytes) -> str:
 
 
 def packed_calibration(calibration: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of a calibration plot, rounded to visible precision."""
+    """Return the data of a calibration plot, rounded to the precision that is visible."""
     rug = {}
     for name, column in calibration["rug"].items():
         rug[name] = [_short(cases) for cases in column]
@@ -192,7 +192,7 @@ def packed_calibration(calibration: dict[str, Any]) -> dict[str, Any]:
 
 
 def _smooth(curve: dict[str, list[float]]) -> dict[str, list[float]]:
-    """Pack a curve at evenly spaced x: first and last x, and heights to a thousandth."""
+    """Pack a curve with evenly spaced x: the first and the last x, and y in thousandths."""
     packed = {"x": [_short(curve["x"][0]), _short(curve["x"][-1])]}
     for name, heights in curve.items():
         if name != "x":
@@ -205,7 +205,7 @@ def _shortened(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short(value: Any) -> Any:
-    """Round a number to visible precision; for drawing only, not for decisions."""
+    """Round a number to the precision that is visible in a plot. Numbers for decisions are not rounded."""
     if not isinstance(value, float):
         return value
     short = float(f"{value:.4g}")
@@ -219,14 +219,14 @@ MOST_BYTES = 5_000_000
 
 
 class Table(NamedTuple):
-    """Rows of text for browsers without scripts, and the highlighted model."""
+    """A table of texts for browsers without scripts, and the name of the highlighted model."""
 
     rows: list[dict[str, str]]
     best: str = ""
 
 
 def render(data: ReportData | MulticlassData, audience: Audience = "learning") -> str:
-    """Render the page with the terms of an audience.
+    """Return the page as HTML, with the technical terms of an audience.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def render(data: ReportData | MulticlassData, audience: Audience = "learning") -
 
 
 def shell() -> str:
-    """Return the page of any report, with placeholders such as @@payload@@."""
+    """Return the HTML of a page without data, with placeholders such as @@payload@@."""
     data = {"title": raw("@@title@@"), "verdict": raw("@@verdict@@"), "notes": ""}
     parts = {name: raw(f"@@{name}@@") for name in ("payload", "models", "script", "style")}
     return _page(data=data, tables={}, **parts)
@@ -274,7 +274,7 @@ def _tables(data: ReportData) -> dict[str, Table]:
 
 
 def _row(model: ModelSummary, prevalence: float) -> dict[str, str]:
-    """Return a row of text, with the accuracy at the verdict's prevalence."""
+    """Return a row of texts for a model, with the accuracy at the given prevalence."""
     best = model.best
     default = model.default.at_prevalence(prevalence)
     return {
@@ -301,7 +301,7 @@ def _tables_of_classes(data: MulticlassData) -> dict[str, Table]:
 
 @cache
 def client(name: str) -> str:
-    """Return a built client file."""
+    """Return the content of a script or style that was built from `client`."""
     return (files("rocscope.report") / "bundles" / name).read_text(encoding="utf-8").strip()
 
 
@@ -311,14 +311,14 @@ def digest(content: str) -> str:
 
 
 def assets(**names: str) -> dict[str, Any]:
-    """Return scripts and styles by name, and their hashes for the content security policy."""
+    """Return the contents of scripts and styles by name, and their hashes for the content security policy."""
     contents = {name: client(file) for name, file in names.items()}
     hashes = {f"{name}_hash": digest(content) for name, content in contents.items()}
     return {name: raw(content) for name, content in contents.items()} | hashes
 
 
 def raw(content: str) -> Any:
-    """Mark markup as already escaped."""
+    """Mark HTML as already escaped."""
     from markupsafe import Markup
 
     return Markup(content)
@@ -358,33 +358,34 @@ def open_page() -> str:
 
 @held_to_contract
 class Report:
-    """Interactive report in one offline HTML file: ROC, lift, profit and calibration charts of several models.
+    """Interactive HTML report with ROC, lift, profit and calibration charts of one or several models.
+
+    The HTML file contains the data and needs no internet connection.
 
     Parameters
     ----------
     predictions, y_score, pos_label, sample_weight : data of one or several models, or MulticlassPredictions
         Predictions, labels and scores, or a mapping from model name to counts or points; see `rocscope.sample`.
-        SegmentedCounts, or a mapping from model name to them, are shown for all rows together and by segment. With more
-        than two classes, the reader selects the positive class; all other classes are negative.
+        SegmentedCounts, or a mapping from model name to SegmentedCounts, are shown for all rows together and for each
+        segment. If there are more than two classes, the reader of the report selects the positive class.
     context : Context, optional
-        Costs and prevalence; by default both kinds of error have the same cost, at the sample's prevalence. With more
-        than two classes, costs only, because each class has its own prevalence.
+        Costs and prevalence. By default, both kinds of errors cost 1, and the prevalence is that in the sample. With
+        more than two classes, the context must not have a target prevalence, because each class has its own prevalence.
     title, notes : str
         Title and notes of the report, as plain text.
     review : Review, optional
-        Review of cases at a cost, as a third action in addition to acting and not acting. The report shows the range of
-        scores to review. The capacity refers to the number of rows. For two classes only.
+        Human review of cases as a third action, for two classes only. The report shows the range of scores to review.
+        The capacity of the review refers to the number of rows.
     audience : {"learning", "clinical", "marketing"}
-        Terms of the page, and the chart next to the ROC curve: those of machine learning (true positive rate, gain),
-        of clinicians (sensitivity, PPV, net benefit) or of marketing (response rate, profit). Readers can change it.
+        Technical terms of the page, and the chart next to the ROC curve. "learning": true positive rate and gain.
+        "clinical": sensitivity, PPV and net benefit. "marketing": response rate and profit. The reader can change this.
 
     Raises
     ------
     OneClassError
-        If the rows have only one class.
+        If all rows have the same class.
     InputError
-        If the rows have more than 1,000 segments. Above 40 segments, the largest are shown separately, and all others
-        are pooled.
+        If there are more than 1,000 segments. If there are more than 40, all but the largest segments are pooled.
 
     Examples
     --------
@@ -414,28 +415,28 @@ class Report:
         data, context = with_context(predictions, y_score, context, **labelled)
         if isinstance(data, MulticlassPredictions):
             if review is not None:
-                raise InputError("review", expected="none with more than two classes", got="one")
+                raise InputError("review", expected="None for more than two classes", got=check.shown(review))
             self.data = multiclass.multiclass_report(data, context=context, title=title, notes=notes)
         else:
             self.data = report_data(data, context=context, title=title, notes=notes, review=review)
 
     @cached_property
     def html(self) -> str:
-        """The page as HTML text."""
+        """The report as HTML text."""
         return render(self.data, self._audience)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
-        """Save the page and return its path.
+        """Save the report as an HTML file, and return the path of the file.
 
         Raises
         ------
         InputError
-            If the file exists and `force` is False, or cannot be written.
+            If the file cannot be written, or if it exists and `force` is False.
         """
         return write_file(path, self.html, force=force)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the data of the report, ready for JSON."""
+        """Return the content of the report as a dictionary for JSON."""
         return self.data.to_dict()
 
     def __repr__(self) -> str:

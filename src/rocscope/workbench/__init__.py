@@ -1,4 +1,4 @@
-"""The live workbench: an interactive report over data of any size, with SQL filters, served on this machine only."""
+"""The workbench: an interactive page for data of any size, with SQL filters, for browsers on this machine only."""
 
 from rocscope._base.public_names import attach
 

@@ -1,7 +1,8 @@
-"""Answers to requests of the workbench page, and the page itself.
+"""Answer the requests of the workbench page, and return the page itself.
 
 The page sends requests as JSON objects such as ``{"what": "point", "model": "a", "threshold": 0.4, ...}``. `answer`
-calls the function for the request. Every field is checked first, because the page may have been changed by its reader.
+checks every field and then calls the function for the request. Fields must be checked, because requests can come from a
+page that its reader has changed.
 
 Order of the file: intervals, points, bands, tests, validation tables and lists of rows; the page; and `answer` with the
 checks of requests.
@@ -32,10 +33,11 @@ _MOST_BOOTSTRAPPED = 100_000
 
 
 def intervals(session: Session, selection: RowSelection, token: CancelToken) -> dict[str, Any]:
-    """Return the intervals of areas, their differences, and calibration results except bins.
+    """Return intervals of the AUC of each model, differences between models, and calibration results except bins.
 
-    Models of one file are compared in pairs. Models with equal names in different files are compared as two samples.
-    Above a million rows, intervals and differences are omitted; the reader can request `tests`.
+    Models of one file are compared as paired samples. Models with the same name in different files are compared as
+    independent samples. Above a million rows, intervals and differences are omitted. The reader can then request
+    `tests`.
     """
 
     def compute() -> dict[str, Any]:
@@ -54,7 +56,7 @@ def intervals(session: Session, selection: RowSelection, token: CancelToken) -> 
 
 
 def _areas(session: Session, selection: RowSelection, token: CancelToken) -> dict[str, Any]:
-    """Return areas with intervals, and differences of pairs of models within and between files."""
+    """Return the AUC of each model with an interval, and the differences between models within and between files."""
     intervals: dict[str, Any] = {}
     pairs: list[dict[str, Any]] = []
     data = session.data(selection, token)
@@ -80,7 +82,7 @@ def _areas(session: Session, selection: RowSelection, token: CancelToken) -> dic
 
 
 def _pairs_of_files(session: Session, data: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield pairs of models of two files that have equal names, or that are the only models of their files."""
+    """Yield pairs of models of two files. The two models have the same name, or are the only models of their files."""
     if len(session.sources) < 2:
         return
     models = []
@@ -99,21 +101,21 @@ def _pairs_of_files(session: Session, data: list[Any]) -> Iterator[dict[str, Any
 
 
 def table(title: str, note: str, rows: list[dict[str, str]]) -> dict[str, Any]:
-    """Return a table for the page, as text."""
+    """Return a table of texts for the page."""
     return {"title": title, "note": note, "rows": rows}
 
 
 def _counts_of(session: Session, selection: RowSelection, token: CancelToken, model: str) -> rs.ThresholdCounts:
     counts = session.counts(selection, token)
     if model not in counts:
-        raise InputError("model", expected="one that is shown", got=repr(model))
+        raise InputError("model", expected="a model that the page shows", got=repr(model))
     return counts[model]
 
 
 def at_point(
     session: Session, selection: RowSelection, token: CancelToken, *, model: str, threshold: float, context: rs.Context
 ) -> Any:
-    """Return every rate at a threshold with its interval, at the context's prevalence."""
+    """Return a table of all rates at a threshold with intervals, at the prevalence of the context."""
     point = _counts_of(session, selection, token, model).at(threshold)
     estimates = rs.inference.rate_intervals(point, target_prevalence=context.target_prevalence)
     rows = []
@@ -125,7 +127,7 @@ def at_point(
 
 
 def roc_band(session: Session, selection: RowSelection, token: CancelToken, *, model: str) -> dict[str, Any]:
-    """Return a simultaneous band of the ROC curve of a model."""
+    """Return a simultaneous confidence band of the ROC curve of a model."""
     counts = _counts_of(session, selection, token, model)
     options: dict[str, Any] = {"method": "ks"}
     if counts.n <= _MOST_BOOTSTRAPPED:
@@ -136,7 +138,7 @@ def roc_band(session: Session, selection: RowSelection, token: CancelToken, *, m
 
 
 def tests(session: Session, selection: RowSelection, token: CancelToken, *, context: rs.Context) -> list[Any]:
-    """Return the tests of areas and costs, for any number of rows."""
+    """Return tables of the tests of differences in AUC and in cost. The number of rows is not limited."""
     areas = _areas(session, selection, token)
     names = list(session.counts(selection, token))
     rows = []
@@ -186,7 +188,7 @@ def _p_value(p: float | None) -> str:
 def validation(
     session: Session, selection: RowSelection, token: CancelToken, *, context: rs.Context
 ) -> list[dict[str, Any]]:
-    """Return the full validation summary at these costs."""
+    """Return the tables of a complete validation (`rocscope.summary`) at the given costs."""
     sources = session.data(selection, token)
     token()
     result = rs.summary(sources[0] if len(sources) == 1 else session.counts(selection, token), context)
@@ -204,11 +206,11 @@ def list_rows(
     most: float | None = None,
     column: str = "",
 ) -> str:
-    """Return a CSV text of the rows that are predicted positive, highest scores first.
+    """List the rows that are predicted positive, highest scores first, and return the list as the text of a CSV file.
 
-    The CSV contains row numbers, the values of `column` (if it is named), and scores. Rows are numbered from 0 within
-    the selection. At most `most` rows are returned. As in `plan.select`, equal scores
-    are ordered by a hash of the column's values, or of the row numbers if values repeat.
+    The columns are the row number, the values of `column` if it is given, and the score. Row numbers start at 0 and
+    count only selected rows. At most `most` rows are listed. Rows with equal scores are ordered by a hash of the values
+    of `column`, as in `plan.select`. If these values are not distinct, they are ordered by a hash of the row number.
     """
     preds, name = session.rows(selection, model, token, column or None)
     scores = preds.scores[name]
@@ -233,7 +235,7 @@ def list_rows(
 
 
 def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
-    """Return the page; it may send requests only to the address that served it, or to its parent frame."""
+    """Return the page as HTML. It can send requests only to the server that returned it, or to its parent frame."""
     scripts = pages.assets(report_script="report.js", live_script="live.js")
     styles = pages.assets(report_style="report.css", live_style="live.css")
     return pages.template("live.html.j2").render(
@@ -249,10 +251,10 @@ def live_page(facts: dict[str, Any], *, widget: bool = False) -> str:
 # ---- Questions ----
 
 ASIDE = ("intervals", "point", "band", "tests", "validation", "list")
-"""Requests that run in the background and must not delay counts."""
+"""Kinds of requests that run in a second thread, so that they do not delay requests for counts."""
 
 WORDS = {"everybody": -inf, "nobody": inf}
-"""Words for thresholds that JSON numbers cannot express."""
+"""Texts that represent infinite thresholds, because JSON has no infinite numbers."""
 
 # Maximum length of a condition, far above that of typed text.
 _MOST_CHARACTERS = 10_000
@@ -267,9 +269,9 @@ def answer(session: Session, question: dict[str, Any], token: CancelToken) -> An
     Raises
     ------
     InputError
-        If the request is not valid.
+        If the request is invalid.
     RocscopeError
-        If the result is undefined for these rows.
+        If the result is undefined for the selected rows.
     """
     what = question.get("what")
     if what not in QUESTIONS:
@@ -301,7 +303,7 @@ def answer(session: Session, question: dict[str, Any], token: CancelToken) -> An
 
 
 def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any]:
-    """Return the content of the page except counts, with the reason if rows cannot be split by a column."""
+    """Return the content of the page except counts. It includes the reason if rows cannot be split by a column."""
     by = by or session.sources[0].by
     problem = []
     try:
@@ -334,7 +336,7 @@ def facts(session: Session, by: str | None, token: CancelToken) -> dict[str, Any
 def _text(question: dict[str, Any], name: str) -> str | None:
     value = question.get(name)
     if value is not None and not (isinstance(value, str) and len(value) <= _MOST_CHARACTERS):
-        raise InputError(name, expected=f"text of at most {_MOST_CHARACTERS:,} characters", got=check.shown(value))
+        raise InputError(name, expected=f"a text of at most {_MOST_CHARACTERS:,} characters", got=check.shown(value))
     return value
 
 
@@ -348,13 +350,13 @@ def _number(question: dict[str, Any], name: str, *, optional: bool = False) -> A
 
 
 def _threshold(question: dict[str, Any]) -> float:
-    """Return the threshold of a request; infinite thresholds are given as words."""
+    """Return the threshold of a request. Infinite thresholds are given as texts."""
     value = question.get("threshold")
     return WORDS[value] if isinstance(value, str) and value in WORDS else _number(question, "threshold")
 
 
 def context_of(given: Any) -> rs.Context:
-    """Return the context that is set on the page."""
+    """Return the costs and prevalence of a request as a Context."""
     if not isinstance(given, dict):
         raise InputError("context", expected="costs and a prevalence", got=check.shown(given))
     prevalence = _number(given, "target_prevalence", optional=True)

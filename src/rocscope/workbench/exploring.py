@@ -1,4 +1,4 @@
-"""explore: open the live workbench for data of any readable kind, as a widget in a notebook or on a local server."""
+"""explore: open the workbench for any data that rocscope can read, in a notebook or in a browser."""
 
 import sys
 from collections.abc import Mapping
@@ -36,48 +36,49 @@ def explore(
     browser: bool = True,
     port: int = 0,
 ) -> Any:
-    """Open an interactive page for the data, with filters, segments, tests and bands.
+    """Open an interactive page for the data, with filters, segments, tests and confidence bands.
 
-    In a notebook, the page is a widget with the attributes `decision`, `context` and `threshold`, which can be read and
-    set from Python. Elsewhere, a server on this machine serves the page to the browser until Ctrl-C.
+    In a notebook, the page is a widget. Its attributes `decision`, `context` and `threshold` can be read and set from
+    Python. Otherwise, the page opens in the browser, and the call ends when you press Ctrl-C.
 
     Parameters
     ----------
-    source : Predictions, or any source of `rocscope.read`; or a mapping from names to these
-        Data to explore. Models of several sources, such as last month's file and this month's, are compared as
-        independent samples.
+    source : Predictions, any source of `rocscope.read`, or mapping from name to such a source
+        Data to explore. If there are several sources, such as last month's file and this month's file, models of
+        different sources are compared as independent samples.
     label, scores, weight, weights, fold, segment, where, missing, pos_label : see `rocscope.read`
-        Names of the columns; not for Predictions, which contain them. The page can also be split by any other column.
+        Names of columns and options for reading. Do not pass names of columns for Predictions. On the page, the reader
+        can also use any other column as segments.
     format, decimal, delimiter, encoding, table : see `rocscope.read`
     memory : int or str, optional
-        Memory limit in bytes. If set, rows are counted without keeping them in memory (see `rocscope.read_counts`). By
-        default rows are counted only if they would take more than a tenth of the free memory.
+        Memory limit in bytes, or as a text such as "2 GB". If it is set, rows are only counted and not kept in memory;
+        see `rocscope.read_counts`. By default, rows are only counted if they need more than a tenth of the free memory.
     context : Context, optional
-        Initial costs and prevalence of the sliders.
+        Costs and prevalence that the page shows first.
     title : str
         Title of the page.
     browser : bool
-        If True, open the browser; the address is always printed.
+        If True, open the page in the browser. The address of the page is always printed.
     port : int
-        Port of the server, such as a port that is forwarded from another machine; by default any free port.
+        Port of the server, such as a port that is forwarded from another machine. The default, 0, uses any free port.
 
     Returns
     -------
-    Widget
-        In a notebook; otherwise None.
+    Widget or None
+        A Widget in a notebook, otherwise None.
 
     Raises
     ------
     MissingDependencyError
-        If the server package is not installed: ``pip install 'rocscope[explore]'``, or ``rocscope[notebook]``.
+        If a package for the page is missing. Install ``rocscope[explore]``, or ``rocscope[notebook]`` for notebooks.
     InputError, ColumnError, EngineError
         See `rocscope.read`.
 
     Notes
     -----
-    The server listens on 127.0.0.1. The address contains a secret token, and the server only answers requests with this
-    token from its own pages. A filter is an SQL condition, as `where` in `rocscope.read`. Files are written only if the
-    reader saves something in the page.
+    The server listens on 127.0.0.1, so the page is not reachable from other machines. The address contains a secret
+    token. The server answers only requests with this token from its own pages. A filter on the page is an SQL
+    condition; see `where` in `rocscope.read`. Files are written only if the reader saves something on the page.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def explore(
     if isinstance(source, Mapping) and all(isinstance(data, Predictions | str | PathLike) for data in source.values()):
         sources = source
     if not sources:
-        raise InputError("source", expected="at least one", got="none")
+        raise InputError("source", expected="at least one source", got="an empty mapping")
     data_sources = []
     for name, data in sources.items():
         data_sources.append(DataSource.of(str(name), data, where=where, memory=memory, **options))

@@ -1,7 +1,7 @@
-"""Serve the workbench on a local port: two routes that require a token, for pages on this machine only.
+"""Local server of the workbench, for browsers on this machine only.
 
-GET returns the page, and POST answers its requests. Order of the file: the guard, which rejects all other requests; the
-two routes; and the server with its address.
+GET returns the page, and POST answers requests of the page. Both require a secret token. Order of the file: the guard,
+which rejects all other requests; the two routes; and the server with its address.
 """
 
 import json
@@ -37,17 +37,17 @@ _HEADERS = {
 
 
 class Guard:
-    """Accept only requests with the token, from a page of this address.
+    """Reject all requests without the token, and all requests from other pages.
 
-    Another site can make a browser send requests to this address, and can map its own name to this address. It does not
-    have the token, and the headers Origin and Host reveal the source of the request.
+    Another web site can make a browser send requests to this address, and can point its own name to this address. But
+    it does not have the token, and the headers Origin and Host show where the request comes from.
     """
 
     def __init__(self, app: types.ASGIApp, address: str, token: str) -> None:
         self.app, self.address, self.token = app, address, token
 
     async def __call__(self, scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
-        """Answer 403 to all other requests."""
+        """Pass an accepted request on to the application. Answer 403 to all other requests."""
         if scope["type"] == "lifespan" or (scope["type"] == "http" and self._is_ours(scope)):
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
@@ -72,11 +72,12 @@ class Guard:
 
 
 class Endpoints:
-    """Answer requests in the threads of the queue, so that the server can accept further requests.
+    """Functions that answer requests. They compute in other threads, so that the server can accept further requests.
 
     Parameters
     ----------
     session : Session
+        Models and rows that the page shows.
     """
 
     def __init__(self, session: Session) -> None:
@@ -84,7 +85,7 @@ class Endpoints:
         self.queue = RequestQueue()
 
     async def page(self, request: requests.Request) -> responses.Response:
-        """Answer with the page; rows are split by the column in the address."""
+        """Return the page. If the address names a column, rows are split by this column."""
 
         def job(token: CancelToken) -> tuple[str | None, str]:
             content = facts(self.session, request.query_params.get("by") or None, token)
@@ -130,7 +131,7 @@ class Endpoints:
 
     @asynccontextmanager
     async def open(self, _app: applications.Starlette) -> AsyncIterator[None]:
-        """Start the threads for the server's lifetime."""
+        """Keep the threads running while the server runs."""
         # Read the rows while the browser starts.
         self.queue.begin(self.session.prepare, aside=True)
         self.queue.begin(lambda token: facts(self.session, None, token))
@@ -139,15 +140,16 @@ class Endpoints:
 
 
 def application(endpoints: Endpoints, address: str, token: str) -> applications.Starlette:
-    """Return the workbench as an ASGI application, with its page at http://address/token/.
+    """Return the workbench as an ASGI application. The page is at http://address/token/.
 
     Parameters
     ----------
     endpoints : Endpoints
+        Functions that answer requests.
     address : str
-        Host and port, as browsers send them.
+        Host and port, in the form that browsers send.
     token : str
-        Secret that only the page's address contains.
+        Secret text that is part of the address of the page.
     """
     routes = [
         routing.Route(f"/{token}/", endpoints.page, methods=["GET"]),
@@ -159,7 +161,7 @@ def application(endpoints: Endpoints, address: str, token: str) -> applications.
 
 
 def _error_response(error: str, code: int = 200) -> responses.Response:
-    """Answer with an error message; errors in a reader's input are not server errors."""
+    """Return a response with an error message. The code is 200 for wrong input, which is not a server error."""
     return responses.Response(as_json({"error": error}), code, _HEADERS, "application/json")
 
 
@@ -172,20 +174,20 @@ _SECONDS_TO_END = 1
 
 
 class _Server(uvicorn.Server):
-    """A server that exits normally at Ctrl-C, even during a computation."""
+    """A server that stops without an error when Ctrl-C is pressed, even during a computation."""
 
     def __init__(self, config: uvicorn.Config, queue: RequestQueue) -> None:
         super().__init__(config)
         self._queue = queue
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Cancel running requests, which answers them, then stop the server."""
+        """Cancel all running requests, and stop the server. Cancelled requests get an answer."""
         self._queue.end()
         await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals while the server runs, then restore the previous handlers."""
+        """Handle signals while the server runs. Restore the previous handlers afterwards."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -202,13 +204,14 @@ class _Server(uvicorn.Server):
 
 
 class Serving:
-    """A running workbench, with its address and methods to run and stop it.
+    """Server of a workbench, with the address of the page and methods to run and stop the server.
 
     Parameters
     ----------
     session : Session
+        Models and rows that the page shows.
     port : int
-        Port of the server; 0 for any free port.
+        Port of the server. The default, 0, uses any free port.
 
     Raises
     ------
@@ -222,7 +225,7 @@ class Serving:
             self.socket.bind(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
             self.socket.close()
-            hint = "without a port, a free port is used"
+            hint = "omit the port to use any free port"
             raise InputError("port", expected="a free port", got=f"{port} ({error})", hint=hint) from None
         self.socket.listen(128)
         self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
@@ -235,11 +238,11 @@ class Serving:
 
     @property
     def address(self) -> str:
-        """URL of the page; anyone with this URL can see the data."""
+        """URL of the page. Everyone on this machine who knows the URL can see the data."""
         return f"http://{self.host}/{self.token}/"
 
     def run(self, *, browser: bool, tell: Callable[[str], Any]) -> None:
-        """Serve until Ctrl-C."""
+        """Run the server until Ctrl-C is pressed."""
         tell(f"Workbench: {self.address} (Ctrl-C ends it)")
         if browser:
             webbrowser.open(self.address)
@@ -249,5 +252,5 @@ class Serving:
             self.socket.close()
 
     def end(self) -> None:
-        """Stop the server from another thread."""
+        """Stop the server. Call this from another thread."""
         self._server.should_exit = True

@@ -1,8 +1,8 @@
-"""Data of the workbench page: cancellable requests, data sources, and cached rows.
+"""Data of the workbench page: requests that can be cancelled, data sources, and cached rows.
 
-`CancelToken` and `RequestQueue` compute requests in two threads, and cancel a request if a newer one replaces it.
-`DataSource` reads or counts rows again for each filter. `Session` contains the models and rows that the page shows.
-Rows are read with `rocscope.read`, or counted with `rocscope.read_counts` if they do not fit into memory.
+`RequestQueue` computes requests in two threads. A `CancelToken` cancels a request if a newer request replaces it.
+`DataSource` reads or counts the rows of a source for each filter. `Session` contains the models and rows that the page
+shows. Rows are read with `rocscope.read`. If they do not fit in memory, they are counted with `rocscope.read_counts`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,17 +38,17 @@ _WATCH_INTERVAL = 0.02
 
 
 class SupersededError(Exception):
-    """Raised in a job that a newer request has replaced, or whose result is no longer needed."""
+    """Error in the computation of a request that was cancelled or replaced by a newer request."""
 
 
 @dataclass(frozen=True)
 class CancelToken:
-    """Token to cancel one request: its job calls the token regularly, which raises an error after cancellation."""
+    """Object that cancels a request. The computation calls it regularly. After cancellation, calls raise an error."""
 
     _cancelled: Event = field(default_factory=Event)
 
     def __call__(self, _done: int = 0, _total: int | None = None) -> None:
-        """Raise SupersededError if the request is cancelled; can be passed as `progress=`."""
+        """Raise SupersededError if the request was cancelled. The token can be passed as `progress=`."""
         if self._cancelled.is_set():
             raise SupersededError
 
@@ -58,7 +58,7 @@ class CancelToken:
 
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
-        """Interrupt SQL in this context when the request is cancelled, or after the given number of seconds.
+        """Interrupt SQL queries within a block if the request is cancelled, or after the given number of seconds.
 
         Raises
         ------
@@ -87,15 +87,19 @@ class CancelToken:
                 if not interrupted.is_set():
                     raise
                 self()
-                hint = "use a narrower condition, or filter the file first"
-                raise EngineError("where", expected=f"an answer within {seconds:g} s", got="none", hint=hint) from None
+                hint = "use a simpler condition, or filter the file first"
+                expected = f"a condition that is evaluated within {seconds:g} s"
+                raise EngineError("where", expected=expected, got="a slower condition", hint=hint) from None
             finally:
                 done.set()
                 watching.join()
 
 
 class RequestQueue:
-    """Two threads, one for counts and one for slower requests, with the newest request of each lane."""
+    """Computes requests in two threads: one for counts, and one for slower requests.
+
+    Requests of the same lane replace each other: a new request cancels the previous request of its lane.
+    """
 
     def __init__(self) -> None:
         self._threads = {aside: ThreadPoolExecutor(1, "rocscope-workbench") for aside in (False, True)}
@@ -105,7 +109,7 @@ class RequestQueue:
         self._ended = False
 
     def begin(self, job: Callable[[CancelToken], Any], *, lane: str = "", aside: bool = False) -> "Future[Any]":
-        """Compute a request in its thread; if it has a lane, cancel the previous request of this lane."""
+        """Start a request in the first thread (`aside`: in the second). Cancel the previous request of its lane."""
         token = CancelToken()
         with self._lock:
             if lane in self._newest:
@@ -144,7 +148,7 @@ class RequestQueue:
 # ---- Data sources ----
 
 SHARE_OF_MEMORY = 5
-"""Rows are kept in memory if they take at most one in this many parts of the limit, because filtering copies them."""
+"""Rows are kept in memory if they need at most the memory limit divided by this number, because filters copy rows."""
 
 
 # Arguments of `rocscope.read` that `rocscope.read_counts` lacks.
@@ -153,23 +157,24 @@ _OF_ROWS = ("fold", "groups", "segment")
 
 @dataclass(frozen=True)
 class DataSource:
-    """A file or a data frame, with the roles of its columns.
+    """A file or a data frame, and the arguments with which its columns are read.
 
     Attributes
     ----------
     name : str
-        Prefix of the models' names if there are several sources.
-    source : file, frame or columns
+        Name of the source. If there are several sources, it is the prefix of the names of its models.
+    source : file, data frame or columns
+        The data.
     options : dict
-        Arguments of `rocscope.read` for every request.
+        Arguments of `rocscope.read` for all requests.
     where : str or None
-        Condition on all rows.
+        SQL condition that applies to all requests.
     columns : list of str
-        Columns by which rows can be split.
+        Names of the columns by which rows can be split.
     held : bool
-        True if rows are kept in memory between requests; False if they are only counted.
+        True if rows are kept in memory between requests. False if rows are only counted.
     size : int or None
-        Approximate number of rows, if the file contains it.
+        Approximate number of rows. None if it is not known.
     """
 
     name: str
@@ -194,9 +199,7 @@ class DataSource:
         if isinstance(source, Predictions):
             return _of_predictions(name, source, where, options)
         if source == "-" or callable(getattr(source, "read", None)):
-            raise InputError(
-                "source", expected="a file or a data frame, because it is read for every request", got="a stream"
-            )
+            raise InputError("source", expected="data that can be read several times", got="a stream")
         names = [option.name for option in fields(formats.FileLayout)]
         layout = formats.FileLayout(**{name: options.get(name) for name in names})
         size = formats.rows_of_files(source, format=layout.format)
@@ -213,23 +216,23 @@ class DataSource:
 
     @property
     def by(self) -> str | None:
-        """Default segment column."""
+        """Name of the column by which rows are split at first."""
         return self.options.get("segment")
 
     def filters(self, where: str | None) -> str | None:
-        """Return the condition on all rows combined with a further condition."""
+        """Return the condition for all requests, combined with the condition of one request."""
         if not (self.where and where):
             return where or self.where
         require_condition(where)
         return f"({self.where}\n) AND ({where}\n)"
 
     def rows(self, where: str | None, by: str | None) -> Predictions:
-        """Return the rows that satisfy a condition, with the segment column."""
+        """Return the rows that satisfy a condition, with the column `by` as segments."""
         options: dict[str, Any] = self.options | ({"segment": by} if by else {})
         return rs.read(self.source, where=self.filters(where), **options)
 
     def counts(self, where: str | None, by: str | None, token: CancelToken) -> Mapping[str, Any]:
-        """Return the counts of these rows without keeping them, by model, and by segment if split."""
+        """Return the counts of each model for the rows that satisfy a condition. With `by`, count each segment."""
         options = {name: value for name, value in self.options.items() if name not in _OF_ROWS}
         counts: Any = rs.read_counts(self.source, where=self.filters(where), segment=by, progress=token, **options)
         # Segments of a single model come without a model name.
@@ -245,11 +248,12 @@ class DataSource:
 def _of_predictions(name: str, preds: Predictions, where: str | None, options: dict[str, Any]) -> DataSource:
     for option, value in options.items():
         if value not in (None, "error", "auto"):
-            raise InputError(option, expected="none with Predictions, which contain their columns", got=repr(value))
+            expected = f"no {option} with Predictions, which contain all columns"
+            raise InputError(option, expected=expected, got=repr(value))
     columns: dict[str, Any] = dict(preds.columns)
 
     def add(name: str, column: Any) -> str | None:
-        """Add a column, and return its name, which differs from the existing ones."""
+        """Add a column under a name that no other column has, and return this name."""
         if column is None:
             return None
         while name in columns:
@@ -273,7 +277,7 @@ def _of_predictions(name: str, preds: Predictions, where: str | None, options: d
 
 ALL = ("all", "all rows")
 SECONDS = 30
-"""Seconds after which a condition on rows in memory is stopped; ten million rows take one second."""
+"""Time limit in seconds for a condition on rows in memory. Ten million rows take one second."""
 # Number of filters with cached rows: the filter on the page, and one for Python or another tab.
 _CACHED_FILTERS = 2
 # Number of cached answers, of a few kilobytes each; an earlier view is then available without rows.
@@ -282,7 +286,7 @@ _CACHED_ANSWERS = 64
 
 @dataclass(frozen=True)
 class RowSelection:
-    """Selected rows: the rows that satisfy a filter, or one part of these rows if they are split by a column."""
+    """Selection of rows: a filter and, if rows are split by a column, one part of the filtered rows."""
 
     where: str | None = None
     by: str | None = None
@@ -291,17 +295,17 @@ class RowSelection:
 
     @property
     def part(self) -> tuple[str, str]:
-        """Kind and name of the selected part."""
+        """Kind and name of the selected part of the rows."""
         return self.kind, self.name
 
 
 class FilteredRows:
-    """Rows or counts of one source for one filter, and their parts.
+    """Rows or counts of one source that satisfy a filter, divided into parts.
 
     Attributes
     ----------
     parts : dict from (kind, name) to function
-        Functions that return the rows or the counts of a part.
+        For each part, a function that returns its rows or counts.
     warnings : list of str
         Notes on omitted parts.
     """
@@ -313,13 +317,13 @@ class FilteredRows:
         self._samples: dict[tuple[str, str], Samples] = {}
 
     def samples(self, part: tuple[str, str]) -> Samples:
-        """Return each model's data, ranked once for all requests."""
+        """Return the data of each model. They are sorted only once for all requests."""
         if part not in self._samples:
             self._samples[part] = samples_of(self.rows(part))
         return self._samples[part]
 
     def rows(self, part: tuple[str, str]) -> Models:
-        """Return the rows of a segment, or their counts if rows are not kept.
+        """Return the rows of a part. Return counts if rows are not kept in memory.
 
         Raises
         ------
@@ -327,22 +331,23 @@ class FilteredRows:
             If the part has no rows.
         """
         if part not in self.parts:
-            raise InputError(f"{part[0]} {part[1]}", expected="rows of both classes", got="none")
+            raise InputError(f"{part[0]} {part[1]}", expected="positives and negatives", got="no such rows")
         if part not in self._rows:
             self._rows[part] = self.parts[part]()
         return self._rows[part]
 
 
 class Session:
-    """Models that the workbench page shows, from one or several data sources.
-
-    The methods return the rows or counts of a model for a selection of rows.
+    """Models and rows that the workbench page shows, from one or several data sources.
 
     Parameters
     ----------
     sources : sequence of DataSource
+        The data.
     context : Context, optional
+        Costs and prevalence that the page shows first.
     title : str
+        Title of the page. By default, the names of the sources.
     """
 
     def __init__(self, sources: Sequence[DataSource], *, context: Context | None = None, title: str = "") -> None:
@@ -356,26 +361,26 @@ class Session:
 
     @property
     def seconds(self) -> float:
-        """Time limit of a condition: held rows are filtered in seconds, files of billions of rows in minutes."""
+        """Time limit for a condition in seconds. It is longer if rows are not in memory."""
         return SECONDS if all(source.held for source in self.sources) else 20 * SECONDS
 
     @cached_property
     def columns(self) -> list[str]:
-        """Columns that rows can be split by; only if there is a single source."""
+        """Names of the columns by which rows can be split. Empty if there are several sources."""
         return self.sources[0].columns if len(self.sources) == 1 else []
 
     def prepare(self, token: CancelToken) -> None:
-        """Import the compiler in advance if it will be needed; the import takes as long as reading ten million rows."""
+        """Import the compiler early if it will be needed. The import takes as long as reading ten million rows."""
         if any(source.size is not None and source.size >= kernels.SMALL for source in self.sources):
             token()
             kernels.ranks.count_levels(np.zeros(1, np.uint32))
 
     def cached(self, what: str, selection: RowSelection, compute: Callable[[], Any]) -> Any:
-        """Return a cached answer, or compute it."""
+        """Return the cached answer to a request for a selection of rows. If there is none, compute it."""
         return self._remembered(self._answers, (what, selection), compute, _CACHED_ANSWERS)
 
     def _remembered(self, results: dict[Any, Any], key: Any, compute: Callable[[], Any], most: int) -> Any:
-        """Return a cached result, or compute it without the lock; drop the oldest results above a number."""
+        """Return a cached result, or compute it without holding the lock. Keep only the `most` newest results."""
         with self._lock:
             result = results.get(key)
         if result is None:
@@ -387,7 +392,7 @@ class Session:
         return result
 
     def outlines(self, selection: RowSelection, token: CancelToken) -> list[ModelOutline]:
-        """Return the models for the first view of the page."""
+        """Return the curves of the models that the page draws first."""
 
         def compute() -> list[ModelOutline]:
             most = report.MOST_POINTS if selection.part == ALL else report.POINTS
@@ -407,7 +412,7 @@ class Session:
         return self.cached("outlines", selection, compute)
 
     def counts(self, selection: RowSelection, token: CancelToken) -> dict[str, ThresholdCounts]:
-        """Return the counts of every model for a selection of rows."""
+        """Return the counts of each model for a selection of rows."""
         counts: dict[str, ThresholdCounts] = {}
         for name, sample in self._samples(selection, token).items():
             token()
@@ -427,22 +432,24 @@ class Session:
     def rows(
         self, selection: RowSelection, model: str, token: CancelToken, column: str | None = None
     ) -> tuple[Predictions, str]:
-        """Return the rows of a model and the model's name in these rows; `column` contains the groups, if given.
+        """Return the selected rows of a model, and the name of the model in these rows.
+
+        `column` is the name of a column to read as groups.
 
         Raises
         ------
         InputError
-            If rows are not kept in memory, or the model is unknown.
+            If rows are not kept in memory, or if the model is unknown.
         """
         for source in self.sources:
             for name in source.models:
                 if self.name_of(source, name) == model:
                     return self._rows(source, selection, token, column), name
-        raise InputError("model", expected="one that is shown", got=repr(model))
+        raise InputError("model", expected="a model that the page shows", got=repr(model))
 
     def _rows(self, source: DataSource, selection: RowSelection, token: CancelToken, column: str | None) -> Predictions:
         if not source.held:
-            raise InputError("rows", expected="rows in memory", got="a file that was only counted")
+            raise InputError("rows", expected="rows in memory", got="rows that were only counted")
         with self._limited(selection, token):
             if column is None:
                 filtered = self._filter(source, selection, token)
@@ -454,25 +461,25 @@ class Session:
         return rows
 
     def data(self, selection: RowSelection, token: CancelToken) -> list[Models]:
-        """Return the rows, or counts, of each source."""
+        """Return the selected rows or counts of each source."""
         with self._limited(selection, token):
             return [self._filter(source, selection, token).rows(selection.part) for source in self.sources]
 
     def parts(self, by: str | None, token: CancelToken) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return all views of the rows, and notes on omissions."""
+        """Return kind and name of all parts of the rows, and notes on omitted parts."""
         selection = RowSelection(by=by)
         with self._limited(selection, token):
             filtered = self._filter(self.sources[0], selection, token)
         return list(filtered.parts), filtered.warnings
 
     def name_of(self, source: DataSource, model: str) -> str:
-        """Return the name of a model, with the name of its source if there are several."""
+        """Return the name of a model. If there are several sources, it begins with the name of the source."""
         if len(self.sources) == 1:
             return model
         return source.name if len(source.models) == 1 else f"{source.name}: {model}"
 
     def _filter(self, source: DataSource, selection: RowSelection, token: CancelToken) -> FilteredRows:
-        """Return the rows of a source that satisfy the filter, cached."""
+        """Return the rows of a source that satisfy the filter of a selection. The result is cached."""
 
         def compute() -> FilteredRows:
             token()
@@ -485,7 +492,7 @@ class Session:
         return self._remembered(self._filtered, key, compute, _CACHED_FILTERS * len(self.sources))
 
     def _limited(self, selection: RowSelection, token: CancelToken) -> AbstractContextManager[None]:
-        """Return a context that stops a condition if it takes too long or its request is cancelled."""
+        """Return a context manager that stops a condition if it is too slow or if its request is cancelled."""
         return token.limited(self.seconds if selection.where else inf)
 
 
@@ -504,7 +511,7 @@ def _read_parts(source: DataSource, selection: RowSelection, token: CancelToken)
 
 
 def _count_parts(source: DataSource, selection: RowSelection, token: CancelToken) -> FilteredRows:
-    """Count the rows that satisfy a filter, by segment if they are split."""
+    """Count the rows that satisfy a filter. If rows are split by a column, count each segment."""
     parts: dict[tuple[str, str], Any] = {ALL: lambda: source.counts(selection.where, None, token)}
     warnings = ["Rows are counted, not kept in memory: paired tests and lists of rows are not available."]
     slices = Slices(Context())

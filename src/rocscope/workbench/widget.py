@@ -1,7 +1,7 @@
 """Widget: the workbench page in a notebook, with settings that can be read and set from Python.
 
-The widget shows the page of the server in a frame. The settings are the trait `_view`, which the page and Python can
-change: model, threshold, costs and condition. Requests of the page arrive as messages and get the same answers as from
+The widget shows the page of the server in a frame. The trait `_view` contains the settings: model, threshold, costs and
+condition. The page and Python can change them. Requests of the page arrive as messages and get the same answers as from
 the server.
 """
 
@@ -28,23 +28,24 @@ except ModuleNotFoundError as error:
 
 
 class Widget(anywidget.AnyWidget):
-    """The workbench in a notebook, made by `rocscope.explore`.
+    """The workbench page in a notebook, returned by `rocscope.explore`.
 
     Attributes
     ----------
     context : Context
-        Costs and prevalence of the sliders.
+        Costs and prevalence on the page.
     threshold : float or None
-        Threshold set by the reader; −inf predicts everybody positive, inf nobody. None means the cheapest threshold.
+        Threshold that is set on the page. None means the threshold with the lowest cost. −inf predicts everybody
+        positive, inf predicts nobody positive.
     model : str or None
-        Model selected by the reader; None means the cheapest model.
+        Model that is selected on the page. None means the model with the lowest cost.
     where : str
         SQL condition on the rows.
 
     Notes
     -----
-    All attributes can be set, which updates the page. `decision` is computed by `rocscope.choose` from the counts; it
-    can be set to a loaded decision.
+    If you set an attribute, the page is updated. `decision` is the result of `rocscope.choose` for the displayed
+    counts. You can also set it to a saved decision.
     """
 
     _esm = traitlets.Unicode("").tag(sync=True)
@@ -61,7 +62,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def context(self) -> rs.Context:
-        """Costs and prevalence."""
+        """Costs and prevalence on the page."""
         return context_of(self._view["context"])
 
     @context.setter
@@ -70,7 +71,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def threshold(self) -> float | None:
-        """The threshold, or None for the best threshold."""
+        """Threshold that is set on the page. None means the threshold with the lowest cost."""
         threshold = self._view["threshold"]
         return WORDS.get(threshold, threshold)
 
@@ -80,14 +81,15 @@ class Widget(anywidget.AnyWidget):
             self._set(threshold=None)
             return
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or math.isnan(threshold):
-            raise InputError("threshold", expected="a number, or None for the best", got=repr(threshold))
+            expected = "a number, or None for the best threshold"
+            raise InputError("threshold", expected=expected, got=repr(threshold))
         words = {value: word for word, value in WORDS.items()}
         model = self.model or self.decision.model
         self._set(threshold=words.get(threshold, threshold), model=model)
 
     @property
     def model(self) -> str | None:
-        """The selected model, or None for the best model."""
+        """Model that is selected on the page. None means the model with the lowest cost."""
         return self._view["model"]
 
     @model.setter
@@ -100,7 +102,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def where(self) -> str:
-        """The condition on the rows."""
+        """SQL condition on the rows."""
         return self._view["where"]
 
     @where.setter
@@ -110,7 +112,7 @@ class Widget(anywidget.AnyWidget):
 
     @property
     def decision(self) -> rs.Decision:
-        """The displayed decision, equal to the result of `rocscope.choose` for the same rows."""
+        """Decision that the page shows. It equals the result of `rocscope.choose` for the same rows."""
         counts = self._counts()
         models = counts if self.model is None else {self.model: counts[self.model]}
         best = rs.choose(models, self.context)
@@ -124,12 +126,13 @@ class Widget(anywidget.AnyWidget):
     def decision(self, decision: rs.Decision) -> None:
         names = list(self._counts())
         if decision.model not in names:
-            raise InputError("decision", expected=f"one for a model of {names}", got=repr(decision.model))
+            got = f"a decision for model {decision.model!r}"
+            raise InputError("decision", expected=f"a decision for one of the models {names}", got=got)
         self._set(context=_costs(decision.context), model=decision.model)
         self.threshold = decision.threshold
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Add the decision and a ROC curve, which are shown in place of the page if the kernel is not running."""
+        """Add the decision and a ROC curve to the output. They are shown if the kernel is not running."""
         bundle = super()._repr_mimebundle_(**options)
         if bundle is None:
             return None
@@ -145,7 +148,7 @@ class Widget(anywidget.AnyWidget):
         return {**content, "text/html": self.decision._repr_html_() + theme.svg(figure)}, metadata
 
     def close(self) -> None:
-        """Stop pending computations and close the page."""
+        """Stop all computations, and close the page."""
         self._queue.close()
         super().close()
 
@@ -156,7 +159,7 @@ class Widget(anywidget.AnyWidget):
         self._view = self._view | changed
 
     def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        """Answer a request of the page through the same code as the server."""
+        """Answer a request of the page with the same code as the server."""
         number = content.get("id")
         question = content.get("question")
         if not isinstance(question, Mapping):
@@ -184,6 +187,6 @@ class Widget(anywidget.AnyWidget):
 def _costs(context: rs.Context) -> dict[str, Any]:
     if context.columns:
         raise InputError(
-            "context", expected="numbers, because the page does not support costs per row", got=repr(context)
+            "context", expected="costs that are numbers, because the page has no costs per row", got=repr(context)
         )
     return packed_context(context)

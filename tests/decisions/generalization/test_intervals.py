@@ -270,7 +270,11 @@ WEIGHTED = rs.Predictions([1, 0, 1, 0] * 20, np.arange(80), sample_weight=np.ful
         ),
         (lambda: Constraint.parse("tpr > .5 at 95%"), InputError, "a bound with >= or <= on tpr, fnr,"),
         (lambda: Constraint.parse("tpr >= .5 at 20%"), InputError, "expected 50% or more, such as 95%, got 20%"),
-        (lambda: Constraint.parse("tpr >= .5 at 95"), InputError, "level: expected a number between 0 and 1, got 95"),
+        (
+            lambda: Constraint.parse("tpr >= .5 at 95"),
+            InputError,
+            "level: expected a number above 0 and below 1, got 95",
+        ),
         (lambda: Constraint.parse("tpr >= .5 at noon"), InputError, "expected a text such as 'tpr >= 0.9'"),
         (
             lambda: rs.choose(WEIGHTED, subject_to="tpr >= .5 at 95%"),
@@ -293,7 +297,7 @@ WEIGHTED = rs.Predictions([1, 0, 1, 0] * 20, np.arange(80), sample_weight=np.ful
             r"the highest tpr at 95% is 0\.",
         ),
         (lambda: pickle.loads(pickle.dumps(rs.choose(rows_of()))).interval(), InputError, "a decision with its data"),
-        (lambda: rs.choose(rows_of()).interval(95), InputError, "level: expected a number between 0 and 1"),
+        (lambda: rs.choose(rows_of()).interval(95), InputError, "level: expected a number above 0 and below 1"),
         (lambda: rs.choose(rows_of()).interval(replicates=0), InputError, "replicates: expected a whole number"),
         (lambda: rs.choose(WEIGHTED.counts()).interval(), WeightError, "pass the rows with sample_weight"),
         (lambda: rs.plan_campaign(rows_of(), rs.Campaign(10, 1, 2), level=2), InputError, "level: expected"),

@@ -65,7 +65,7 @@ def test_differences_above_one_and_levels_are_refused_where_segments_share_a_lim
 def test_amounts_that_are_missing_are_named_by_row_and_truth_values_are_no_amounts():
     amounts = np.full(1000, 5.0)
     amounts[[3, 7]] = np.nan
-    with pytest.raises(InputError, match=r"expected finite numbers, got nan in row 3, 2 of 1,000 in all"):
+    with pytest.raises(InputError, match=r"got nan in row 3 .2 of 1,000 numbers are not finite"):
         rs.Predictions(LABELS, RNG.normal(size=1000), columns={"amount": amounts})
     with pytest.raises(InputError, match="cost_fn: expected a finite number"):
         rs.Context(cost_fn=True)

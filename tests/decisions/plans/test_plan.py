@@ -140,7 +140,7 @@ def test_the_interval_of_an_allocation_without_its_data_is_that_of_independent_c
         (
             lambda: PLANS["campaign"].apply({"b": [1]}),
             ColumnError,
-            "scores of model 'a': expected a column of that name",
+            "scores: expected a column 'a' with the scores of model 'a', got no such column",
         ),
         (lambda: PLANS["campaign"].apply({"a": [1.0, np.nan]}), ScoreError, "expected a finite score in every row"),
         (lambda: PLANS["campaign"].apply({"a": [1, 2]}, [7]), ShapeError, "ids: expected one entry"),

@@ -68,7 +68,7 @@ def _brought(rule: EveryThreshold, sample: Sample, campaign: Any) -> Array:
     """Return the total benefit of the responses at or above each threshold, starting with nobody."""
     rows = sample.require_rows("verification of benefits that differ from row to row")
     if campaign.unit_benefit not in rows.columns:
-        expected = f"the rows to have a column {campaign.unit_benefit!r}"
+        expected = f"rows with a column {campaign.unit_benefit!r}"
         raise ColumnError("unit_benefit", expected=expected, got=f"{list(rows.columns)}")
     (score,) = rows.scores.values()
     weight = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight

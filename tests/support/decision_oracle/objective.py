@@ -337,7 +337,7 @@ def _amounts(context: Any, cell: str, rows: Any) -> Array:
     if not isinstance(cost, str):
         return np.full(len(rows), cost, float)
     if cost not in rows.columns:
-        raise ColumnError(f"cost_{cell}", expected=f"the rows to have a column {cost!r}", got=f"{list(rows.columns)}")
+        raise ColumnError(f"cost_{cell}", expected=f"rows with a column {cost!r}", got=f"{list(rows.columns)}")
     return np.asarray(rows.columns[cost], float)
 
 
