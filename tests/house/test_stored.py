@@ -83,7 +83,7 @@ def test_a_file_without_a_checksum_or_with_another_is_refused(saved):
     path, load, _ = saved
     content = json.loads(path.read_text())
     path.write_text(json.dumps({key: value for key, value in content.items() if key != "checksum"}))
-    with pytest.raises(StoredError, match=r"expected a checksum, got no checksum; (make|begin|plan|allocate) "):
+    with pytest.raises(StoredError, match=r"expected a checksum, got no checksum; (make|allocate|call|create) "):
         load(path)
     path.write_text(json.dumps(content | {"checksum": "0" * 64}))
     with pytest.raises(StoredError, match="expected the content that was saved, got content that was changed later"):
