@@ -346,7 +346,7 @@ def with_half_rows(counts: Array) -> Array:
 
 
 def influence(counts: Array, statistic: str, averaging: Averaging | None, weight: Array | None) -> Array:
-    """Return the influence on a statistic of a case in each cell: the derivative of the statistic by the cell's share.
+    """Return for each cell the influence of a case on a statistic: the derivative with respect to the cell's share.
 
     Parameters
     ----------
@@ -670,9 +670,9 @@ class ConfusionMatrix(Result):
         Parameters
         ----------
         statistic : str
-            A statistic of the complete matrix: "accuracy", "error", "balanced_accuracy", "kappa", "linear_kappa",
-            "quadratic_kappa" or "mcc". An average over classes, such as "macro_f1". Or a metric of `per_class`,
-            together with `of` or `averaging`.
+            Name of the metric: a statistic of the complete matrix ("accuracy", "error", "balanced_accuracy", "kappa",
+            "linear_kappa", "quadratic_kappa", "mcc"), an average over classes (such as "macro_f1"), or a metric of
+            `per_class` together with `of` or `averaging`.
         of : class, optional
             Class for which the metric of `per_class` is computed.
         averaging : {"macro", "micro", "weighted"}, optional
@@ -688,10 +688,10 @@ class ConfusionMatrix(Result):
         Notes
         -----
         Metrics that are shares of independent cases (accuracy, recall, precision, specificity) have Wilson's interval.
-        All other metrics have a delta-method interval. It is computed from counts with additions for each class: 1/2 on
-        the diagonal, and 1/2 spread over the other cells of the row. The interval is symmetric on the logit scale, and
-        always includes the estimate. If the matrix was computed from rows with groups, repeats or sampling weights, the
-        number of cases is replaced by the number of independent cases with the same variance.
+        All other metrics have a delta-method interval. Before this interval is computed, 1/2 is added to each diagonal
+        cell, and another 1/2 is spread over the other cells of each row. The interval is symmetric on the logit scale,
+        and always includes the estimate. If the matrix was computed from rows with groups, repeats or sampling weights,
+        the number of cases is replaced by the number of independent cases with the same variance.
 
         References
         ----------

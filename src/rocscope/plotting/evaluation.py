@@ -372,7 +372,7 @@ def _draw_model(axes: Any, rank: float, row: float, end: float, text: str, align
 
 
 def _ends(best: float, worst: float, critical: float, m: int) -> tuple[int, int]:
-    """Return the first and last rank on the axis, which contains all models and fits the critical difference."""
+    """Return the lowest and the highest rank on the axis, so that all models and the critical difference fit."""
     low, high = max(floor(best), 1), min(ceil(worst), m)
     while high - low < min(critical, m - 1) or high == low:
         if high < m:

@@ -86,7 +86,7 @@ def _all_at_once(rows: SegmentRows, context: Context) -> dict[str, Array]:
 
 
 def _best_levels(levels: SegmentLevels, *, hit: int, alarm: int, by_share: bool, kind: Any) -> tuple[Array, ...]:
-    """Return the first cheapest threshold of each segment, with tp and fp (0 if no positive prediction is cheapest)."""
+    """Return the first cheapest threshold of each segment, with tp and fp (0 if all-negative is cheaper)."""
     tp, fp = levels.tp.astype(kind), levels.fp.astype(kind)
     if by_share:
         tp, fp = tp * levels.spread(levels.n_neg), fp * levels.spread(levels.n_pos)
