@@ -634,7 +634,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         return self._cost_params(deep) | self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``name`` replaces a model and ``name__parameter`` sets one of its parameters."""
+        """Set parameters; ``name`` replaces the model of this name, and ``name__parameter`` one of its parameters."""
         return self._set_params("estimators", **self._with_cost_params(params))
 
     @property

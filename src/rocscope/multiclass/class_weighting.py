@@ -360,7 +360,7 @@ _LARGEST_LOG = 700.0  # logarithm of the largest weight, so that its exponential
 
 
 def recalibrate(proba: Array, class_weight: Array, temperature: float) -> Array:
-    """Return probabilities proportional to (w·p)^(1/temperature)."""
+    """Return recalibrated probabilities, which are proportional to (w·p)^(1/temperature)."""
     with np.errstate(divide="ignore"):
         score = np.log(proba * class_weight, dtype=np.float64) / temperature
     return special.softmax(score, axis=1)
@@ -476,7 +476,7 @@ class ClassWeights(Result):
         check.settle(self, weight=check.read_only(np.asarray(self.weight, dtype=np.float64)))
 
     def recalibrated(self, proba: Any) -> Array:
-        """Return probabilities (n × k) proportional to (w·p)^(1/temperature)."""
+        """Return recalibrated probabilities (n × k), which are proportional to (w·p)^(1/temperature)."""
         checked = check_probabilities(proba, None, self.classes, "proba")
         return recalibrate(checked, self.weight, self.temperature)
 

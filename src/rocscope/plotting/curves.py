@@ -208,7 +208,7 @@ def show_thresholds(ax: Any, curve: Any) -> None:
 
 
 def draw_choice(ax: Any, curve: Any, colour: Any) -> None:
-    """Fill the histogram, and mark the chosen threshold and its interval."""
+    """Fill the histogram of thresholds, and mark the chosen threshold and its confidence interval."""
     ax.fill_between(*outline(curve), color=colour, alpha=0.16, linewidth=0, zorder=2)
     chosen = curve.chosen
     if abs(chosen.value) != float("inf"):

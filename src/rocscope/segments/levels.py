@@ -320,7 +320,7 @@ def entries(bounds: Array, parts: Array) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def together(columns: Sequence[Array]) -> Array:
-    """Concatenate columns; keep them separate if no common type can represent all values."""
+    """Concatenate columns; if their types differ, convert all values to Python objects."""
     several = len({column.dtype for column in columns}) > 1
     return np.concatenate([column.astype(object) for column in columns] if several else columns)
 
