@@ -679,9 +679,10 @@ def class_weights(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> ClassWeights:
-    """Choose class weights w so that predicting the class with the largest w·p optimises an objective.
+    """Choose one weight per class to optimise an objective such as macro-F1.
 
-    Here p are the class probabilities of a model.
+    The predicted probability p of each class is multiplied by the weight w of the class. The class with the largest
+    product w·p is predicted.
 
     Parameters
     ----------
@@ -702,8 +703,8 @@ def class_weights(
     min_recall : float, or mapping from class to float, optional
         Minimum recall of every class (float) or of the named classes (mapping). Not supported by "smooth".
     subject_to : str or sequence of str
-        Bounds on the accuracy, or on averages of a metric over classes, such as ``"macro_precision >= 0.8 and accuracy
-        > 0.7"``. Not supported by "smooth".
+        Bounds on the accuracy, or on averages of a metric over classes, such as
+        ``"macro_precision >= 0.8 and accuracy > 0.7"``. Not supported by "smooth".
     classes, sample_weight : see `MulticlassPredictions`
     random_state : int, Generator, RandomState or None
         Seed for the random starts of "coordinate".
