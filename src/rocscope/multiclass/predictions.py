@@ -239,8 +239,7 @@ class MulticlassPredictions(Rows):
     def pair(self, a: Any, b: Any) -> Predictions:
         """Return two-class predictions for the rows of classes `a` and `b`, with `a` as the positive class.
 
-        The score is the probability of `a`. The AUC is Hand & Till's A(a|b), which may differ from the AUC of `pair(b,
-        a)`.
+        The score is the probability of `a`. The AUC is Hand & Till's A(a|b), which may differ from A(b|a).
         """
         first, second = class_names.position(a, self.classes), class_names.position(b, self.classes)
         rows = (self.y_true == first) | (self.y_true == second)
