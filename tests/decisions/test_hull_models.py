@@ -167,7 +167,7 @@ def test_refusals():
     counts = ThresholdCounts([2, 1], [1, 1], [1, 1])
     with pytest.raises(OneClassError, match="hull of 'a': expected positives and negatives"):
         rs.hull({"a": ThresholdCounts([1], [1], [0])})
-    with pytest.raises(InputError, match=r"^models\['a'\]: expected Predictions, .*got a list; of labels"):
+    with pytest.raises(InputError, match=r"^models\['a'\]: expected Predictions, .*got a list; for labels"):
         rs.hull({"a": [1, 2]})
     with pytest.raises(InputError, match=r"^y_score: expected scores after labels, .*got None"):
         rs.hull([1, 2])

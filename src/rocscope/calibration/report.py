@@ -181,13 +181,13 @@ def _without_interval(
         "smooth_ece": scores.smooth_calibration_error(sample),
         "spiegelhalter_z": spiegelhalter.statistic,
     }
-    return {name: forms.without(value, "not adjusted") for name, value in values.items()}
+    return {name: forms.without(value, "no method is available") for name, value in values.items()}
 
 
 def _notes(forms: intervals.ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
     notes = [f"ECE, MCE and Murphy's decomposition depend on the number of bins ({bins})"]
     if not 0 < forms.sample.prevalence < 1:
-        notes.append("one class only: intercept and slope are undefined")
+        notes.append("intercept and slope are undefined, because the data have one class only")
     elif isnan(values["slope"].low):
         notes.append(f"slope or intercept is undefined: {values['slope'].method.removeprefix('no interval: ')}")
     if np.isinf(values["log_loss"].value):

@@ -303,7 +303,7 @@ def distance_estimates(
     largest = farthest(sample)
     values = {name: min(value, largest) for name, value in values.items()}
     if not draws:
-        return {name: forms.without(value, "draws=0") for name, value in values.items()}, nan
+        return {name: forms.without(value, "the argument draws is 0") for name, value in values.items()}, nan
     if not 0 < sample.prevalence < 1:
         p_value = drawn_test(data.outcomes, draws=draws).p_value
         return {name: forms.without(value, ONE_CLASS) for name, value in values.items()}, p_value
@@ -1310,7 +1310,10 @@ def hosmer_lemeshow_test(
         statistic = float(np.where(excess == 0, 0.0, excess**2 / variance).sum())
     freedom = total.size - 2 * fitted_on_same_rows
     p_value = float(special.chdtrc(freedom, statistic)) if freedom > 0 else nan
-    note = joined("depends on the bins; weak in small samples, too strict in large ones", data.doubt)
+    note = joined(
+        "depends on the bins, misses errors in small samples, and rejects negligible errors in large samples",
+        data.doubt,
+    )
     return CalibrationTest(statistic, p_value, f"Hosmer–Lemeshow, {total.size} bins", note)
 
 

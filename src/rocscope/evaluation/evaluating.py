@@ -539,7 +539,7 @@ def optimism(
     if X is None and y is None:
         if hasattr(data, "fit"):
             raise InputError(
-                "X and y", expected="arrays, because data are estimators", got="None", hint="optimism(model, X=X, y=y)"
+                "X and y", expected="arrays for estimators", got="None", hint="call optimism(model, X=X, y=y)"
             )
         predictions = rows_of(data, name="data")
     else:

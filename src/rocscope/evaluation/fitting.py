@@ -953,7 +953,7 @@ def candidates_of(models: Any, seed: int | None) -> dict[str, Any]:
 
 
 def candidates_with_settings(models: Any, seed: int | None) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """Return a dict from name to model and parameter setting; see `candidates_of`.
+    """Return a dict from name to a pair (model, parameter setting); see `candidates_of`.
 
     Examples
     --------

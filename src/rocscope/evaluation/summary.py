@@ -703,7 +703,7 @@ def _mean(forms: ClosedForms, positive: Array, amounts: dict[str, float]) -> Est
     value = float(sample.pos @ of_events + sample.neg @ of_others) / sample.n
     error = forms.error(of_events - value, of_others - value)
     if not (error > _ROUNDING * max(map(abs, amounts.values())) and isfinite(error)):
-        return forms.without(value + 0.0, "no variation: all or none are predicted positive")
+        return forms.without(value + 0.0, "no variation, because all cases or no cases are predicted positive")
     reach = normal_quantile(forms.level) * error
     return forms.of(value, value - reach, value + reach, "influence function", error)
 

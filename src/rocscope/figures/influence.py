@@ -200,7 +200,8 @@ class Linear:
     of_pos, of_neg : array of k
         Influence of a positive and of a negative at each of the k distinct scores. The mean over all rows is 0.
     trials : pair of arrays of k, optional
-        For a share of cases, 1 for each positive and for each negative that is in the denominator, otherwise 0.
+        For a share of cases: 1 at the distinct scores whose positives (or negatives) are in the denominator, and 0 at
+        all other scores.
     smoothed : Smoothed, optional
         The same statistic with 0.5 added to each count, if it is a metric of a confusion matrix.
     exact : bool
@@ -208,7 +209,8 @@ class Linear:
     place : Place, optional
         Position on the curve, if the value is read off a curve.
     fixed : bool
-        True if the value is a share of a fixed number of rows with the highest scores. The variance is then smaller.
+        True if the value is a share of a fixed number of rows with the highest scores. The variance is then smaller
+        than for independent rows.
     per : float
         Divisor of the share, such as the depth for a lift.
     bias : float
@@ -652,7 +654,7 @@ def fpr_at(tpr: float) -> Smooth:
 
 
 def _inside(before: Array, after: Array, part: float) -> Array:
-    """Return, for each distinct score, the share of its step that lies below `part` on an axis (from 0 to 1)."""
+    """Return, for each distinct score, the share of its step on an axis (from `before` to `after`) below `part`."""
     width = after - before
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(width > 0, np.clip((part - before) / width, 0, 1), (after <= part).astype(float))
@@ -768,7 +770,7 @@ def precision_at(depth: float) -> Smooth:
 
 
 def average_precision() -> Smooth:
-    """Return the average precision as a statistic: the mean over positives of the precision at their score.
+    """Return the average precision as a statistic: the mean, over all positives, of the precision at their score.
 
     Returns
     -------
@@ -860,7 +862,7 @@ def _mean_of_rows(
 
 
 def observed_to_expected() -> Smooth:
-    """Return observed over expected as a statistic: the number of positives, divided by the expected number.
+    """Return the ratio of observed to expected positives as a statistic.
 
     Returns
     -------

@@ -193,7 +193,7 @@ def recalibration(score: Array, pos: Array, neg: Array) -> CoxCalibration:
         return CoxCalibration(nan, nan, nan, reason="the fit does not converge")
     (in_the_large,), (error,) = large
     if log_odds[0] == log_odds[-1]:
-        return CoxCalibration(in_the_large, nan, nan, error, reason="one distinct probability")
+        return CoxCalibration(in_the_large, nan, nan, error, reason="all probabilities are equal")
     if with_pos[0] >= with_neg[-1] or with_pos[-1] <= with_neg[0]:
         slope = inf if with_pos[0] >= with_neg[-1] else -inf
         return CoxCalibration(in_the_large, nan, slope, error, reason=SEPARATED)
