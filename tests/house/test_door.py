@@ -298,11 +298,8 @@ def test_a_refusal_names_what_to_do_instead():
 @pytest.mark.parametrize("name", sorted(OF_ONE_MODEL))
 def test_one_block_documents_the_data(name):
     documented = inspect.getdoc(public()[name])
-    block = r"^y_true, y_score, model, pos_label, sample_weight : data of one model(, or of several)?\n"
-    first = (
-        r"Labels `y_true` and scores `y_score`\. Alternatively|`y_true` is labels|Labels and scores|Predictions|Counts"
-    )
-    words = rf"    ({first})\b[^.]*[.;]\s[Ss]ee\s+`rocscope\.sample`"
+    block = r"^y_true, y_score, model, pos_label, sample_weight : data of one (or more models|model)\n"
+    words = r"    Pass labels as `y_true`,? and [^.]* as `y_score`\.\s+(Alternatively,|Or) pass[^.]*\.[^.]*`?rocscope\.sample`"
     assert re.search(block + words, documented, re.MULTILINE)
 
 

@@ -708,8 +708,9 @@ def calibration_curve(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     method : {"bins", "pav", "loess", "spline"}
         Method of the curve. "bins" computes the share of positives in each bin. "pav" is isotonic regression, as in the
         CORP reliability diagram; it needs no bins. "loess" is local regression, which Vuk & Curk recommend for small

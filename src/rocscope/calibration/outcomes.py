@@ -613,8 +613,9 @@ def evidence(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
         A weight is a sampling weight of one row. Counts in ThresholdCounts are numbers of rows.
     groups : array of n labels, optional
         Group of each row, such as the patient. Rows of the same group are treated as dependent.

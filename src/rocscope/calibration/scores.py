@@ -396,8 +396,9 @@ def calibration_error(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     norm : {"l1", "l2", "max"}
         Summary of the distances |mean probability − share of positives| of the bins. "l1" is the mean over rows (ECE),
         "l2" is the root mean square over rows, and "max" is the largest distance (MCE).
@@ -489,8 +490,9 @@ def smooth_calibration_error(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     target_prevalence : float, optional
         Prevalence in the population where the model will be used. By default, the prevalence of the sample.
 
@@ -599,8 +601,9 @@ def calibration_index(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     convention : {"val.prob", "austin"}
         Settings of the LOESS curve. "val.prob" fits lines in windows of ⅔ of the rows, as Harrell's val.prob does with
         R's lowess without iterations; the ICI is then called Eavg. "austin" fits parabolas in windows of ¾ of the rows,
@@ -662,8 +665,9 @@ def brier(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
@@ -701,8 +705,9 @@ def log_loss(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
 
     Returns
     -------
@@ -795,8 +800,9 @@ def decompose(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     rule : {"brier", "log_loss"}
         Score to decompose.
     method : {"corp", "murphy"}
@@ -1102,8 +1108,9 @@ def miscalibration_cost(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
     target_prevalence : float, optional
         Prevalence in the population where the model will be used. By default, the prevalence of the sample.
     groups : array of n labels, optional
@@ -1182,8 +1189,9 @@ def spiegelhalter_test(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
         Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
 
     Returns
@@ -1255,8 +1263,9 @@ def hosmer_lemeshow_test(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
         Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
     bins : int
         Number of bins with about equal numbers of rows. Tied probabilities are in the same bin, so there may be fewer
@@ -1335,8 +1344,9 @@ def miscalibration_test(
     Parameters
     ----------
     y_true, y_score, model, pos_label, sample_weight : data of one model
-        Labels `y_true` and scores `y_score`. Alternatively, pass Predictions, ThresholdCounts, an OperatingPoint,
-        BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. See `rocscope.sample` for the other arguments.
+        Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
+        OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
+        these five parameters.
         Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
     draws : int
         Number of simulated samples of labels.
