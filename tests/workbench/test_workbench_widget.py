@@ -78,7 +78,7 @@ def test_a_condition_holds_for_the_decision_too(widget):
         ("threshold", math.nan, "threshold: expected a number"),
         ("threshold", True, "threshold: expected a number"),
         ("model", "other", "model: expected one of"),
-        ("context", rs.Context(cost_fn="age"), "context: expected numbers"),
+        ("context", rs.Context(cost_fn="age"), "context: expected costs that are numbers"),
         ("decision", rs.choose({"other": PREDS.counts("old")}), "decision: expected a decision for one of the models"),
     ],
 )

@@ -188,7 +188,7 @@ class Band(Result):
         return check.frame_of({"x": self.x, "low": self.low, "high": self.high}, backend)
 
     def drawn(self) -> tuple[Array, Array, Array]:
-        """Return x, low and high of points between which the band can be drawn with straight lines.
+        """Return x, low and high for drawing. Connect the points with straight lines to draw the band.
 
         Examples
         --------

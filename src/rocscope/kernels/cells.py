@@ -1,8 +1,8 @@
 """Compiled loops of `CountsSketch`, which counts rows in nested cells of the score.
 
-A score is represented by an unsigned integer that increases with the score (`ranks.ordered`). A cell is the set of
-integers that differ only in their lowest `shift` bits. Cells are sorted by their first integer; a wide cell precedes
-the cells inside it. The rows of a cell may have any score between the cell's lowest and highest seen score.
+A score is represented by an unsigned integer that increases with the score (`ranks.ordered`). A *cell* is a set of
+integers that differ only in their lowest `shift` bits. Cells are sorted by their first integer. A wide cell comes
+before the cells inside it. The rows of a cell have scores between the lowest and the highest score of the cell.
 """
 
 # pyright: basic
@@ -16,7 +16,7 @@ _TOP = 64  # the width, in bits, of the cell that holds every score
 
 @Kernel
 def count_levels(keys, high_bit, size, code, pos, neg):
-    """Append the levels of sorted keys (see `parts.pack`) in decreasing order; return the new number of levels."""
+    """Append the levels of sorted keys (see `parts.pack`) in decreasing order, and return the number of levels."""
     one = keys.dtype.type(1)
     previous = np.uint64(0)
     fresh = True
@@ -36,9 +36,9 @@ def count_levels(keys, high_bit, size, code, pos, neg):
 
 @Kernel
 def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos, per_neg, most):
-    """Add each level to the innermost cell that contains it, unless the mass of a wide cell would exceed `most`.
+    """Add each level to the smallest cell that contains it, unless the mass of a wide cell would exceed `most`.
 
-    Levels are given in descending order and processed in ascending order. Levels that were added to no cell are moved
+    Levels are given in descending order and processed in ascending order. Levels that are not added to a cell are moved
     to the end of their arrays. Returns the number of these levels.
     """
     path = np.empty(_DEEPEST, np.int64)
@@ -76,9 +76,9 @@ def absorb(start, shift, pos, neg, low, high, code, code_pos, code_neg, per_pos,
 
 @Kernel
 def coarsen(start, shift, pos, neg, low, high, sum_pos, sum_neg, per_pos, per_neg, light, grown):
-    """Merge all cells inside each widest cell whose mass is at most `light`, in place; return the new number of cells.
+    """Merge all cells inside each widest cell whose mass is at most `light`, and return the number of cells.
 
-    For a cell that is already in the list, the limit is `grown` instead, so evenly spread rows do not split the cell.
+    For a cell that is already in the list, the limit is `grown`, so that evenly spread rows do not split the cell.
     `sum_pos` and `sum_neg` are cumulative sums that start at 0. The search starts from the smallest cell that contains
     all rows, and halves cells that are too heavy.
     """

@@ -5,7 +5,7 @@ from rocscope.kernels.kernel import Kernel
 
 @Kernel
 def ranks_sum(pos, neg):
-    """Return twice the Mann-Whitney statistic of two increasing arrays: the pairs with pos < neg plus half the ties."""
+    """Return twice the number of pairs with pos < neg, plus the number of ties, for two increasing arrays."""
     # A tied pair counts 1 and a pair with pos < neg counts 2, so the sum is an integer.
     below = 0
     not_above = 0

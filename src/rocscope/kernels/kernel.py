@@ -1,7 +1,7 @@
-"""Kernel: a Python function with a loop, which numba compiles on the first call with large input.
+"""Kernel: a Python function with a loop that numba compiles when it is first called with large input.
 
-Small inputs never wait for the compiler. They run the same function as plain Python on lists, where integers cannot
-overflow.
+With small input, the same function runs as plain Python on lists, without waiting for the compiler. Python integers
+cannot overflow.
 """
 
 import sys
@@ -29,8 +29,8 @@ class _Tally:
 def few(rows: int) -> bool:
     """Return True if NumPy should rank this number of rows.
 
-    Until the compiler is loaded, NumPy also ranks larger inputs, up to a total of `WORTH_LOADING` rows. A script that
-    computes one figure then does not wait for the compiler, and a script that computes many figures soon loads it.
+    Until the compiler is loaded, NumPy also ranks larger inputs, up to a total of `WORTH_LOADING` rows. So a script
+    that computes one AUC does not wait for the compiler, and a script that computes many soon loads it.
     """
     if rows < SMALL:
         return True
@@ -55,7 +55,7 @@ def _warn_of_compiling() -> None:
 
 
 class Kernel:
-    """A loop that is compiled on its first call, with the kernels that it calls.
+    """A function with a loop that is compiled on its first call, together with the kernels that it calls.
 
     The compiled loop releases the GIL and is cached on disk.
     """

@@ -1,4 +1,4 @@
-"""Compiled radix sort of rows: pack rows into keys, partition the keys, and sort each part by digits."""
+"""Compiled radix sort of rows: pack rows into keys, divide the keys into parts, and sort each part by digits."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ TWO_DIGITS = 1 << 19
 
 @Kernel
 def widen(bits, kind, ends):
-    """Update the minimum and maximum ordered bits of scores with highest bit 0 (`ends[0]`) and 1 (`ends[1]`)."""
+    """Update the minimum and maximum ordered bits: `ends[0]` for scores with highest bit 0, `ends[1]` for bit 1."""
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     for i in range(bits.size):
         code = ordered(np.uint64(bits[i]), top, kind)
@@ -22,11 +22,10 @@ def widen(bits, kind, ends):
 
 @Kernel
 def find_buckets(bits, kind, ends, shift, bucket):
-    """Write the bucket of each score: its ordered bits without the `shift` lowest.
+    """Write the bucket of each score: its ordered bits without the `shift` lowest bits.
 
-    The first buckets cover scores whose highest bit is 0, between the two values in `ends[0]`. The next buckets cover
-    scores whose highest bit is 1, between the values in `ends[1]`. A score outside these ranges is in the nearest
-    bucket of its half.
+    The first buckets contain scores with highest bit 0, between the two values in `ends[0]`. The next buckets contain
+    scores with highest bit 1, between the two values in `ends[1]`. A score outside its range is in the nearest bucket.
     """
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     first, last, upper_first, upper_last = ends[0, 0], ends[0, 1], ends[1, 0], ends[1, 1]
@@ -41,7 +40,7 @@ def find_buckets(bits, kind, ends, shift, bucket):
 
 @Kernel
 def make_keys(begin, end, bits, positive, kind, keys):
-    """Write the key of each row from `begin` to `end` (see `pack`); without labels, write the ordered bits."""
+    """Write the key of each row from `begin` to `end` (see `pack`). Without labels, write only the ordered bits."""
     top = np.uint64(1) << np.uint64(bits.itemsize * 8 - 1)
     bits = bits[begin:end]
     for i in range(bits.size):
@@ -65,9 +64,9 @@ def has_top(b, top, kind):
 def pack(bits, positive, kind, keys):
     """Write a key for each row: the ordered bits of the score without the top bit, and the label as the lowest bit.
 
-    Keys of scores whose top bit is 0 are written from the front of `keys`, and those with top bit 1 from the back.
+    Keys of scores with top bit 0 are written from the front of `keys`, keys of scores with top bit 1 from the back.
     Returns the number of keys at the front. If a slice contains both kinds, each key is written to both ends of the
-    free space, because the processor would mispredict half of the branches.
+    free space. This avoids a branch, which the processor would mispredict half of the time.
     """
     top = bits.dtype.type(1) << bits.dtype.type(bits.itemsize * 8 - 1)
     own = np.empty(SLICE, keys.dtype)
@@ -97,7 +96,7 @@ def pack(bits, positive, kind, keys):
 
 @Kernel
 def find_parts(bits, kind, ends, shift, part, where, sizes):
-    """Write the part of each score, and count the rows of each part.
+    """Write the part to which each score belongs, and count the rows of each part.
 
     Steps that do not depend on other rows are separate loops over each slice. The compiler vectorises these loops,
     which halves the time.
@@ -113,10 +112,10 @@ def find_parts(bits, kind, ends, shift, part, where, sizes):
 
 @Kernel
 def deal(bits, positive, weight, kind, where, filled, codes, signed):
-    """Copy rows to their parts, and advance each part's fill position.
+    """Copy rows to their parts, and update the next free position of each part.
 
-    With weights, writes the ordered bits of each score, and the weight with a minus sign for negatives. Without
-    weights, writes keys (see `pack`), or the ordered bits if there are no labels.
+    With weights, the ordered bits and the weight of each row are written; the weight of a negative row has a minus
+    sign. Without weights, keys are written (see `pack`). Without labels, only the ordered bits are written.
     """
     keys = np.empty(SLICE, codes.dtype)
     for start in range(0, bits.size, SLICE):
@@ -137,7 +136,7 @@ def deal(bits, positive, weight, kind, where, filled, codes, signed):
 
 @Kernel
 def begin_digits(keys, lowest, shift, begin):
-    """Write the start position of each value of an eleven-bit digit; return True if the keys differ in this digit."""
+    """Write the start position for each value of an eleven-bit digit. Return True if the keys differ in this digit."""
     begin[:] = 0
     for i in range(keys.size):
         begin[np.uint64((keys[i] - lowest) >> shift) & np.uint64(2047)] += 1
@@ -154,7 +153,7 @@ def begin_digits(keys, lowest, shift, begin):
 
 @Kernel
 def deal_digits(keys, values, lowest, shift, begin, spare, spare_values):
-    """Copy keys and their values to the position of their digit, and advance this position."""
+    """Copy keys and their values to the next position for their digit."""
     for i in range(keys.size):
         d = np.uint64((keys[i] - lowest) >> shift) & np.uint64(2047)
         k = begin[d]
@@ -188,7 +187,7 @@ def sort_digits(keys, values, spare, spare_values, lowest, first, bits):
 
 @Kernel
 def insert_rows(keys, values):
-    """Sort nearly sorted rows by insertion; return False if this needs more moves than there are rows."""
+    """Sort nearly sorted rows by insertion. Stop and return False if this needs more moves than there are rows."""
     moves = 0
     for i in range(1, keys.size):
         key = keys[i]
@@ -209,11 +208,10 @@ def insert_rows(keys, values):
 
 @Kernel
 def sort_rows(keys, values):
-    """Sort rows stably by key, in place; `values` has one value for each row, or is None.
+    """Sort rows stably by key in place. `values` has one value for each row, or is None.
 
-    Rows are sorted by the leading bits of the keys, and then by insertion. If insertion needs too many moves, rows are
-    sorted by all bits. If the rows fit the processor's cache, this takes less than half of the time of a comparison
-    sort.
+    Rows are first sorted by the leading bits of the keys, and then by insertion. If insertion needs too many moves,
+    rows are sorted by all bits. If the rows fit in the cache, this takes less than half the time of a comparison sort.
     """
     if keys.size == 0:
         return

@@ -1,11 +1,14 @@
-"""Compiled loops over sorted rows without weights, and over points of counts: levels, pairs, hull and precision."""
+"""Compiled loops over sorted rows without weights, and over cumulative counts: pairs, hull and precision.
+
+A *key* contains the ordered bits of a score and a label (see `parts.pack`). A *level* is a distinct score.
+"""
 
 import numpy as np
 
 from rocscope.kernels.kernel import Kernel
 
 SLICE = 1 << 12
-"""Number of rows whose data fit the first-level cache."""
+"""Number of rows whose data fit in the first-level cache."""
 
 
 @Kernel
@@ -29,8 +32,8 @@ def ordered(b, top, kind):
 def scan(keys, last, tp, rows, code, block_tp, block_fp):
     """Count rows cumulatively from `keys[last]` downwards, until the block has no space for another level.
 
-    Each row overwrites the counts of its level, which avoids a branch. Returns the number of levels written, the index
-    of the next row, and the numbers of positives and rows so far.
+    Each row overwrites the counts of its level, which avoids a branch. Returns the number of levels in the block, the
+    index of the next row, and the numbers of positives and of rows so far.
     """
     one = keys.dtype.type(1)
     # This value differs from the first score.
@@ -54,7 +57,7 @@ def scan(keys, last, tp, rows, code, block_tp, block_fp):
 
 @Kernel
 def count_levels(keys):
-    """Return the numbers of levels, positives and rows of sorted keys."""
+    """Return the numbers of levels, of positives and of rows, given sorted keys."""
     one = keys.dtype.type(1)
     levels = 1
     pos = np.int64(keys[0] & one)
@@ -67,9 +70,9 @@ def count_levels(keys):
 
 @Kernel
 def count_pairs(tp, fp, block_tp, block_fp):
-    """Return the numbers of concordant and tied pairs of the negatives in a block of cumulative counts.
+    """Return the number of concordant pairs and of tied pairs, for the negatives in a block of cumulative counts.
 
-    `tp` and `fp` are the counts before the block.
+    `tp` and `fp` are the numbers of positives and negatives before the block.
     """
     concordant = 0
     tied = 0
@@ -84,7 +87,7 @@ def count_pairs(tp, fp, block_tp, block_fp):
 
 @Kernel
 def count_positives(keys):
-    """Return the number of keys with a positive label; the loop is vectorised, and it also loads the cache."""
+    """Return the number of keys with a positive label. The loop is vectorised, and it loads the keys into the cache."""
     one = keys.dtype.type(1)
     n_pos = np.int32(0)
     for i in range(keys.size):
@@ -94,11 +97,10 @@ def count_positives(keys):
 
 @Kernel
 def count_key_pairs(keys):
-    """Return the numbers of concordant pairs, of concordant plus tied pairs, and of negatives of increasing keys.
+    """Return the numbers of concordant pairs, of concordant or tied pairs, and of negatives, given increasing keys.
 
-    At equal scores negatives come first, so each negative before a positive is ranked below the positive or tied with
-    it. The loop has no branches. Each slice is first loaded into the cache, so the loop over rows does not wait for
-    memory.
+    Among equal scores, negatives come first. So each negative before a positive has a lower or an equal score. The loop
+    has no branches. Each slice is first loaded into the cache, so that the loop over rows does not wait for memory.
     """
     one = keys.dtype.type(1)
     concordant, not_above, neg, below, previous = 0, 0, 0, 0, keys[0]
@@ -120,12 +122,12 @@ def count_key_pairs(keys):
 
 @Kernel
 def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
-    """Extend an upper hull by a block of points; return the new top of its stack.
+    """Extend an upper hull by a block of points, and return the index of its last vertex.
 
-    The hull is a stack of (tp, fp, code) with its last vertex at `top`. A vertex is dropped if it is on or below the
-    line from the previous vertex to the next point, so no three vertices are collinear. Only a corner can be a vertex:
-    the step to a corner goes up, and the next step goes right. Selecting corners first, without a branch, halves the
-    time.
+    The hull is a stack of (tp, fp, code). Its last vertex is at index `top`. A vertex is dropped if it is on or below
+    the line from the previous vertex to the next point, so no three vertices are on one line. Only a corner can be a
+    vertex: the step to a corner goes up, and the next step goes right. Corners are selected first, without a branch,
+    which halves the time.
     """
     n = len(block_tp)
     corner = np.empty(n, np.int64)
@@ -152,10 +154,10 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code):
 
 @Kernel
 def venn_abers(pos, total, low, high):
-    """Write the isotonic fit at each level after one row is added to the level: a negative (low) or a positive (high).
+    """Write the isotonic fit at each level after one row is added there: a negative (`low`) or a positive (`high`).
 
-    Levels are in order of increasing score. For each level, two linked lists start at the level: the pooled blocks of
-    all lower levels, and those of all higher levels. The added row pools only a few of the nearest blocks.
+    Levels are in increasing order of scores. For each level, there are two linked lists: the pooled blocks of all lower
+    levels, and the pooled blocks of all higher levels. The added row changes only a few of the nearest blocks.
     """
     k = pos.size
     left_pos, left_total, left_next = pos.copy(), total.copy(), np.empty(k, np.int64)
@@ -203,10 +205,10 @@ def venn_abers(pos, total, low, high):
 
 @Kernel
 def tally(number, place, size, unit, out):
-    """Count how often each unit was drawn in each sample; `out` has one row per sample and one column per unit.
+    """Count how often each unit was drawn in each sample. `out` has one row per sample and one column per unit.
 
-    The rows are divided into blocks of `size` rows. Sample r has `number[r, b]` draws from block b. `place[r]` contains
-    the drawn rows, as indices within their block. `unit[i]` is the unit of row i.
+    Rows are divided into blocks of `size` rows. In sample r, `number[r, b]` rows are drawn from block b. `place[r]`
+    contains the drawn rows as indices within their block. `unit[i]` is the unit of row i.
     """
     seen = np.zeros(size, np.int64)
     for r in range(place.shape[0]):
@@ -224,12 +226,12 @@ def tally(number, place, size, unit, out):
 
 @Kernel
 def tally_right(number, place, size, row, above, not_below, reached, right):
-    """Add, for each sample, twice the number of concordant pairs plus the number of tied pairs to `right`.
+    """For each sample, add twice the number of concordant pairs plus the number of tied pairs to `right`.
 
-    Samples are drawn as in `tally`, starting at row `row`. The rows are the positives, then the negatives, each by
-    decreasing score. For each negative, `above` is the number of positives with a higher score, and `not_below` the
-    number with at least the same score. `reached` receives the number of drawn positives before each positive; its last
-    entry is the number of all drawn positives.
+    Samples are drawn as in `tally`, starting at row `row`. The rows are first the positives and then the negatives,
+    each in decreasing order of scores. For each negative, `above` is the number of positives with a higher score, and
+    `not_below` is the number of positives with a higher or equal score. `reached` receives the number of drawn
+    positives before each positive. Its last entry is the number of all drawn positives.
     """
     seen = np.zeros(size, np.int32)
     for r in range(place.shape[0]):
@@ -260,7 +262,7 @@ def tally_right(number, place, size, row, above, not_below, reached, right):
 
 @Kernel
 def count_right(pos, neg, right):
-    """Write, for each row of counts, twice the number of concordant pairs plus the number of tied pairs."""
+    """For each row of counts, write twice the number of concordant pairs plus the number of tied pairs."""
     for r in range(pos.shape[0]):
         above = pos[r, 0] * 0
         total = above * neg[r, 0]
@@ -272,10 +274,10 @@ def count_right(pos, neg, right):
 
 @Kernel
 def farthest(tp, fp, ends, start_tp, start_fp, up, right):
-    """Return the largest distance between points of counts and their lines.
+    """Return the largest distance between the points (fp, tp) and the lines to which they belong.
 
-    Line i starts at (`start_fp[i]`, `start_tp[i]`) and has the scales `up[i]` and `right[i]`. Its points are those
-    before `ends[i + 1]` that do not belong to an earlier line.
+    Line i starts at (`start_fp[i]`, `start_tp[i]`) and has the scales `up[i]` and `right[i]`. All points before
+    `ends[i + 1]` that do not belong to an earlier line belong to line i.
     """
     # The scales contain the slope of the line, so no division is necessary here.
     worst = 0.0
@@ -291,9 +293,9 @@ def farthest(tp, fp, ends, start_tp, start_fp, up, right):
 
 @Kernel
 def reach(tp, fp, n_pos, n_neg, wanted, level):
-    """Write, for each wanted number, the index of the first point where tp / n_pos + fp / n_neg reaches the number.
+    """Write, for each number in `wanted`, the index of the first point with tp / n_pos + fp / n_neg ≥ this number.
 
-    The numbers in `wanted` increase. Returns how many of them are reached.
+    The numbers in `wanted` increase. Returns the number of indices that were written.
     """
     reached = 0
     first = 0
@@ -314,7 +316,7 @@ def reach(tp, fp, n_pos, n_neg, wanted, level):
 
 @Kernel
 def gain(tp, fp, before):
-    """Return the sum over levels of precision times the number of positives at the level.
+    """Return the sum over all levels of the precision times the number of positives at the level.
 
     `before` is the number of positives before the first level.
     """

@@ -1,4 +1,4 @@
-"""Compiled loops over matrices with one sample per row and one level per column, and a search in sorted numbers."""
+"""Compiled loops over matrices with one sample in each row and one distinct score in each column."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ BINS = 256
 
 @Kernel
 def isotonic(pos, total, fitted):
-    """Write the isotonic regression of the share of positives for each sample, by pooling adjacent violators."""
+    """Write, for each sample, the isotonic regression of the share of positives, by pooling adjacent violators."""
     levels = pos.shape[1]
     happened, size, end = np.empty(levels), np.empty(levels), np.empty(levels, np.int64)
     for sample in range(pos.shape[0]):
@@ -35,9 +35,9 @@ def isotonic(pos, total, fitted):
 
 @Kernel
 def excess(pos, total, at, own, regret):
-    """Write, for each sample and proportion in `at`, by how much the cost of a choice exceeds the lowest cost.
+    """Write, for each sample and each proportion in `at`, the cost of a choice minus the lowest possible cost.
 
-    The choice is to act on level `own` and all later levels. The lowest cost is over all first levels.
+    The choice is to act on column `own` and all later columns. The lowest cost is the minimum over all first columns.
     """
     for sample in range(pos.shape[0]):
         for point in range(at.size):
@@ -53,7 +53,7 @@ def excess(pos, total, at, own, regret):
 
 @Kernel
 def combine(values, rows, parts, combined):
-    """Write weighted sums: combined[sample, level] = Σ_t parts[t, level] · values[sample, rows[t, level]]."""
+    """Write weighted sums for each sample: combined[sample, c] = Σ_t parts[t, c] · values[sample, rows[t, c]]."""
     for sample in range(combined.shape[0]):
         for level in range(combined.shape[1]):
             total = 0.0
@@ -64,10 +64,9 @@ def combine(values, rows, parts, combined):
 
 @Kernel
 def successes(uniform, few, trials, rare, flipped, drawn):
-    """Write binomial quantiles at the probabilities in `uniform`, for the levels (columns) in `few`.
+    """Write quantiles of binomial distributions at the probabilities in `uniform`, for the columns in `few`.
 
-    `rare` is the probability of the rarer outcome of a trial; `flipped` is True if this outcome is a failure.
-    Probabilities of the counts are summed from 0 upwards.
+    `rare` is the probability of the rarer outcome of a trial. `flipped` is True if this outcome is a failure.
     """
     none, odds = (1 - rare) ** trials, rare / (1 - rare)
     most = 0
@@ -106,7 +105,10 @@ def successes(uniform, few, trials, rare, flipped, drawn):
 
 @Kernel
 def selected(distance, size, bin_of, reached, held, row):
-    """Return the smallest distance d such that more than `row` rows have a distance ≤ d, or the largest distance."""
+    """Return the smallest distance d for which more than `row` rows have a distance ≤ d.
+
+    If there is none, return the largest distance.
+    """
     chosen = 0
     # Sizes may be sums of rounded weights: a total within 1e-9 of the row counts as equal to it.
     while chosen < reached.size - 1 and reached[chosen] <= row + 1e-9:
@@ -136,11 +138,10 @@ def selected(distance, size, bin_of, reached, held, row):
 
 @Kernel
 def quantiles(distance, size, shares, quantile):
-    """Write quantiles of the distances of each sample, interpolated between neighbouring distances (type 7).
+    """Write, for each sample, quantiles of distances, interpolated between neighbouring distances (type 7).
 
-    `distance` and `size` have one row per sample and one column per level. Each level has a distance of at least 0;
-    `size` is the number or the weight of its rows. Rows are counted in bins of the distance (`reached`), so that only
-    one bin is searched for a quantile.
+    `distance` and `size` have one row for each sample. `size` is the number of rows, or their weight, with a distance.
+    Rows are first counted in bins of the distance (`reached`), so that only one bin is searched for each quantile.
     """
     levels = distance.shape[1]
     bin_of, held, reached = np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(min(BINS, levels))
@@ -167,10 +168,10 @@ def quantiles(distance, size, shares, quantile):
 
 @Kernel
 def find_places(ascending, starts, scale, values, places):
-    """Write, for each value, the number of `ascending` numbers below it. The `ascending` numbers are distinct.
+    """Write, for each value, how many of the distinct numbers in `ascending` are below it.
 
-    The range is divided into cells of equal width, and only one cell is searched for each value. `starts` is the number
-    of `ascending` numbers below each cell.
+    The range is divided into cells of equal width, and only one cell is searched for each value. `starts` contains, for
+    each cell, how many numbers in `ascending` are below the cell.
     """
     first, last = ascending[0], starts.size - 2
     for i in range(values.size):

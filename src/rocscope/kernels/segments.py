@@ -8,7 +8,7 @@ from rocscope.kernels.ranks import ordered
 
 @Kernel
 def count(slot, shift, sizes):
-    """Add the number of entries of each slot to `sizes`; the `shift` lowest bits of a slot are ignored."""
+    """Count the entries of each slot, and add the counts to `sizes`. The `shift` lowest bits of slots are ignored."""
     for i in range(slot.size):
         # An unsigned index needs no test for negative values.
         sizes[np.uint64(slot[i] >> shift)] += 1
@@ -16,7 +16,7 @@ def count(slot, shift, sizes):
 
 @Kernel
 def deal(slot, values, filled, dealt):
-    """Copy values to their slots, in stable order; `filled[s]` is the next free index of slot s."""
+    """Copy values to their slots in stable order. `filled[s]` is the next free index of slot s."""
     for i in range(slot.size):
         s = np.uint64(slot[i])
         k = np.uint64(filled[s])
@@ -26,7 +26,7 @@ def deal(slot, values, filled, dealt):
 
 @Kernel
 def deal_rows(slot, bits, kind, shift, filled, rest, codes):
-    """Copy rows to buckets, as `deal` does; the slots of a bucket differ only in their `shift` lowest bits.
+    """Copy rows to buckets, as `deal` copies values. Slots in a bucket differ only in their `shift` lowest bits.
 
     Writes the lowest bits of each slot to `rest`, and the ordered bits of each score to `codes`.
     """
@@ -49,10 +49,10 @@ def mark(values, low, there):
 
 @Kernel
 def count_pairs(codes, bounds, below, not_above):
-    """Write, for each segment, the number of concordant pairs, and the number of concordant plus tied pairs.
+    """Write, for each segment, the number of concordant pairs and the number of concordant or tied pairs.
 
-    Codes are as in `merge`. The next element is selected without a branch, because the processor would mispredict half
-    of the branches.
+    `codes` is explained in `merge`. The next element is selected without a branch, because the processor would
+    mispredict half of the branches.
     """
     for segment in range(below.size):
         i, middle, end = bounds[2 * segment], bounds[2 * segment + 1], bounds[2 * segment + 2]
@@ -81,9 +81,11 @@ def count_pairs(codes, bounds, below, not_above):
 
 @Kernel
 def merge(codes, bounds, code, tp, fp, start):
-    """Write the levels of each segment in decreasing order, with cumulative counts, and the start of each segment.
+    """Write the distinct codes of each segment in decreasing order, with cumulative counts.
 
-    The codes of positives (slot 2·segment) and negatives (slot 2·segment + 1) increase. Returns the number of levels.
+    `start` receives the index of the first code of each segment. In `codes`, the codes of the positives of a segment
+    (slot 2·segment) increase, and so do the codes of its negatives (slot 2·segment + 1). Returns the number of distinct
+    codes.
     """
     size = 0
     for segment in range(start.size - 1):
@@ -110,10 +112,10 @@ def merge(codes, bounds, code, tp, fp, start):
 
 @Kernel
 def hulls(up, right, start, kept, first):
-    """Write the vertices of the upper hull of each segment, and the start of each hull; return the number of vertices.
+    """Write the vertices of the upper hull of each segment, and return the number of vertices.
 
-    Each hull starts at (0, 0), which is not written. The points of a segment go from left to right, and the last point
-    is the highest.
+    `first` receives the index of the first vertex of each hull. Each hull starts at (0, 0), which is not written. The
+    points of a segment are ordered from left to right, and the last point is the highest.
     """
     size = 0
     for segment in range(len(start) - 1):

@@ -5,15 +5,15 @@ import numpy as np
 from rocscope.kernels.kernel import Kernel
 
 MARGIN = 2.0**-44
-"""Upper bound of the relative error of sums of 10⁹ weights, and of differences of such sums; see `push_hull`."""
+"""Upper bound of the relative error of sums of 10⁹ weights, and of differences between such sums; see `push_hull`."""
 
 LEAST = 1e-290
-"""Upper bound of the error of products of shares due to underflow."""
+"""Upper bound of the error that underflow causes in products of shares."""
 
 
 @Kernel
 def two_sum(a, b):
-    """Return a + b and the exact rounding error of the sum (Knuth); for integers the error is 0."""
+    """Return a + b and the exact rounding error of this sum (Knuth). For integers, the error is 0."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
@@ -21,7 +21,7 @@ def two_sum(a, b):
 
 @Kernel
 def running(weights, sums):
-    """Write cumulative sums of weights, corrected by their accumulated rounding errors."""
+    """Write the cumulative sums of weights, corrected for rounding errors."""
     # The difference is 0 in the type of the weights, because compiled variables do not change their type. A second sum
     # adds the errors of all steps (Ogita, Rump & Oishi 2005, "Accurate sum and dot product", algorithm Sum2).
     total, left = weights[0] - weights[0], weights[0] - weights[0]
@@ -33,9 +33,10 @@ def running(weights, sums):
 
 @Kernel
 def sum_level(codes, signed, last):
-    """Return the row below the level of row `last`, and the sums of the positive and negative weights of the level.
+    """Add the weights of all rows with the same code as row `last`, separately for positives and negatives.
 
-    The class of a row is not tested by a branch, because the processor would mispredict half of the branches.
+    Returns the index of the row before these rows, and the two sums. The class of a row is not tested by a branch,
+    because the processor would mispredict half of the branches.
     """
     zero = signed[last] - signed[last]
     code = codes[last]
@@ -57,11 +58,11 @@ def sum_level(codes, signed, last):
 
 @Kernel
 def scan(codes, signed, last, sums, code, block_tp, block_fp, steps):
-    """Sum weights cumulatively, as `ranks.scan` counts rows; weights have a minus sign for negatives.
+    """Add weights cumulatively, as `ranks.scan` counts rows. The weight of a negative row has a minus sign.
 
-    `sums` contains the true and false positives so far, each followed by its rounding error. `steps` is 1 for a level
-    with positives, 2 for a level with negatives, and 3 for a level with both, even if their weights are too small to
-    change the sums.
+    `sums` contains the true and false positives so far, each followed by its rounding error. `steps` receives 1 for a
+    score with only positives, 2 for a score with only negatives, and 3 for a score with both. It shows this even if the
+    weights are too small to change the sums.
     """
     tp, tp_rest, fp, fp_rest = sums[0], sums[1], sums[2], sums[3]
     level = 0
@@ -84,7 +85,7 @@ def scan(codes, signed, last, sums, code, block_tp, block_fp, steps):
 
 @Kernel
 def sum_rows(codes, signed, code, pos, neg):
-    """Write the sums of weights for each distinct code, in decreasing order of codes; return the number of levels."""
+    """Write the sums of weights of each distinct code in decreasing order, and return the number of codes."""
     level = 0
     i = codes.size - 1
     while i >= 0:
@@ -96,9 +97,9 @@ def sum_rows(codes, signed, code, pos, neg):
 
 @Kernel
 def count_pairs(codes, signed, scale_pos, scale_neg, sums):
-    """Add concordant pairs, tied pairs, positives and negatives to `sums`, each with its rounding error.
+    """Add the weights of concordant pairs, tied pairs, positives and negatives to `sums`, each with its rounding error.
 
-    Weights are multiplied by a scale, so no product overflows.
+    Weights are multiplied by a scale, so that no product overflows.
     """
     (right, right_rest), (tied, tied_rest) = (sums[0, 0], sums[0, 1]), (sums[1, 0], sums[1, 1])
     (tp, tp_rest), (fp, fp_rest) = (sums[2, 0], sums[2, 1]), (sums[3, 0], sums[3, 1])
@@ -126,8 +127,8 @@ def count_pairs(codes, signed, scale_pos, scale_neg, sums):
 def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_pos, scale_neg):
     """Extend an upper hull as `ranks.push_hull` does, but drop only points that are certainly below the hull.
 
-    A point is certainly below if this holds for any rounding of the sums. The result contains all vertices and perhaps
-    further points. Multiplied by the scales, the totals are about 1.
+    A point is certainly below the hull if this is true whatever the rounding errors of the sums. The result contains
+    all vertices and perhaps some other points. The scales make the totals about 1.
     """
     n = len(block_tp)
     corner = np.empty(n, np.int64)
@@ -163,10 +164,10 @@ def push_hull(tp, fp, code, top, block_tp, block_fp, block_code, steps, scale_po
 
 @Kernel
 def add_whole(bits, bounds, sums):
-    """Add the weights of the rows from `bounds[k + 1]` to `bounds[k]` to `sums[k]`; `bits` are those of signed weights.
+    """Add the weights of the rows from `bounds[k + 1]` to `bounds[k]` to `sums[k]`. `bits` has the bits of weights.
 
-    For each class and each group of four exponents, one integer sums the lower half of the digits, and one the upper
-    half. These integers do not overflow with up to 2³³ rows.
+    For each class and each group of four exponents, one integer is the sum of the lower halves of the digits, and
+    another integer is the sum of the upper halves. These integers do not overflow with up to 2³³ rows.
     """
     for k in range(bounds.size - 1):
         for i in range(bounds[k + 1], bounds[k]):

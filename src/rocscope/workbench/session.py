@@ -109,7 +109,7 @@ class RequestQueue:
         self._ended = False
 
     def begin(self, job: Callable[[CancelToken], Any], *, lane: str = "", aside: bool = False) -> "Future[Any]":
-        """Start a request in the first thread (`aside`: in the second). Cancel the previous request of its lane."""
+        """Start a request, and cancel the previous request of the same lane. `aside` selects the second thread."""
         token = CancelToken()
         with self._lock:
             if lane in self._newest:
