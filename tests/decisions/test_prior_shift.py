@@ -133,13 +133,17 @@ def test_coverage_of_the_interval_in_full(method):
             ScoreError,
             "probability: expected probabilities from 0 to 1, got 1 values outside this range, such as 1.2",
         ),
-        (lambda: rs.decisions.estimate_prevalence([0.5]), InputError, "train_prevalence: expected the class mix"),
+        (lambda: rs.decisions.estimate_prevalence([0.5]), InputError, "train_prevalence: expected a share"),
         (
             lambda: rs.decisions.estimate_prevalence([0.5], method="guess"),
             InputError,
             "method: expected 'em' or 'confusion'",
         ),
-        (lambda: rs.decisions.estimate_prevalence([0.5], method="confusion"), InputError, "labelled: expected counts"),
+        (
+            lambda: rs.decisions.estimate_prevalence([0.5], method="confusion"),
+            InputError,
+            "labelled: expected labels and scores of the same model",
+        ),
         (
             lambda: rs.decisions.estimate_prevalence([0.5], train_prevalence=0.5, level=95),
             InputError,
