@@ -91,7 +91,7 @@ class Objective:
         return cls(target, np.diag(per_case), support, *constraints)
 
     def score(self, counts: Array) -> Score:
-        """Return the shortfall (negative) and the value of a confusion matrix."""
+        """Return the score of a confusion matrix: minus the shortfall of the constraints, and the value to maximise."""
         hits, predicted = np.diagonal(counts), counts.sum(axis=0)
         value = self.macro_f1(hits, predicted) if self.gain is None else (self.gain * counts).sum()
         return -self.shortfall(hits, predicted).item(), float(value)
@@ -189,7 +189,7 @@ class Problem:
         return self.table((self.proba * class_weight).argmax(axis=1))
 
     def table(self, predicted: Array) -> Array:
-        """Return the confusion matrix of given predictions, as class indices."""
+        """Return the confusion matrix, given the index of the predicted class of each row."""
         return np.bincount(self.y * self.k + predicted, self.weight, self.k**2).reshape(self.k, self.k)
 
     def score(self, class_weight: Array) -> Score:

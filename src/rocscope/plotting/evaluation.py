@@ -48,7 +48,7 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     >>> plot_over_time(found, Figure().subplots()).lines[0].get_xydata().tolist()
     [[2.0, 0.75], [4.0, 1.0]]
     """
-    theme.require("found", found, OverTime, made_by="rocscope.outcomes.time_to_event makes one")
+    theme.require("found", found, OverTime, made_by="rocscope.outcomes.over_time makes one")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
     for index, (model, label) in enumerate(zip(found.models, theme.names(found.models), strict=True)):
