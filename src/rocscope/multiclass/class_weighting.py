@@ -97,7 +97,7 @@ class Objective:
         return -self.shortfall(hits, predicted).item(), float(value)
 
     def value(self, score: Score) -> float:
-        """Convert the value in a score to a share, or to a cost per case."""
+        """Convert the value in a `Score` to the usual unit: a share of the cases, or a cost per case."""
         value = -score[1] if self.name == "cost" else score[1]
         return value / float(self.support.sum()) if self.name in ("accuracy", "cost") else value
 

@@ -445,7 +445,7 @@ class Experiment(Result):
         Raises
         ------
         InputError
-            If k is not above 0 and up to 1.
+            If k is 0 or negative, or above 1.
 
         Notes
         -----

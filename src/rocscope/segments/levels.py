@@ -486,7 +486,7 @@ def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
 
 
 def _runs(sizes: Sequence[int], least: int) -> list[slice]:
-    """Divide arrays of the given sizes into ranges of consecutive arrays with at least `least` rows each."""
+    """Divide a sequence of arrays into ranges with at least `least` rows each; `sizes` is the size of each array."""
     ends = np.cumsum(sizes)
     steps = np.arange(0, ends[-1], max(least, _LEAST_RUN))
     cuts = np.unique(ends.searchsorted(steps, side="right")).tolist()

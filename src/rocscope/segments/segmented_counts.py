@@ -345,7 +345,7 @@ class SegmentMeans:
 
     @classmethod
     def of(cls, values: Array, mass: Array, weight: SegmentWeight, crossed: bool = False) -> "SegmentMeans":
-        """Make the means over the segments in which the values are not NaN."""
+        """Compute the means over the segments whose values are not NaN."""
         kept = ~np.isnan(values[0])
         if not kept.any():
             raise OneClassError("mean AUC", expected="a segment with both classes", got=f"none among {kept.size}")
