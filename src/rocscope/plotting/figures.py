@@ -251,9 +251,9 @@ def plot_roc(
 
     Parameters
     ----------
-    predictions, y_score, pos_label, sample_weight : data of one or several models
-        Predictions, or labels and scores, or a mapping from model name to counts or operating points; see
-        `rocscope.sample`.
+    predictions, y_score, pos_label, sample_weight : data of one or more models
+        Pass labels as `predictions` and scores as `y_score`. Alternatively, pass Predictions, or a mapping from model
+        name to counts or operating points, as `predictions`; see `rocscope.sample`.
     models : sequence of names, optional
         Names of the models to plot, in this order; by default all models.
     hull : bool
