@@ -338,7 +338,7 @@ def test_costs_and_the_summary_are_of_decisions_unless_the_cheapest_threshold_is
         for rate in ("tpr", "tnr", "precision", "npv", "accuracy"):
             assert summary[name][rate].value == pytest.approx(getattr(preds.point(name), rate))
             assert summary[name][rate].value in summary[name][rate]
-    assert "of the decisions of the models themselves" in summary.methods
+    assert "computed from the models' own decisions" in summary.methods
     bare = rs.Predictions(preds.y_true, preds.scores)
     for found in (rs.summary(preds, context, threshold="cheapest"), rs.summary(bare, context)):
         assert found["tuned"]["expected_cost"].value == pytest.approx(rs.choose(bare, context).expected_cost)

@@ -615,8 +615,7 @@ def evidence(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
-        these five parameters.
-        A weight is a sampling weight of one row. Counts in ThresholdCounts are numbers of rows.
+        these five parameters. A weight is a sampling weight of one row. Counts in ThresholdCounts are numbers of rows.
     groups : array of n labels, optional
         Group of each row, such as the patient. Rows of the same group are treated as dependent.
     probabilities : bool

@@ -1001,7 +1001,7 @@ def miscalibration_cost_at(
 
 
 def _proportion(context: Context | Campaign | None) -> tuple[float, float]:
-    """Return the cost proportion of a context, and the factor that converts costs of the curve to its costs."""
+    """Return the cost proportion of a context, and the factor that converts costs of the curve to its units."""
     context = Context.given(context)
     harm, miss = float(context.false_alarm_cost), float(context.miss_cost)
     if not (harm >= 0 and miss >= 0 and harm + miss > 0):
@@ -1191,8 +1191,7 @@ def spiegelhalter_test(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
-        these five parameters.
-        Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
+        these five parameters. Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
 
     Returns
     -------
@@ -1265,8 +1264,7 @@ def hosmer_lemeshow_test(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
-        these five parameters.
-        Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
+        these five parameters. Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
     bins : int
         Number of bins with about equal numbers of rows. Tied probabilities are in the same bin, so there may be fewer
         bins.
@@ -1346,8 +1344,7 @@ def miscalibration_test(
     y_true, y_score, model, pos_label, sample_weight : data of one model
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
-        these five parameters.
-        Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
+        these five parameters. Weights are treated as sampling weights. Counts in ThresholdCounts are numbers of rows.
     draws : int
         Number of simulated samples of labels.
     random_state : int, Generator, RandomState or None

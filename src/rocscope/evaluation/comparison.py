@@ -400,8 +400,8 @@ def practical_equivalence(
     ----------
     scores, metric, test_share : see `compare_folds`
     rope : float
-        Limit of the region of practical equivalence. Differences from −rope to rope are too small to matter; for
-        accuracy, 0.01 is a common choice. With 0, the probability of equivalence is 0.
+        Limit of the region of practical equivalence. Differences from −rope to rope are too small to matter. For
+        example, pass 0.01 for accuracy. With 0, the probability of equivalence is 0.
     level : float
         Probability of the credible intervals, such as 0.95.
 
@@ -887,7 +887,7 @@ def friedman(
     Raises
     ------
     InputError
-        If there are fewer than three models; use `compare_datasets` for two.
+        If there are fewer than three models. For two models, use `compare_datasets`.
 
     See Also
     --------

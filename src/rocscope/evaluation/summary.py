@@ -481,9 +481,9 @@ def _decimals(value: float) -> int:
 def _thresholds_used(thresholds: "Mapping[str, _Threshold]") -> str:
     """Describe the threshold of each model, its source, and its odds in net benefit."""
     wording = {
-        "decisions": "of the decisions of the models themselves",
+        "decisions": "computed from the models' own decisions",
         "given": "at a threshold fixed beforehand",
-        "costs": "at the threshold that the costs imply for a probability, fixed beforehand",
+        "costs": "at the probability threshold that follows from the costs, fixed beforehand",
         "cheapest": "at the threshold of lowest expected cost on the same data, so they are optimistic",
     }
     models: dict[str, list[str]] = {}
@@ -716,7 +716,7 @@ _FACTS = (
     "{auc} for the AUC",
     "Wilson for observed over expected and for rates",
     "Wald, with the larger of model-based and sandwich variances, for intercepts and slope",
-    "inverted tests, by labels drawn from curves between the probabilities and the fitted ones, for distances",
+    "test inversion with simulated labels for distances",
     "influence functions for scores, net benefit and cost",
 )
 _SHARED = (
@@ -940,7 +940,7 @@ def _chosen_threshold(model: str, sample: Sample, threshold: str | None, context
         value = context.probability_threshold
         return _Threshold(value, "costs", odds, (_fixed(f"threshold {threshold_text(value)} from the costs", odds),))
     if threshold is None and sample.rows is not None and sample.rows.decisions:
-        return _Threshold(None, "decisions", odds, ("classification and utility: the model's own decisions",))
+        return _Threshold(None, "decisions", odds, ("classification and utility use the model's own decisions",))
     try:
         decision = choose({model: sample.counts}, context)
     except OneClassError as error:
