@@ -227,7 +227,7 @@ def test_more_refusals(data):
     x, y = data
     with pytest.raises(InputError, match="expected one of 'micro_precision', 'macro_precision'"):
         rs.evaluation.bootstrap_632(GaussianNB(), x, np.arange(40) % 3, metric="precision")
-    with pytest.raises(ColumnError, match="did you mean 'nb'"):
+    with pytest.raises(ColumnError, match="model: expected 'nb', got 'NB'"):
         rs.evaluation.bootstrap_632({"nb": GaussianNB()}, x, y, replicates=1)["NB"]
     with pytest.raises(InputError, match=r"bootstrap samples with two or more classes.*OutOfBag\(stratified=True\)"):
         rs.evaluation.bootstrap_632(GaussianNB(), np.zeros((2, 1)), [0, 1], replicates=3)

@@ -290,7 +290,7 @@ def test_what_gives_no_labels_is_cut():
         (
             CostMatrix(COST, classes=range(3), rows="actual"),
             2,
-            "metric: expected a Context, got a CostMatrix; Context.fr",
+            "metric: expected a Context, got a CostMatrix; convert it by Context.fr",
         ),
         ("tpr", 3, "metric: expected one of 'auc'.*got 'tpr'"),
         ("macro_tprr", 3, "got 'macro_tprr'"),

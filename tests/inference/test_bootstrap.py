@@ -380,7 +380,11 @@ def test_replicates_without_a_number_are_counted_and_reported():
         (lambda: rs.bootstrap(LABEL, rs.auc), InputError, "for labels and scores, pass Predictions"),
         (lambda: rs.bootstrap(ONE, lambda c: np.nan), InputError, "NaN in all 2000"),
         (lambda: rs.bootstrap(rs.Predictions([1, 1], [1, 2]), rs.auc), OneClassError, "no negatives"),
-        (lambda: rs.bootstrap(rs.ThresholdCounts([1, 0], [0.5, 1], [1, 1]), rs.auc), InputError, "whole"),
+        (
+            lambda: rs.bootstrap(rs.ThresholdCounts([1, 0], [0.5, 1], [1, 1]), rs.auc),
+            InputError,
+            "expected numbers of cases",
+        ),
         (
             lambda: rs.compare(PREDS, replicates=10),
             InputError,

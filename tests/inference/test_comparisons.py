@@ -328,7 +328,11 @@ def test_p_values_of_equal_curves_are_uniform(paired):
         (lambda: rs.inference.mann_whitney([1, 1], [1, 2]), OneClassError, "no negatives"),
         (lambda: rs.inference.mann_whitney(PREDS), ColumnError, "name the model"),
         (lambda: rs.inference.mann_whitney([1, 0], [1, 2], alternative="more"), InputError, "alternative"),
-        (lambda: rs.inference.mann_whitney(rs.ThresholdCounts([1, 0], [1.5, 1], [1, 2])), WeightError, "whole"),
+        (
+            lambda: rs.inference.mann_whitney(rs.ThresholdCounts([1, 0], [1.5, 1], [1, 2])),
+            WeightError,
+            "expected numbers of cases",
+        ),
         (lambda: rs.inference.mcnemar(PREDS.select(models=["a"]), 0.5), InputError, "two, got 1"),
         (lambda: rs.inference.mcnemar(PREDS, {"a": 0.5}), ColumnError, "no threshold for"),
         (lambda: rs.inference.mcnemar(PREDS, 0.5, method="chi2"), InputError, "method"),

@@ -370,7 +370,11 @@ def test_unpaired_arms_share_no_cluster():
         (lambda p: rs.auc_interval(p, model="a", groups=[1.0, 2, np.nan, 1, 2]), InputError, "1 missing"),
         (lambda p: rs.auc_interval([1, 1], [1, 2]), OneClassError, "no negatives"),
         (lambda p: rs.auc_interval([1, 0], [1, 2], sample_weight=[1, 0]), OneClassError, "no negatives"),
-        (lambda p: rs.auc_interval(rs.ThresholdCounts([1, 0], [1.5, 2], [1, 1])), WeightError, "whole"),
+        (
+            lambda p: rs.auc_interval(rs.ThresholdCounts([1, 0], [1.5, 2], [1, 1])),
+            WeightError,
+            "expected numbers of cases",
+        ),
         (
             lambda p: rs.Predictions([1, 0], [1, 2], sample_weight=[0.5, 1], weights="frequency"),
             WeightError,

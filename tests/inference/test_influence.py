@@ -322,6 +322,6 @@ def test_no_calibration_slope_where_a_certain_prediction_was_wrong():
     for statistic in (smooth.calibration_slope(), smooth.calibration_intercept()):
         wrong = rs.inference.estimate_of(rs.Predictions(label, probability), statistic)
         assert np.isnan([wrong.value, wrong.low, wrong.high]).all()
-        assert "with probability 0" in wrong.reason
+        assert "has probability 0" in wrong.reason
         right = rs.inference.estimate_of(rs.Predictions(label | (probability == 1), probability), statistic)
         assert right.low < right.value < right.high

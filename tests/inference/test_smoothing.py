@@ -187,7 +187,11 @@ def test_a_smooth_curve_has_a_band():
         (lambda: rs.inference.smooth_roc(LABEL, SCORE, bandwidth=(1, 1)), InputError, "None for"),
         (lambda: rs.inference.smooth_roc(LABEL, SCORE, method="kernel", bandwidth=(0, 1)), InputError, "above 0"),
         (lambda: rs.inference.smooth_roc(LABEL, SCORE).auc_interval(level=95), InputError, "level"),
-        (lambda: rs.inference.smooth_roc(LABEL, SCORE, sample_weight=LABEL + 0.5).auc_interval(), InputError, "whole"),
+        (
+            lambda: rs.inference.smooth_roc(LABEL, SCORE, sample_weight=LABEL + 0.5).auc_interval(),
+            InputError,
+            "expected numbers of cases",
+        ),
     ],
 )
 def test_bad_input_is_named(call, error, message):

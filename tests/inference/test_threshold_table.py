@@ -42,5 +42,5 @@ def test_it_is_exported_and_read_back(tmp_path):
 def test_what_has_no_binomial_counts_is_refused():
     with pytest.raises(OneClassError, match="a table of thresholds"):
         threshold_table([1, 1], [0.2, 0.3])
-    with pytest.raises(WeightError, match="whole numbers"):
+    with pytest.raises(WeightError, match="expected numbers of cases"):
         threshold_table(Y, S, sample_weight=np.full(60, 0.5))
