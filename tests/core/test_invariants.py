@@ -77,7 +77,7 @@ def is_curve(function):
     """Whether a function makes a curve, or as many as there are models."""
     kind = get_type_hints(function).get("return")
     if kind is Any:
-        return "Curve, or Curves if there are several models" in (function.__doc__ or "")
+        return "The curve of one model. If the data contain several models" in (function.__doc__ or "")
     return inspect.isclass(kind) and issubclass(kind, Curve)
 
 
