@@ -132,7 +132,7 @@ class ActionAllocation(SegmentPlan):
 
     @cached_property
     def cases(self) -> dict[str, Array]:
-        """Expected number of cases per segment, for each action name."""
+        """Dict from action name to the expected number of cases with this action in each segment."""
         reached = [place.cases for place in self.places]
         reached.append(np.zeros(self.names.size))  # no action follows the last one
         names = {name for order in self.actions.values() for name in order}
@@ -303,7 +303,7 @@ def allocate(
         Data of the segments that share the capacity or budget, such as regions or branches; see `rocscope.sample`. If a
         segment has several models, its thresholds may come from different models. In a mapping, segments may have
         different models.
-    context : Context or Campaign, or mapping from segment to one, optional
+    context : Context, Campaign, or mapping from segment to Context or Campaign, optional
         Costs and prevalence. By default, equal costs and the prevalence of each segment are used. A single Context or
         Campaign applies to all segments together; its costs or benefits may be names of columns in the rows. In a
         mapping, the population of each Campaign is the population of its segment.
@@ -329,8 +329,8 @@ def allocate(
     Returns
     -------
     Allocation or ActionAllocation
-        The threshold or randomised rule of each segment, with the total cost and the marginal value of the capacity or
-        budget. With several actions, an ActionAllocation with rules for each action.
+        The threshold or randomised rule of each segment, with the total cost and the saving from one more unit of the
+        capacity or budget. With several actions, an ActionAllocation with rules for each action.
 
     Raises
     ------

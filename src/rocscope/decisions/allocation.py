@@ -196,10 +196,10 @@ class SegmentPlan(Plan):
         Notes
         -----
         The cost is estimated by tenfold cross-validation, repeated five times: thresholds are chosen on nine tenths of
-        the cases and applied to the held-out tenth. The held-out number of cases acted on differs from the plan, so the
-        difference is multiplied by the marginal value of the limit and added to the cost. Cross-validation is not
-        possible for weighted or grouped rows, for counts of several models, and for plans from files. The thresholds
-        are then fixed and the interval is not `reliable`.
+        the cases and applied to the held-out tenth. The number of held-out cases acted on can differ from the plan.
+        This difference, times the marginal value of the limit, is added to the cost. Cross-validation is not possible
+        for weighted or grouped rows, for counts of several models, and for plans from files. The thresholds are then
+        fixed and the interval is not `reliable`.
         """
         held_out = held_out_outcomes(self.allocations, self.source, self.limit, check.seed_of(random_state))
         return cost_interval(self.cost, self.allocations, level, held_out)

@@ -335,7 +335,7 @@ class Candidate:
         return np.where(point[:, 2:] > 0, np.column_stack([low, high, part]), point)
 
     def marginal_at(self, points: Points, point: Array) -> float:
-        """Return the saving if the limit is one case larger, at the chosen point; 0 if the limit is not reached."""
+        """Return the saving at the chosen point if the limit is one case larger; 0 if the limit is not reached."""
         if self.rule.limit is None or not point[0, 2]:
             return 0.0
         ends = point[0, :2].astype(np.intp)

@@ -245,9 +245,9 @@ class UncertainContext:
     Parameters
     ----------
     cost_ratio : number, (low, high), Uniform, Beta, LogNormal or array of draws, optional
-        Cost of a false alarm divided by the cost of a miss; correct predictions then have no cost. By default 1, or
-        the ratio of the other costs. A pair (low, high) is a uniform distribution. The values of an array are equally
-        likely.
+        Cost of a false alarm divided by the cost of a miss; correct predictions then have no cost. By default 1. A
+        ratio cannot be combined with costs in money. A pair (low, high) is a uniform distribution. The values of an
+        array are equally likely.
     target_prevalence : number, (low, high), Uniform, Beta, array of draws or Estimate, optional
         Share of positives where the classifier will be used. By default, the share in the sample. An Estimate is
         converted to the Beta distribution with the same mean and standard error.
@@ -546,7 +546,7 @@ class RegionMap(Result):
     prevalence : array of p
         Shares of positives.
     vertices : tuple of HullVertex
-        Vertices of the hull, each with the lowest cost for some combinations.
+        Vertices of the hull. Each vertex has the lowest cost for some combinations of cost ratio and prevalence.
     index : array of shape (p, r)
         Index of the best vertex in `vertices`.
     looked : array of shape (p, r), or None

@@ -90,8 +90,8 @@ class Promise(NamedTuple):
         With prevalence π, the odds of the rate are π·tpr/((1 − π)·fpr). The logarithm of these odds has variance 1/tp +
         1/fp. The variance due to random folds and half the optimism of the sample are added as in `ChosenEstimate`. The
         mean gain per case acted on is the gain per held-out case, divided by the plan's depth in the sample. The depth
-        among held-out cases is not used: near the best depth, a different depth hardly changes the total gain, but it
-        changes the mean gain per case acted on.
+        among held-out cases is not used, because it can differ from the plan's depth. Near the best depth, such a
+        difference hardly changes the total gain, but it changes the mean gain per case acted on.
         """
         tp, fp, n_pos, n_neg, prevalence = map(float, (*cells, prevalence))
         if not (tp > 0 and fp > 0):

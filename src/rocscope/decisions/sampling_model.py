@@ -289,8 +289,8 @@ def compare_row_rule(
     Returns
     -------
     Comparisons
-        Expected cost per case of two rules: the threshold, with the name of the model, and `act_by_row`, with the name
-        of the model and " row by row". A difference below 0 means that `act_by_row` is cheaper.
+        Expected cost per case of two rules. The rule with one threshold has the name of the model. The rule
+        `act_by_row` has this name followed by " row by row". A difference below 0 means that `act_by_row` is cheaper.
 
     Raises
     ------

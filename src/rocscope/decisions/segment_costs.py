@@ -477,7 +477,7 @@ def costs_by_action(
 
 
 def incremental_costs(costs: list[dict[str, UnitCosts]]) -> list[SegmentUnitCosts]:
-    """Return, for each position in the order of actions, the change in costs from the previous to this action."""
+    """Return, for each position in the order of actions, the action's costs minus the previous action's costs."""
     increments = []
     for place in range(len(costs[0])):
         by_segment = []
