@@ -130,7 +130,7 @@ def best_candidate(
     notes = [Note("moved_threshold", text, candidate=chosen, searched=decision.threshold)]
     others = [name for name in compared if name != chosen]
     if others:
-        text = f"no other candidate costs less by 2 standard errors out of fold: {', '.join(others)}"
+        text = f"no other candidate costs less by one standard error out of fold: {', '.join(others)}"
         notes.append(Note("no_candidate_cheaper", text, candidates=others))
     return at_threshold(decision, counts, threshold, "shrunk min_cost", tuple(notes)), compared
 
