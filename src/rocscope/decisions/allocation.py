@@ -743,7 +743,7 @@ class HeldOutCases:
         For each action, two arrays of expected counts by segment.
     costs : list of SegmentUnitCosts
         Unit costs, with a charge for each unit of the limit that is used. The charge is the marginal value of the
-        limit. It corrects for held-out cases whose number acted on differs from the plan.
+        limit. It corrects for a number of held-out cases acted on that differs from the plan.
     limit_cost : float
         Marginal value of the limit times the limit.
     doubt : str

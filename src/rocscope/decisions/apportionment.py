@@ -272,7 +272,7 @@ _FAIRNESS_CRITERIA = {
 
 
 def allowed_differences(max_difference: Any) -> dict[str, float]:
-    """Return the largest allowed difference of each rate, from a mapping or a name.
+    """Return the largest allowed difference of each rate, given a mapping or a name.
 
     Examples
     --------

@@ -339,7 +339,10 @@ class ChoiceProblem:
         return self.unless_too_costly(decision, campaign) if isinstance(campaign, Campaign) else decision
 
     def unless_too_costly(self, decision: Decision, campaign: Campaign) -> Decision:
-        """Return the decision if its gain exceeds the fixed cost of the campaign; otherwise decide to act on nobody."""
+        """Return the decision if its gain exceeds the fixed cost of the campaign.
+
+        Otherwise, return a decision to act on nobody.
+        """
         saved = (decision.treat_none_cost - decision.expected_cost) * campaign.population
         if not campaign.fixed_cost or saved > campaign.fixed_cost:
             return decision

@@ -236,7 +236,10 @@ class Decision(Plan):
 
     @property
     def trivial(self) -> str:
-        """Sentence that everybody or nobody is positive; an empty string if the decision depends on the score."""
+        """Text "everybody positive, …" or "nobody positive, …".
+
+        An empty string if the decision depends on the score.
+        """
         words = {"always": "everybody positive, whatever the scores", "never": "nobody positive, whatever the scores"}
         return words.get(self.rule, "")
 

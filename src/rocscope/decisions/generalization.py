@@ -700,8 +700,7 @@ def _fold_frequencies(frequency: Array, kind: Array, folds: int, rng: np.random.
 
 @dataclass(frozen=True, repr=False)
 class ChosenEstimate(Estimate):
-    """Estimated cost, profit or criterion of a chosen threshold on new cases, corrected for the choice on the same
-    rows.
+    """Estimated cost, profit or criterion of a chosen threshold on new cases, corrected for the choice.
 
     Returned by `Decision.interval`, `CampaignPlan.interval` and `rocscope.evaluation.optimism`. Also returned by
     `rocscope.inference.compare_costs`, for each model at its cheapest threshold.

@@ -720,7 +720,7 @@ class Hull(Curve):
 
     @property
     def contenders(self) -> list[str]:
-        """Models that have, or share, the lowest cost for some slope at a vertex other than the two end points."""
+        """Models that are best, or tied for best, for some slope, at a vertex other than the two end points."""
         owners: set[str] = set()
         for vertex in self.vertices:
             if 0 < vertex.point.tp + vertex.point.fp < vertex.point.n:
@@ -1058,8 +1058,7 @@ def h_measure(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Compute the H-measure: the relative reduction of the expected minimum loss, averaged over a distribution of
-    costs.
+    """Compute the H-measure: the relative reduction of the expected minimum loss, over a distribution of costs.
 
     Parameters
     ----------

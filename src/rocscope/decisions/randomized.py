@@ -681,7 +681,7 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
     Returns
     -------
     RandomizedRule
-        The mixture. `exact_weight` is the exact share of cases that `second` decides.
+        The mixture. `exact_weight` is the exact share of cases to which `second` applies.
 
     Raises
     ------
