@@ -217,7 +217,8 @@ def monitor(
     level
         1 minus the probability that any of all runs raises a false alarm.
     target_prevalence
-        Share of positives for cost, error, depth and precision. Use it if the share of positives varies between files.
+        Share of positives at which cost, error, depth and precision are computed. Use it if the share of positives
+        varies between files.
     fail_if
         Exit with code 1 if a test shows that this is true: 'cost > .35', 'auc < .7' or 'calibration > 0'.
         For a plan with class weights: 'error > .1' or 'recall(cat) < .8'.

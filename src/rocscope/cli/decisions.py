@@ -371,7 +371,7 @@ def campaign(
     steps
         Number of rows in the table of profits.
     id
-        Column of customer identifiers. They also decide the order of customers with equal scores.
+        Column of customer identifiers. The identifiers also order customers with equal scores.
     select
         CSV file for the list of customers to contact. The best customers come first, unless --segment is given.
     apply_to
@@ -619,7 +619,7 @@ def apply(
     Parameters
     ----------
     id
-        Column of case identifiers. By default, row numbers. They also decide the order of cases with equal scores.
+        Column of case identifiers; by default, row numbers. The identifiers also order cases with equal scores.
     score
         Column of the scores, if it does not have the name of the model.
         For a plan with several models: MODEL=COLUMN, such as a=new_a.

@@ -297,9 +297,10 @@ class CumulativeCounts(Result):
         return self.remaining[1][1:]
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return exact true and false positives at the given points of `cumulative`, multiplied by `exact_unit`.
+        """Return the exact true and false positives at given points of `cumulative`, as integers.
 
-        `index` contains increasing indices. The sums are not rounded, so points can be compared exactly.
+        `index` contains increasing indices. The integers are the exact sums times `exact_unit`. They are not rounded,
+        so points can be compared exactly.
         """
         tp, fp = self.cumulative
         return tp[index].tolist(), fp[index].tolist()
@@ -312,7 +313,7 @@ class CumulativeCounts(Result):
 
     @cached_property
     def strict_cumulative(self) -> tuple[Array, Array]:
-        """Pair of sequences that increase wherever the exact true or false positives increase."""
+        """Two sequences that increase at the same thresholds as the exact true and false positives."""
         return self.cumulative
 
     @property
@@ -570,7 +571,7 @@ class ThresholdCounts(CumulativeCounts):
 
     @cached_property
     def strict_cumulative(self) -> tuple[Array, Array]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Pair of sequences that increase wherever the exact true or false positives increase.
+        """Two sequences that increase at the same thresholds as the exact true and false positives.
 
         The values of `cumulative` are rounded, so they may be equal at such a point.
         """
@@ -579,7 +580,7 @@ class ThresholdCounts(CumulativeCounts):
         return running_sums((self.pos > 0).astype(np.intp)), running_sums((self.neg > 0).astype(np.intp))
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return exact true and false positives at the given points of `cumulative`, multiplied by `exact_unit`."""
+        """Return the exact true and false positives at given points of `cumulative`, times `exact_unit`."""
         if not self._ranking.weighted:
             return super().exact_sums_at(index)
         tp, fp = self._ranking.exact_sums_at(self._ranking.codes_at(index[index > 0] - 1))

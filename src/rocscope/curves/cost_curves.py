@@ -327,7 +327,7 @@ class NetBenefitCurve(Curve):
         return Curve(self.x, 100 * spared / odds, self.threshold)
 
     def columns(self) -> dict[str, Array]:
-        """Return the points, the net benefits of treating all and no cases, and the avoided treatments, by name."""
+        """Return the columns of the table: points, net benefits of treating all or no cases, avoided treatments."""
         references = {"treat_all": self.treat_all.y, "treat_none": self.treat_none.y}
         return super().columns() | references | {"interventions_avoided_per_100": self.interventions_avoided.y}
 

@@ -439,7 +439,7 @@ class Decision(Plan):
     def next_score(self) -> float | None:
         """The next score below the threshold in the data, if known.
 
-        Every threshold between these two scores gives the same decisions.
+        Every threshold above this score, up to `threshold`, gives the same decisions.
         """
         return None if math.isnan(self.point.next_score) else self.point.next_score
 

@@ -827,7 +827,7 @@ class Hull(Curve):
 
     @property
     def every_choice(self) -> tuple[Choices, ...]:
-        """All thresholds of all models; with `negate`, also the thresholds of the reversed decisions."""
+        """All thresholds of all models, also of reversed scores if the hull includes reversed models."""
         options = []
         for model, counts in self.counts.items():
             options.append(geometry.all_choices(model, counts))

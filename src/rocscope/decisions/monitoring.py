@@ -465,8 +465,8 @@ class Monitor:
         sample_weight : array of n whole numbers, optional
             Number of equal rows that each row represents.
         when : str or number, optional
-            Name of the batch, such as a date. An alarm names the batch in which the change began. Rows whose labels
-            arrive late are counted on the day `when`.
+            Name of the batch, such as a date. An alarm names the batch in which the change began. If labels of a
+            batch arrive late, name the earlier batch: the rows are then added to it.
         again : bool
             If True, count the batch even if a batch with the same rows and the same `when` was already counted.
 

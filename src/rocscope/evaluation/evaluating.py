@@ -459,7 +459,7 @@ def optimism(
     random_state: Any = 0,
     progress: Progress = None,
 ) -> Optimism:
-    """Estimate how much a threshold performs better on the data from which it was chosen than on new cases.
+    """Estimate the optimism of a threshold: its value on the data used to choose it minus its value on new cases.
 
     Parameters
     ----------
@@ -513,8 +513,8 @@ def optimism(
     attribute `estimate` of the result equals ``rocscope.choose(data, context).interval()``. With a criterion, it equals
     ``rocscope.choose(data, criterion=…).interval(of="criterion")``.
 
-    A fold column of the predictions is not used. `optimism` draws new folds. Each fold keeps groups, and repeated
-    predictions of a case, together.
+    A fold column of the predictions is not used. `optimism` draws new folds. All rows of a group
+    are in the same fold, and so are all predictions of one case.
 
     The scores are treated as fixed. Scores of training rows are too good at every threshold. Therefore pass
     out-of-fold predictions (from `rocscope.evaluate`) or estimators.

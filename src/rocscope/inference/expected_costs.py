@@ -346,7 +346,7 @@ class ParetoTail:
 
     @classmethod
     def of(cls, amounts: Array) -> "ParetoTail | None":
-        """Fit the tail of the positive amounts. Return None if there are too few amounts, or nearly equal ones."""
+        """Fit the tail of the positive amounts; return None if they are too few or all nearly equal."""
         ordered = np.sort(amounts[amounts > 0])
         k = int(sqrt(ordered.size))
         if not 0 < k < ordered.size:

@@ -466,8 +466,8 @@ def compare_multiclass_costs(
     Warns
     -----
     RocscopeWarning
-        If all rows have the same cost. The width of the interval then comes from Wilson's interval for the share of
-        unseen rows with other costs.
+        If all rows have the same cost. Rows with other costs may exist, so Wilson's interval for their share
+        determines the width of the interval.
 
     See Also
     --------

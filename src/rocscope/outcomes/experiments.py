@@ -309,7 +309,7 @@ class Experiment(Result):
     Attributes
     ----------
     n : int
-        Number of rows with a weight above 0. Rows with frequency weights are repeated.
+        Number of rows with a weight above 0. A row with the frequency weight w is stored as w rows.
     response : array of n
         Response of each row.
     treated : array of n
@@ -453,8 +453,9 @@ class Experiment(Result):
         weights, or if treatment probabilities differ between rows, the means are weighted. The weight of a row is then
         its sampling weight divided by the probability of its arm (Hájek's estimate). For responses of 0 and 1 with
         equal weights, the interval is Newcombe's interval, which combines the Wilson intervals of both arms. Any other
-        interval is computed from the influence of each row or group, including the influence through estimated
-        treatment probabilities. The interval is marked as unreliable if an arm has too few rows, groups or responses.
+        interval is computed from the influence of each row or group on the uplift. It includes the influence on
+        estimated treatment probabilities. The interval is marked as unreliable if an arm has too few rows, groups or
+        responses.
 
         References
         ----------
@@ -859,7 +860,7 @@ def from_experiment(
     -----
     Treatment must have been randomised within strata. If treatment probabilities differ between rows, the rows are
     weighted by (mean probability of the arm)/(probability of the row's arm). Intervals are computed from the influence
-    of each row on a metric, including the influence through estimated probabilities.
+    of each row on a metric. It includes the influence of the row on estimated treatment probabilities.
 
     References
     ----------

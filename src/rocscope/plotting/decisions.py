@@ -183,8 +183,8 @@ def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
     Returns
     -------
     Axes
-        A vertical bar shows the interval of `CampaignPlan.profit`, which accounts for choosing the plan on the same
-        rows.
+        A vertical bar shows the confidence interval of `CampaignPlan.profit`. This interval accounts for the
+        selection of the plan from the same rows.
 
     Raises
     ------

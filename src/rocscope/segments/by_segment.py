@@ -296,7 +296,7 @@ def compare_segments(
     t-test. Let d be the difference in AUC in a segment, w the weight of the segment, and k the number of segments. The
     mean difference is Σwd/Σw. Its variance is estimated by omitting each segment in turn (CR3): (k − 1)/k·Σ(w(d −
     mean)/(Σw − w))². The degrees of freedom are (Σw)²/Σw² − 1. With ``weight=None``, the test is the usual paired
-    t-test over users or queries. Segments with a single class are omitted; `method` of the result contains their
+    t-test over users or queries. Segments with a single class are omitted; the text `method` of the result gives their
     number. The result is marked as unreliable if the effective number of segments is below 10, or if rows of the same
     group are in different segments.
 
