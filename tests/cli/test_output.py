@@ -187,7 +187,7 @@ def test_a_reader_that_leaves_is_no_fault_there_either(monkeypatch):
         with console.written():
             pass
     monkeypatch.setattr("sys.stdout", Left(errno.ENOSPC))
-    with pytest.raises(InputError, match="stdout could not be written: got No space left"), console.written():
+    with pytest.raises(InputError, match="stdout could not be written: No space left"), console.written():
         pass
 
 

@@ -432,7 +432,7 @@ def calibrate(
     random_state: int = 0,
     target_prevalence: Annotated[float | None, Parameter(group=opt.CONTEXT)] = None,
     output: opt.Output = None,
-    fail_if: opt.FailIf = None,
+    fail_if: list[str] | None = None,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:

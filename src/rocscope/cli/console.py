@@ -63,7 +63,7 @@ def written() -> Iterator[None]:
         discard()
         if error.errno in READER_HAS_LEFT:
             return
-        raise InputError("stdout could not be written", got=error.strerror or str(error)) from None
+        raise InputError(f"stdout could not be written: {error.strerror or error}") from None
 
 
 def discard() -> None:

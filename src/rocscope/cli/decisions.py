@@ -332,7 +332,7 @@ def campaign(
     random_state: Annotated[int, CAMPAIGN] = 0,
     plot: opt.Plot = None,
     plot_width: opt.PlotWidth = 178,
-    fail_if: opt.FailIf = None,
+    fail_if: list[str] | None = None,
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> int:

@@ -458,7 +458,7 @@ class ClassOptions:
 
     @property
     def given(self) -> bool:
-        """True if columns of more than two classes are named."""
+        """True if `--proba` or `--predicted` is given, which are only for more than two classes."""
         return bool(self.proba or self.predicted)
 
     def read(self, file: str, rows: SampleOptions, **columns: Any) -> "rs.multiclass.MulticlassPredictions":

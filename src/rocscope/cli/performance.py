@@ -482,7 +482,7 @@ def report(
     output
         HTML file to write. Type - to print it instead.
     title
-        Title of the report, and start of the names of files that are saved from it. By default, the name of FILE.
+        Title of the report. Names of files that the reader saves begin with it. By default, the name of FILE.
     notes
         Text shown below the title.
     """

@@ -216,7 +216,7 @@ class Context(Result):
 
     @property
     def always_right(self) -> Literal["all positive", "all negative"] | None:
-        """The prediction that is optimal for every case under these costs. None if the best prediction varies.
+        """The prediction that is optimal for every case under these costs. None if it depends on the case.
 
         Examples
         --------

@@ -108,9 +108,10 @@ _LONGEST_TABLE = 100_000
 def is_table(weight: Array, positive: Array, *scores: Array) -> bool:
     """Return True if weighted rows are almost certainly a table of counts.
 
-    A row of such a table has a label, scores, and the number of cases as weight. Two conditions must hold. All weights
-    are whole numbers. All weights are 0 or 1; or no two rows are equal, and at least half of the distinct scores occur
-    with both labels. Rows of single cases hardly ever have scores that are tied between classes but not within one.
+    The weight of a row of such a table is the number of cases with this label and these scores. The result is True if
+    all weights are 0 or 1. It is also True if all weights are whole numbers, no two rows have the same label and
+    scores, and at least half of the distinct scores occur with both labels. Rows that are single cases hardly ever have
+    these properties.
     """
     if weight.dtype.kind == "f" and (weight % 1).any():
         return False

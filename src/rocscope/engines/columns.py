@@ -201,7 +201,7 @@ def _casts(values: Any, kind: pa.DataType) -> bool:
 
 
 def _holds(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
-    """Return True if a type represents all whole decimals of a column exactly."""
+    """Return True if a type represents all whole numbers of a decimal column exactly."""
     if not pa.types.is_floating(kind) or _casts(column, pa.decimal128(DECIMAL_DIGITS, 0)):
         return _casts(column, kind)
     # Python compares whole numbers and floats exactly.

@@ -321,7 +321,7 @@ def _check(facts: tasks.Facts, data: Input, pos_label: Any) -> None:
 
 
 def _count_groups(runs: Any, totals: Sequence[GroupTotals], session: Any) -> list[list[BinnedCounts]]:
-    """Return the bins of each group, range by range."""
+    """Count the rows of each group on the workers, and return the bins of its ranges."""
     groups = _assigned(totals)
     by_segment: dict[Any, dict[int, tasks.Group]] = {}
     for group, group_totals in zip(groups, totals, strict=True):

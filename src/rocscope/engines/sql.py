@@ -534,7 +534,7 @@ def _count_by_segment(
     values = table.fetch(prepared.select("segment").unique().head(_MOST_CLASSES + 1)).column("segment")
     if len(values) > _MOST_CLASSES:
         hint = "choose a column with fewer distinct values"
-        raise InputError(subject, expected=f"at most {_MOST_CLASSES:,} segments", got="more", hint=hint)
+        raise InputError(subject, expected=f"at most {_MOST_CLASSES:,} segments", got="more segments", hint=hint)
     names = columns.groups(values, subject).decoded()
     by_segment: dict[Any, dict[str, ThresholdCounts | BinnedCounts]] = {}
     for name, value in sorted(zip(names.tolist(), values.to_pylist(), strict=True), key=lambda pair: pair[0]):
