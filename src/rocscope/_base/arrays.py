@@ -387,7 +387,10 @@ def is_moderate(total: float) -> bool:
 
 
 def dot(a: Array, b: Array, most: float) -> float:
-    """Return the sum of the products of counts. If `most`, an upper bound, exceeds 64 bits, use Python integers."""
+    """Return the sum of the products of counts. `most` is an upper bound of this sum.
+
+    If the upper bound exceeds 64 bits, the sum is computed with Python integers.
+    """
     if a.dtype.kind == "i":
         return sum(map(mul, a.tolist(), b.tolist())) if most > 2**63 - 1 else a.dot(b).item()
     # Unlike a dot product of floats, the result is the same on every machine.

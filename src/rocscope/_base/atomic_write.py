@@ -62,7 +62,7 @@ def _exists_already(target: Path) -> InputError:
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
-    """Write text (as UTF-8) or bytes to a temporary file, and then rename this file.
+    """Write text (as UTF-8) or bytes to a temporary file, and rename the temporary file to `path`.
 
     If several processes write the same file without `force`, only one of them succeeds. An overwritten file keeps its
     mode, its extended attributes and, if the process has permission, its owner.

@@ -178,7 +178,7 @@ def _concepts(table: str) -> list[tuple[list[str], str]]:
 
 @cache
 def _vocabulary() -> frozenset[str]:
-    """Return the words of all concepts and the filler words. Another word in a name may be a typing error."""
+    """Return all words that concepts contain, and all filler words. Other words in a name may be typing errors."""
     concepts = " ".join([*answers()["concepts"], *answers()["of_classes"]])
     return frozenset([*_meanings(), *answers()["fillers"], *concepts.split()])
 

@@ -190,8 +190,8 @@ class BucketParts:
     """Division of scores into ascending parts.
 
     A *bucket* contains all scores with the same high bits, and each part consists of neighbouring buckets. Parts before
-    `middle` contain scores whose highest ordered bit is 0, all other parts scores whose highest bit is 1. `where`
-    contains the arguments from which `kernels.parts.find_parts` computes the part of a score.
+    `middle` contain scores whose highest ordered bit is 0. All other parts contain scores whose highest bit is 1.
+    `where` contains arguments of `kernels.parts.find_parts`, which computes the part of a score.
     """
 
     number: int

@@ -212,7 +212,7 @@ _BOTH = re.compile(r"""\b\w+(?:=(?:'[^']*'|"[^"]*"|[\w.]+)?)? \((--[^)]+)\)""")
 # An argument with or without a value, such as "missing='drop'".
 _GIVEN = re.compile(r"""\b(\w+)=(?:(['"])(.*?)\2|([\w.-]+))?""")
 # An alternative that only Python has, such as ", or cv=rocscope.protocols.Folds(10, rare_classes='spread')".
-_ONLY_PYTHON = re.compile(r",? or \w+=rocscope\.[\w.]+\([^()]*\)")
+_ONLY_PYTHON = re.compile(r",? or (?:use )?\w+=rocscope\.[\w.]+\([^()]*\)")
 
 
 def as_typed(message: str, arguments: Sequence[str]) -> str:

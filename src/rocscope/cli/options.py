@@ -81,7 +81,9 @@ def not_a_number(option: str, text: str, kind: str = "a number") -> InputError:
 
 
 def columns_of(**costs: float | str) -> dict[str, str]:
-    """Return the names of columns that are given instead of costs, by the option's name for error messages.
+    """Return a mapping from option to column name, for each option that names a column instead of a number.
+
+    The keys are texts for error messages, such as "--cost-fn (a number or a column)".
 
     Raises
     ------
@@ -503,7 +505,7 @@ class CostOptions:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Names of columns given as costs, by the option's name for error messages."""
+        """Mapping from option to column name, for each cost that is given as a column (see `columns_of`)."""
         return columns_of(cost_fp=self.cost_fp, cost_fn=self.cost_fn, cost_tp=self.cost_tp, cost_tn=self.cost_tn)
 
     def context(self, *, of_rows: bool = False) -> "rs.Context":

@@ -555,7 +555,7 @@ class Stakes:
     acted, left : arrays of n costs
         Cost of acting on each row and cost of not acting, both multiplied by `PARTS`.
     weight : array of n weights, or None
-        Weight of each row. If there is a target prevalence, multiplied by the weight of the row's class.
+        Weight of each row. If there is a target prevalence, the weight is multiplied by a weight of the row's class.
     """
 
     acted: Array

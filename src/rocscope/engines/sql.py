@@ -314,7 +314,7 @@ class _Table:
 
     @property
     def scores(self) -> list[tuple[str, Role]]:
-        """Score columns with internal names. Some databases truncate long names."""
+        """Score columns under internal names, which are short because some databases truncate long names."""
         roles = [role for role in self.roles if role.argument == "score"]
         return [(f"score{number}", role) for number, role in enumerate(roles)]
 

@@ -190,7 +190,7 @@ def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Sample
         hint = "to treat the models as separate samples, pass a mapping from model name to Predictions"
         raise PairingError("paired", expected="True for models on the same rows", got="False", hint=hint)
     if len(arms) < 2:
-        hint = "pass the scores of each model by name, (y, {'a': s, 'b': s}) (--score a --score b)"
+        hint = "pass the scores of each model: (y, {'a': s, 'b': s}), or options (--score a --score b)"
         raise InputError("models to compare", expected="two or more", got=f"{len(arms)}", hint=hint)
     if arms.rows is not None:
         return arms, groups
