@@ -293,7 +293,7 @@ def test_tests_find_what_is_not_calibrated():
 class TestBadInput:
     @pytest.mark.parametrize("name", sorted(NUMBERS))
     def test_scores_that_are_no_probabilities_are_refused_with_a_hint(self, name):
-        with pytest.raises(ScoreError, match=r"1 values outside this range, such as -0\.5; .*recalibrate"):
+        with pytest.raises(ScoreError, match=r"1 value outside this range, such as -0\.5; .*recalibrate"):
             NUMBERS[name]([0, 1], [-0.5, 0.5])
 
     @pytest.mark.parametrize("name", sorted(NUMBERS))

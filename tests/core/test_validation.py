@@ -104,7 +104,7 @@ columns_refused = {
     "ragged": ([[1], [1, 2]], "got rows of different lengths"),
     "masked": (
         np.ma.array([1, 2], mask=[0, 1]),
-        "expected an array without masked entries, got 1 masked entries; drop these",
+        "expected an array without masked entries, got 1 masked entry; drop these",
     ),
     "too short": ([1], "expected one entry per label (2), got 1; pass labels and columns of the same rows"),
     "too long": ([1, 2, 3], "expected one entry per label (2), got 3"),

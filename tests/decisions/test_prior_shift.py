@@ -131,7 +131,7 @@ def test_coverage_of_the_interval_in_full(method):
         (
             lambda: rs.decisions.correct_probabilities([1.2], train_prevalence=0.5, target_prevalence=0.1),
             ScoreError,
-            "probability: expected probabilities from 0 to 1, got 1 values outside this range, such as 1.2",
+            "probability: expected probabilities from 0 to 1, got 1 value outside this range, such as 1.2",
         ),
         (lambda: rs.decisions.estimate_prevalence([0.5]), InputError, "train_prevalence: expected a share"),
         (

@@ -71,9 +71,9 @@ def test_named_columns_alone_are_described_with_their_problems():
     found = describe(source, label="y", scores=["a", "t", "c"])
     assert [column.name for column in found.columns] == ["y", "a", "t", "c"]
     assert found.problems == (
-        "label 'y': 1 values are missing or infinite",
+        "label 'y': 1 missing or infinite value",
         "label 'y': expected two classes, got 3 classes",
-        "score 'a': 2 values are missing or infinite",
+        "score 'a': 2 missing or infinite values",
         "score 'a': all values are equal",
         "score 't': expected numbers, got values of type string",
         "score 'c': all values are equal",

@@ -385,7 +385,7 @@ def _for_parts(function: str, unknown: str, known: Sequence[str]) -> str:
 
 
 def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) -> str:
-    """Return the first answer to one of the words, of the function's own table or of the general ones."""
+    """Return the answer for the first known word. Answers for the function take precedence over general answers."""
     of_plots = answers()["plot_arguments"] if "plot" in function else {}
     tables = (answers()["arguments"].get(function, {}), of_plots, answers()["arguments"]["any"])
     by_words = [_answers_by_spelling(table) for table in tables]

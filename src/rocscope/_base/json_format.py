@@ -50,7 +50,7 @@ class FormatUpgrade:
     renamed : mapping from str to str
         Mapping from the name of a field in this version to its name in the next version.
     added : mapping from str to value
-        Mapping from the name of a field that this version does not have to its value in converted files.
+        Fields that only the next version has, with the values that they get in converted files.
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)

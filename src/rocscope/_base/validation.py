@@ -61,7 +61,7 @@ def _as_array(values: Any, name: str) -> Array:
     """Return a column of any library as an array. Raise a ShapeError if the value is not a column."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         masked = int(np.ma.getmaskarray(values).sum())
-        expected, got = "an array without masked entries", f"{masked} masked entries"
+        expected, got = "an array without masked entries", f"{masked} masked entr{'y' if masked == 1 else 'ies'}"
         raise errors.ShapeError(name, expected=expected, got=got, hint="drop these rows first")
     try:
         array = as_array(values)
@@ -450,7 +450,7 @@ def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> 
         raise errors.ScoreError(
             name,
             expected="probabilities from 0 to 1",
-            got=f"{number:g} values outside this range, such as {scores[outside][0].item()!r}",
+            got=f"{number:g} value{'s' * bool(number != 1)} outside this range, such as {scores[outside][0].item()!r}",
             hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
         )
     return scores.astype(np.float64).clip(0, 1)

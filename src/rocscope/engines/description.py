@@ -108,7 +108,7 @@ class Description(Result):
     Attributes
     ----------
     origin : tuple of str
-        File names, or the name of another source.
+        Names of the files, or a name for another kind of source.
     rows : int
         Number of rows.
     columns : tuple of ColumnFacts
@@ -358,7 +358,7 @@ def _facts_of_names(name: str, kind: str, column: pa.ChunkedArray) -> ColumnFact
 
 def _label_problems(label: ColumnFacts) -> list[str]:
     bad = label.missing + label.infinite
-    problems = [f"label {label.name!r}: {bad} values are missing or infinite"] if bad else []
+    problems = [f"label {label.name!r}: {bad} missing or infinite value{'s' * (bad != 1)}"] if bad else []
     if not label.is_binary:
         distinct = "more than 20" if label.distinct is None else label.distinct
         problems.append(f"label {label.name!r}: expected two classes, got {distinct} classes")
@@ -369,7 +369,7 @@ def _score_problems(score: ColumnFacts) -> list[str]:
     if not score.is_number:
         return [f"score {score.name!r}: expected numbers, got values of type {score.type}"]
     bad = score.missing + score.infinite
-    problems = [f"score {score.name!r}: {bad} values are missing or infinite"] if bad else []
+    problems = [f"score {score.name!r}: {bad} missing or infinite value{'s' * (bad != 1)}"] if bad else []
     if score.distinct == 1:
         problems.append(f"score {score.name!r}: all values are equal")
     return problems

@@ -483,7 +483,7 @@ class Slice(Result):
 
 @dataclass
 class Slices:
-    """A list of slices to which slices are added, with warnings and notes on omitted slices."""
+    """Collection of slices, with warnings and notes on omitted slices."""
 
     context: Context
     made: list[Slice] = field(default_factory=list)
