@@ -325,7 +325,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize("method", ["beta", "temperature", "shift"])
     def test_scores_that_are_no_probabilities(self, method):
-        with pytest.raises(ScoreError, match="1 values outside this range"):
+        with pytest.raises(ScoreError, match="1 value outside this range"):
             rs.calibration.recalibrator(method).fit([0.1, 1.2], [0, 1])
 
     @pytest.mark.parametrize("method", METHODS)
