@@ -10,9 +10,10 @@ import rocscope as rs
 import rocscope.compat.sklearn
 from rocscope._base.public_names import answers
 
-CONCEPTS = answers()["concepts"] | answers()["of_classes"]
+TABLES = [answers()[table] for table in ("concepts", "of_multiclass", "of_outcomes")]
+CONCEPTS = {call for table in TABLES for call in table.values()}
 NAMES = [name for calls in answers()["names"].values() for name in calls]
-CALLS = sorted({call for calls in answers()["names"].values() for call in calls.values()} | {*CONCEPTS.values()})
+CALLS = sorted({call for calls in answers()["names"].values() for call in calls.values()} | CONCEPTS)
 REST = re.compile(r", or |; |, whose |, which |, with |, and |, after |, of |, the |, as ")
 """What follows the call in an answer."""
 
@@ -52,8 +53,10 @@ def test_every_name_is_answered():
 def test_every_answer_is_a_call_that_works(ours, here, tmp_path, monkeypatch):
     """Calls are run as they stand; of those with arguments left open (...) only the name is looked up."""
     call = REST.split(ours)[0]
-    if call.startswith("nothing here"):
-        call = ours[ours.index("rs.") :].split(" gives ")[0].split(" draws ")[0]
+    if call.startswith("nothing"):
+        call = (
+            ours[ours.index("rs.") :].split(" gives ")[0].split(" draws ")[0].split(" takes ")[0].split(" weights ")[0]
+        )
     if "..." in call:
         call = call.partition("(")[0]
     monkeypatch.chdir(tmp_path)
@@ -97,6 +100,14 @@ def test_a_slip_is_not_taken_for_a_concept_nor_a_concept_for_a_slip():
         _ = rs.multiclass.brier_score
     with pytest.raises(AttributeError, match=r"; use rs\.choose\(predictions, criterion='f1'\)$"):
         _ = rs.ThresholdCounts.from_scores([0, 1], [0.1, 0.2]).best_f1
+
+
+def test_topics_are_answered_when_they_are_called(here):
+    for topic, calls in answers()["topics"].items():
+        module = rs if topic == "any" else getattr(rs, topic)
+        with pytest.raises(TypeError, match=re.escape(f"cannot be called; use {calls}")):
+            module(here["y"], p=here["p"])
+        assert all(eval(call, here) is not None for call in calls.split(", or "))
 
 
 def test_a_word_has_one_meaning():

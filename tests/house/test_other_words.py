@@ -6,6 +6,7 @@ from operator import attrgetter
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import rocscope as rs
 from rocscope._base.public_names import answers
@@ -67,6 +68,8 @@ ANSWERS = {
     "rs.calibration_curve(y, s, bins='quantile')": "use strategy='quantile'",
     "rs.calibration.recalibrate(predictions, method='sigmoid')": "use method='platt'",
     "rs.auc_interval(y, s, method='Hanley')": "use method='hanley-mcneil'",
+    "rs.auc_interval(y, s, method='bootstrap')": "use rs.bootstrap(predictions, rs.auc, model=name)",
+    "rs.explore(y, s)": "for labels and scores use rs.Predictions(y, s)",
     "rs.auc_interval(y, s, interval_level=.9)": "use level=",
     "rs.compare(y, {'a': s, 'b': s[::-1]}, alpha=.1)": "use level=",
     "rs.roc(y, s).plot(legacy=True)": "use ax=, and change the Axes that is returned",
@@ -131,7 +134,10 @@ def test_attributes_that_are_named_exist():
     # Importing what makes results defines their classes. Instances have attributes that their classes lack.
     assert rs.multiclass.multiclass_auc and rs.outcomes.Drift and rs.outcomes.Experiment and rs.net_benefit
     kinds = _kinds() | {"Report": rs.Report, "Monitor": rs.decisions.Monitor}
+    fitted = rs.estimators.ThresholdClassifier(LogisticRegression()).fit(np.reshape(SCORES, (-1, 1)), Y)
+    kinds["ThresholdClassifier"] = rs.estimators.ThresholdClassifier
     instances = {"Predictions": PREDICTIONS, "Decision": rs.choose(PREDICTIONS), "RocCurve": rs.roc(PREDICTIONS)}
+    instances["ThresholdClassifier"] = fitted
     for name, table in answers()["attributes"].items():
         if name in ("any", "table"):
             continue

@@ -116,11 +116,14 @@ def _explained(
 
 
 def _argument_taking(call: Callable[..., Any], error: InputError, options: Mapping[str, Any]) -> str:
-    """Return the argument that takes a value that was passed as another, such as strategy='quantile' for bins."""
+    """Return what to use for a value that was passed as another argument, such as strategy='quantile' for bins."""
     name = str(error).partition(":")[0]
     value = options.get(name)
     if not isinstance(value, str):
         return ""
+    answer = answers()["arguments"].get(call.__qualname__, {}).get(f"{name}_{value}", "")
+    if answer:
+        return answer
     for other, hint in _hints(call).items():
         if other != name and value in _literals(hint):
             return f"{other}={value!r}"
@@ -349,6 +352,8 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
         return "; for a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
     if "y_score" in known:
         return "; pass labels and scores; for several models pass a mapping: (y, {'a': s, 'b': s})"
+    if known[:1] == ["source"]:
+        return "; for labels and scores use rs.Predictions(y, s)"
     if known[:1] == ["point"]:
         return "; for labels and scores pass rs.Predictions(y, s).counts().at(threshold)"
     if known[:1] in (["predictions"], ["data"], ["curve"]):
@@ -441,7 +446,9 @@ def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
             return by_word[word]
         if word in known:
             return f".{known[word]}"
-    return "" if is_estimator else _on_result(owner, call_for(name))
+    call = "" if is_estimator else call_for(name)
+    is_bare = re.fullmatch(r"rs(\.\w+)+", call)  # a function of rocscope of this name, without its arguments
+    return _on_result(owner, (concept_call(name) if is_bare else "") or call)
 
 
 def _on_result(owner: type, call: str) -> str:

@@ -14,6 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from opcode import opmap
 from pkgutil import get_data
+from types import ModuleType
 from typing import Any, Literal, NoReturn
 
 import lazy_loader
@@ -85,8 +86,19 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
     return find, names, public
 
 
+class _Topic(ModuleType):
+    """Module whose call, such as rs.calibration(y, p), raises an error that names a function."""
+
+    def __call__(self, *_args: Any, **_options: Any) -> NoReturn:
+        topics = answers()["topics"]
+        answer = topics.get(self.__name__.rpartition(".")[2], topics["any"])
+        raise TypeError(f"{self.__name__} contains functions and cannot be called; use {answer}")
+
+
 def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
     """Return a `__getattr__` that always raises an error. The error suggests a public name."""
+
+    sys.modules[package].__class__ = _Topic
 
     def refuse(name: str) -> NoReturn:
         message = f"{package} has no {name!r}{'' if name.startswith('__') else _advice(package, name, public)}"
@@ -179,7 +191,7 @@ def _concepts(table: str) -> list[tuple[list[str], str]]:
 @cache
 def _vocabulary() -> frozenset[str]:
     """Return all words that concepts contain, and all filler words. Other words in a name may be typing errors."""
-    concepts = " ".join([*answers()["concepts"], *answers()["of_classes"]])
+    concepts = " ".join([*answers()["concepts"], *answers()["of_multiclass"]])
     return frozenset([*_meanings(), *answers()["fillers"], *concepts.split()])
 
 
@@ -256,6 +268,9 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     """Return a hint for an unknown name: its module, the name in rocscope, or similar names."""
     from difflib import get_close_matches
 
+    own = f"of_{package.rpartition('.')[2]}"
+    if own in answers() and (call := concept_for(name, own)):
+        return f"; use {call}"
     if name in import_module(_ROOT).__all__:
         return f"; it is rs.{name}"
     for topic in _topics():
@@ -264,8 +279,6 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     by_case = {word.casefold(): word for word in public}
     if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"
-    if package == f"{_ROOT}.multiclass" and (call := concept_for(name, "of_classes")):
-        return f"; use {call}"
     if call := call_for(name):
         return f"; use {call}"
     call = concept_call(name)
@@ -303,7 +316,7 @@ def concept_call(name: str) -> str:
     ('rs.gain(y, s).plot()', 'rs.multiclass.multiclass_brier(y, probabilities)')
     """
     meant = {_meanings().get(token.casefold()) for token in _TOKEN.findall(name)}
-    call = (concept_for(name, "of_classes") if "multiclass" in meant else "") or concept_for(name)
+    call = (concept_for(name, "of_multiclass") if "multiclass" in meant else "") or concept_for(name)
     return _drawn(call) if "plot" in meant else call
 
 

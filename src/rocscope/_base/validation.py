@@ -305,8 +305,11 @@ def check_level(level: float) -> float:
 def check_choice(name: str, value: Any, known: Sequence[str]) -> str:
     """Return `value` if it is one of the known names."""
     if not (isinstance(value, str) and value in known):
-        meant = [ours for ours in value_meant(value) if ours in known] if isinstance(value, str) else []
-        hint = f"use {name}={meant[0]!r}" if meant else ""
+        meant = value_meant(value) if isinstance(value, str) else []
+        uses = [
+            ours if ours.startswith("rs.") else f"{name}={ours!r}" for ours in meant if "(" in ours or ours in known
+        ]
+        hint = f"use {uses[0]}" if uses else ""
         raise errors.InputError(name, expected=one_of(str(value), known), got=shown(value), hint=hint)
     return value
 

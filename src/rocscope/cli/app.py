@@ -191,6 +191,12 @@ def _usage_message(error: CycloptsError) -> str:
     if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
         name = error.token.keyword or "number"
         return str(opt.not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
+    if isinstance(error, cyclopts.CoercionError) and error.token is not None:
+        of_others = public_names.answers()["option_values"]
+        option = error.token.keyword or ""
+        answer = of_others.get(f"{option} {error.token.value}") or of_others.get(option)
+        if answer:
+            return f"{message.partition('. Did you mean')[0]}; use {answer}"
     return message
 
 

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from rocscope._base import validation as check
+from rocscope._base.contract import contract
 from rocscope.core import Context, Predictions, Weights
 from rocscope.engines.formats import FileFormat, Scores
 from rocscope.errors import InputError, MissingDependencyError
@@ -13,6 +14,7 @@ from rocscope.sample import is_segmented, refusal
 from rocscope.workbench.session import DataSource, Session
 
 
+@contract
 def explore(
     source: Any,
     *,
