@@ -9,10 +9,12 @@ import hashlib
 import json
 import math
 import os
+import re
 import reprlib
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -29,6 +31,9 @@ _ABSOLUTE_ERROR = 1e-12  # tolerance for sums near 0
 _ROUNDING = 1e-12  # largest decrease, by rounding of shares, of numbers that are "not falling"
 _DEEPEST = 16  # largest depth of nested objects: twice that of our own files, and far from the recursion limit
 _LONGEST_PLACE = 100  # characters of a field's name shown in a message, set by hand
+
+# At most 4,000 digits each, because by default Python does not convert texts of more than 4,300 digits to integers.
+_FRACTION = re.compile(r"-?\d{1,4000}(/[1-9]\d{0,3999})?")
 
 MOST_BYTES = 1 << 28  # largest size of a file, which is parsed in memory, set by hand
 MOST_WHOLE = 2**62  # largest count: the sum of two fits 64 bits
@@ -271,9 +276,13 @@ class Fields:
             self.refuse(name, "a number" + _in_range(low, high))
         return value
 
+    def optional(self, name: str, read: Callable[[str], T]) -> T | None:
+        """Return a field that is read by a method, or None for null."""
+        return None if self.content.get(name, ...) is None else read(name)
+
     def optional_number(self, name: str) -> float | None:
         """Return a field that must be a finite number or null. Return None for null."""
-        return None if self.content.get(name, ...) is None else self.number(name)
+        return self.optional(name, self.number)
 
     def number_or_nan(self, name: str) -> float:
         """Return a field that must be a finite number or null. Return NaN for null."""
@@ -284,6 +293,16 @@ class Fields:
         """Return a field that must be a non-negative integer, such as a count."""
         value = self.take(name, int, "a whole number")
         return value if 0 <= value <= MOST_WHOLE else self.refuse(name, "a whole number from 0 to 2^62")
+
+    def fraction(self, name: str) -> Fraction:
+        """Return a number that is stored as the text of a fraction."""
+        text = self.text(name)
+        return Fraction(text) if _FRACTION.fullmatch(text) else self.refuse(name, "a fraction, such as '3/4'")
+
+    def share(self, name: str) -> Fraction:
+        """Return a share that is stored as the text of a fraction."""
+        share = self.fraction(name)
+        return share if 0 <= share <= 1 else self.refuse(name, "a fraction from 0 to 1, such as '3/4'")
 
     def array(self, name: str) -> Array:
         """Return a field that must be a finite number, or lists of finite numbers, as an array."""
@@ -311,6 +330,11 @@ class Fields:
         if order and not in_order.all():
             self.refuse(name, f"numbers that are {order}")
         return values
+
+    def wholes(self, name: str, high: float, *, size: int = -1, order: str = "") -> Array:
+        """Return a list of whole numbers from 0 to `high`; see `column`."""
+        values = self.column(name, 0, high, size=size, order=order)
+        return self.refuse(name, "whole numbers") if (values % 1).any() else values.astype(np.int64)
 
     def inner(self, name: str, expected: str) -> "Fields":
         """Return the fields of an object within this object."""

@@ -48,12 +48,8 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
     if array.size == 0:
         raise errors.ShapeError(name, expected="at least one row", got="no rows")
     if n is not None and array.size != n:
-        raise errors.ShapeError(
-            name,
-            expected=f"one entry per label ({n})",
-            got=str(array.size),
-            hint="pass labels and columns of the same rows",
-        )
+        hint = "pass labels and columns of the same rows"
+        raise errors.ShapeError(name, expected=f"one entry per label ({n})", got=str(array.size), hint=hint)
     return array
 
 
@@ -86,11 +82,7 @@ def _hint_for_columns(name: str, columns: int) -> str:
 
 
 def check_labels(
-    y_true: Any,
-    pos_label: Any = None,
-    name: str = "y_true",
-    rows: Sequence[int] | None = None,
-    scores: Any = None,
+    y_true: Any, pos_label: Any = None, name: str = "y_true", rows: Sequence[int] | None = None, scores: Any = None
 ) -> Booleans:
     """Return a boolean array that is True for the positive label.
 
@@ -421,6 +413,13 @@ def check_random_state(random_state: Any) -> "np.random.Generator":  # quoted: n
     return np.random.default_rng(seed_of(random_state))
 
 
+def check_proportion(value: Any, name: str) -> Any:
+    """Return a share from 0 to 1."""
+    if isinstance(value, bool) or not (is_number(value) and 0 <= value <= 1):
+        raise errors.InputError(name, expected="a share from 0 to 1", got=repr(value))
+    return value
+
+
 def check_share(value: Any, name: str) -> float:
     """Return a share strictly between 0 and 1."""
     if not (is_number(value) and 0 < value < 1):
@@ -450,12 +449,9 @@ def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> 
     if not are_probabilities(scores):
         outside = (scores < -ROUNDING_OF_PROBABILITIES) | (scores > 1 + ROUNDING_OF_PROBABILITIES)
         number = outside.sum() if rows is None else rows[outside].sum()
-        raise errors.ScoreError(
-            name,
-            expected="probabilities from 0 to 1",
-            got=f"{number:g} value{'s' * bool(number != 1)} outside this range, such as {scores[outside][0].item()!r}",
-            hint="recalibrate the scores first (rocscope.calibration.recalibrate)",
-        )
+        got = f"{number:g} value{'s' * bool(number != 1)} outside this range, such as {scores[outside][0].item()!r}"
+        hint = "recalibrate the scores first (rocscope.calibration.recalibrate)"
+        raise errors.ScoreError(name, expected="probabilities from 0 to 1", got=got, hint=hint)
     return scores.astype(np.float64).clip(0, 1)
 
 

@@ -74,8 +74,9 @@ class Context(Result):
                 check.settle(self, **{name: check.check_number(cost, name, expected)})
         if self.target_prevalence is not None:
             check.settle(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
-        if not self.columns:
-            self._require_sense()
+        # If both kinds of errors were rewarded, the worst classifier would be the best.
+        if not self.columns and self.false_alarm_cost < 0 and self.miss_cost < 0:
+            raise _rewards_errors(f"{self!r}, which rewards errors of both kinds")
 
     @classmethod
     def given(cls, context: "Context | Campaign | None" = None) -> "Context":
@@ -227,16 +228,6 @@ class Context(Result):
         if false_alarm < 0 or (false_alarm == 0 and miss > 0):
             return "all positive"
         return "all negative" if miss <= 0 else None
-
-    def _require_sense(self) -> None:
-        """Raise InputError if both kinds of errors cost less than correct predictions."""
-        if self.false_alarm_cost < 0 and self.miss_cost < 0:
-            raise InputError(
-                "context",
-                expected="errors to cost more than correct predictions",
-                got=f"{self!r}, which rewards errors of both kinds",
-                hint="check the signs of the costs (gains are negative)",
-            )
 
     def prevalence(self, sample: float) -> float:
         """Return the target prevalence. If it is not set, return the prevalence of the sample."""
@@ -429,9 +420,8 @@ class Campaign(Result):
     capacity: float | None = None
 
     def __post_init__(self) -> None:
-        given = {
-            "population": check.check_number(self.population, "population", "a number of customers above 0", above=0)
-        }
+        population = check.check_number(self.population, "population", "a number of customers above 0", above=0)
+        given = {"population": population}
         for name in ("unit_cost", "unit_benefit", "fixed_cost"):
             if name == "unit_benefit" and isinstance(self.unit_benefit, str) and self.unit_benefit:
                 continue
@@ -546,6 +536,11 @@ def in_parts(amount: Array) -> Array:
     return np.where(whole / PARTS == amount, whole, parts)
 
 
+def _rewards_errors(got: str) -> InputError:
+    expected, hint = "errors to cost more than correct predictions", "check the signs of the costs (gains are negative)"
+    return InputError("context", expected=expected, got=got, hint=hint)
+
+
 @dataclass(frozen=True, eq=False)
 class Stakes:
     """Costs of acting and of not acting on each row.
@@ -577,12 +572,7 @@ class Stakes:
         stakes = cls(acted, left, class_weights(rows, context))
         gain = np.where(rows.y_true, stakes.gain, -stakes.gain)
         if (gain <= 0).all() and all((gain[part] < 0).any() for part in (rows.y_true, ~rows.y_true)):
-            raise InputError(
-                "context",
-                expected="errors to cost more than correct predictions",
-                got=f"{context!r}, which rewards errors of both kinds in every row",
-                hint="check the signs of the costs (gains are negative)",
-            )
+            raise _rewards_errors(f"{context!r}, which rewards errors of both kinds in every row")
         return stakes
 
     @property

@@ -156,8 +156,7 @@ class OperatingPoint(ComparedByValue):
         >>> OperatingPoint(tp=8, fp=1, fn=2, tn=9).at_prevalence(0.5, n=1000)
         OperatingPoint(tp=400, fp=50, fn=100, tn=450)
         """
-        if not 0 <= target_prevalence <= 1:
-            raise InputError("target_prevalence", expected="a share from 0 to 1", got=repr(target_prevalence))
+        check.check_proportion(target_prevalence, "target_prevalence")
         n_pos, n_neg = target_prevalence * n, (1 - target_prevalence) * n
         tp, fp, fn, tn = n_pos * self.tpr, n_neg * self.fpr, n_pos * self.fnr, n_neg * self.tnr
         return replace(self, tp=tp, fp=fp, fn=fn, tn=tn)
@@ -354,12 +353,11 @@ class CumulativeCounts(Result):
         whole = all(counts.dtype.kind != "f" or not (counts % 1).any() for counts in (pos, neg))
         if self.weights in ("cases", "frequency", "priced") and whole:
             return
-        raise WeightError(
-            "counts",
-            expected="numbers of cases",
-            got="sums of weights, which do not show the number of rows",
-            hint="pass the rows with sample_weight (Predictions)",
+        got, hint = (
+            "sums of weights, which do not show the number of rows",
+            "pass the rows with sample_weight (Predictions)",
         )
+        raise WeightError("counts", expected="numbers of cases", got=got, hint=hint)
 
     def require_levels(self, what: str) -> "ThresholdCounts":
         """Return the counts at every distinct score, or raise InexactCountsError if they are unknown."""
@@ -773,10 +771,7 @@ def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> np.dtype[Any]
     common = np.promote_types(mine, theirs)
     widest_integer = max((dtype.itemsize for dtype in (mine, theirs) if dtype.kind != "f"), default=0)
     if common.kind == "f" and widest_integer > common.itemsize // 2:
-        raise ScoreError(
-            "cannot merge counts",
-            expected="scores of the same type",
-            got=f"{mine} and {theirs}",
-            hint="convert the scores to one type first, because no type represents both exactly",
-        )
+        hint = "convert the scores to one type first, because no type represents both exactly"
+        got = f"{mine} and {theirs}"
+        raise ScoreError("cannot merge counts", expected="scores of the same type", got=got, hint=hint)
     return common

@@ -163,13 +163,7 @@ class Rows(Result):
     models: Any
 
     def _keep(
-        self,
-        n: int,
-        sample_weight: Any,
-        weights: Weights,
-        source: Provenance | None,
-        weighting: Any = None,
-        **columns: Any,
+        self, n: int, sample_weight: Any, weights: Weights, source: Provenance | None, weighting: Any, **columns: Any
     ) -> None:
         """Check and store the columns."""
         check.check_choice("weights", weights, WEIGHTS)
@@ -458,14 +452,8 @@ class Predictions(Rows, metaclass=Answering):
         source: Provenance | None = None,
     ) -> None:
         own_columns = {"fold": fold, "segment": segment, "groups": groups, "repeat": repeat, "row": row}
-        check.check_same_index(
-            y_true=y_true,
-            scores=scores,
-            sample_weight=sample_weight,
-            decisions=decisions,
-            columns=columns,
-            **own_columns,
-        )
+        others = {"sample_weight": sample_weight, "decisions": decisions, "columns": columns, **own_columns}
+        check.check_same_index(y_true=y_true, scores=scores, **others)
         self.y_true = check.read_only(check.check_labels(y_true, pos_label, scores=scores))
         n = self.y_true.size
         models = _score_columns(scores)
@@ -716,6 +704,7 @@ _INDEPENDENT = dict.fromkeys(
 _ESTIMATED = {"estimated": "val_prob(…).u_p and spiegelhalter_test allow for estimated weights"}
 _ALIKE = ("sampling", "estimated", "money")
 _SUMS = (*_ALIKE, "expected")
+_PAIRED_COSTS = dict.fromkeys(_ALIKE, "rs.inference.compare_costs allows for weights")
 _EXCHANGED = dict.fromkeys(("frequency", *_ALIKE), "rs.compare allows for weights")
 _CLOSED_FORMS = {"expected": "call rocscope.inference.estimate_of, which allows for the uncertainty of the reference"}
 _LABELLED = {"expected": "wait for the labels, or use the labelled reference data"}
@@ -741,9 +730,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "bootstrap": _CLOSED_FORMS,
     "a constraint with a level": _INDEPENDENT | _CASES | _LABELLED,
     "drift": _ONE_ROW_A_CASE | _LABELLED,
-    "McNemar's test": _ONE_ROW_A_CASE
-    | _LABELLED
-    | dict.fromkeys(_ALIKE, "rs.inference.compare_costs allows for weights"),
+    "McNemar's test": _ONE_ROW_A_CASE | _LABELLED | _PAIRED_COSTS,
     "rates of a point": {"sums": _BOOTSTRAP},
     "an interval from counts": {},
     "prevalence from labelled rows": _ONE_ROW_A_CASE | dict.fromkeys((*_ALIKE, "sums"), _BOOTSTRAP),

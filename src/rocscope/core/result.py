@@ -6,6 +6,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from html import escape
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -93,7 +94,7 @@ def _row(cells: Sequence[Any], names: int) -> str:
 def jsonable(value: Any) -> Any:
     """Convert `value` to lists, dictionaries, strings and numbers for JSON. NaN and infinities become None.
 
-    An object with a method `to_dict` is converted by this method.
+    Fractions become text. An object with a method `to_dict` is converted by this method.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def jsonable(value: Any) -> Any:
         return jsonable(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value
+    return str(value) if isinstance(value, Fraction) else value
 
 
 def number(value: float) -> str:

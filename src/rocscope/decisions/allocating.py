@@ -30,8 +30,7 @@ from rocscope.core import Campaign, Context, Predictions, ThresholdCounts, jsona
 from rocscope.core.context import nearest
 from rocscope.decisions import allocation, apportionment, segment_costs
 from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases, SegmentPlan
-from rocscope.decisions.apportionment import SegmentBound, SegmentShares
-from rocscope.decisions.constraints import Constraint, constraints_of
+from rocscope.decisions.apportionment import ActionCosts, AllocationLimits, SegmentShares
 from rocscope.decisions.randomized import NEAR, UNIT, hashes_of
 from rocscope.decisions.segment_costs import ActionCampaign, GivenCosts, RowAmounts, SegmentUnitCosts, UnitCosts
 from rocscope.errors import InputError
@@ -211,13 +210,11 @@ class ActionAllocation(SegmentPlan):
         if unknown:
             expected, got = check.listing(list(self.cases)), check.listing(sorted(unknown))
             raise InputError("acted", expected=expected, got=got)
-        index = {name: {"": -1} for name in self.actions}
-        for name, order in self.actions.items():
-            index[name] |= {action_name: i for i, action_name in enumerate(order)}
-        place_of_row = np.array([index[name][own] for name, own in zip(listed(segment), given, strict=True)], np.intp)
-        gain = np.zeros(place_of_row.size)
+        orders = {name: ("", *order) for name, order in self.actions.items()}
+        rank = np.array([orders[name].index(own) for name, own in zip(listed(segment), given, strict=True)])
+        gain = np.zeros(rank.size)
         for i, place in enumerate(self.places):
-            gain += (place_of_row >= i) * place.gains(positive, amounts, segment)
+            gain += (rank > i) * place.gains(positive, amounts, segment)
         return gain
 
     @property
@@ -234,7 +231,7 @@ class ActionAllocation(SegmentPlan):
             fields.refuse("places", "allocations with the same segments")
         if any(len({*order}) != len(places) for order in orders):
             fields.refuse("segments", f"{len(places)} different actions in each segment")
-        limit = allocation.optional_fraction(fields, "limit")
+        limit = fields.optional("limit", fields.fraction)
         in_money = fields.take("in_money", bool, "true or false")
         actions = dict(zip(places[0].keys, orders, strict=True))
         campaigns = tuple(map(_read_campaign, fields.objects("campaigns") if "campaigns" in fields.content else ()))
@@ -247,10 +244,9 @@ class ActionAllocation(SegmentPlan):
     def to_dict(self) -> dict[str, Any]:
         """Return the cost, the limit and the actions of all segments as JSON-compatible data."""
         content: dict[str, Any] = {name: getattr(self, name) for name in ("cost", "profit", "marginal", "in_money")}
-        content["limit"] = None if self.limit is None else str(self.limit)
+        content |= {"limit": self.limit, "segments": []}
         if self.campaigns:
-            content["campaigns"] = [_campaign_content(campaign) for campaign in self.campaigns]
-        content["segments"] = []
+            content["campaigns"] = [vars(campaign) for campaign in self.campaigns]
         for i, order in enumerate(self.actions.values()):
             cases = {action: self.cases[action][i] for action in order}
             segment = allocation.plain(self.names, i)
@@ -267,17 +263,11 @@ class ActionAllocation(SegmentPlan):
         return f"{super()._fixed_costs_in_words} ({' + '.join(runs)})"
 
 
-def _campaign_content(campaign: ActionCampaign) -> dict[str, Any]:
-    """Return the fields of a campaign for a file. Exact numbers are stored as text."""
-    content = vars(campaign) | {"fixed_cost": str(campaign.fixed_cost)}
-    return content | {"capacity": None if campaign.capacity is None else str(campaign.capacity)}
-
-
 def _read_campaign(fields: Fields) -> ActionCampaign:
     segment = fields.content.get("segment")
     if segment is not None:
         segment = allocation.segment_name(fields, "segment")
-    amounts = allocation.read_number(fields, "fixed_cost"), allocation.optional_fraction(fields, "capacity")
+    amounts = fields.fraction("fixed_cost"), fields.optional("capacity", fields.fraction)
     return ActionCampaign(fields.text("action"), segment, *amounts, fields.take("runs", bool, "true or false"))
 
 
@@ -421,7 +411,8 @@ def allocate(
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
     require_kinds("allocate", segments)
-    limits = AllocationLimits(capacity, budget, max_difference, subject_to)
+    # The capacity of an action is a constraint on its campaign, not the limit.
+    limits = AllocationLimits.given(context, capacity, budget, max_difference, subject_to)
     if actions is not None:
         segments = one_list(segments)
 
@@ -445,82 +436,6 @@ def one_list(data: Any) -> Any:
     return {ONE_LIST: data} if without else data
 
 
-@dataclass(frozen=True)
-class AllocationLimits:
-    """Arguments of `allocate` that limit the allocation: the capacity or budget, and the bounds on segments."""
-
-    capacity: float | None
-    budget: float | None
-    max_difference: Any
-    subject_to: Any
-
-    @property
-    def in_money(self) -> bool:
-        """True if the limit is a budget."""
-        return self.budget is not None
-
-    @cached_property
-    def differences(self) -> dict[str, float]:
-        """Largest allowed difference between segments, by rate."""
-        return apportionment.allowed_differences(self.max_difference)
-
-    @property
-    def constrained(self) -> bool:
-        """True if there are constraints on segments; False for an empty string or collection."""
-        sized = isinstance(self.subject_to, str | Sequence | Mapping)
-        return self.subject_to is not None and not (sized and not self.subject_to)
-
-    @property
-    def bounded(self) -> bool:
-        """True if there are bounds on segments; the linear program then uses all distinct scores instead of hulls."""
-        return bool(self.differences) or self.constrained
-
-    @property
-    def constraint_texts(self) -> tuple[tuple[Hashable, str], ...]:
-        """Pairs of a segment and a constraint as text; the segment None means all segments."""
-        by_segment = self.subject_to if isinstance(self.subject_to, Mapping) else {None: self.subject_to}
-        texts = []
-        for name, constraints in by_segment.items():
-            texts += [(name, str(constraint)) for constraint in constraints_of(constraints)]
-        return tuple(texts)
-
-    def with_capacities(self, capacities: Mapping[Hashable, float]) -> "AllocationLimits":
-        """Return the limits with further constraints: the capacities of campaigns for single segments."""
-        if not capacities:
-            return self
-        same = () if isinstance(self.subject_to, Mapping) or not self.constrained else constraints_of(self.subject_to)
-        if same:
-            expected, hint = "a mapping from segment to constraints", "a Campaign's capacity applies to its segment"
-            raise InputError("subject_to", expected=expected, got=check.shown(self.subject_to), hint=hint)
-        by_segment: dict[Hashable, Any] = {}
-        if self.constrained:
-            by_segment = {name: constraints_of(constraints) for name, constraints in self.subject_to.items()}
-        for name, capacity in capacities.items():
-            by_segment[name] = (*by_segment.get(name, ()), Constraint.capacity(capacity))
-        return replace(self, subject_to=by_segment)
-
-    def segment_bounds(self, points: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
-        """Return the constraints for each segment."""
-        return apportionment.segment_bounds(self.subject_to, points, costs) if self.constrained else []
-
-    def hold(self, plan: Allocation, bounds: Sequence[SegmentBound]) -> bool:
-        """Return True if an allocation that ignores the bounds on segments satisfies these bounds."""
-        for rate, most in self.differences.items():
-            if plan.difference(rate) > most + _ROUNDING:
-                return False
-        return all(bound.holds(*plan.counts) for bound in bounds)
-
-    def require_cases(self) -> None:
-        """Raise an error for bounds on rates within a class, which are undefined if costs differ between rows."""
-        unsuitable = [rate for rate in self.differences if rate != "depth"]
-        for _, text in self.constraint_texts if self.constrained else ():
-            quantities = {str(constraint): constraint.quantity for constraint in constraints_of(text)}
-            unsuitable += [bound for bound, quantity in quantities.items() if quantity not in ("cases", "depth")]
-        if unsuitable:
-            expected, hint = "bounds on cases or depth", "other rates are undefined if costs are columns"
-            raise InputError("subject_to and max_difference", expected=expected, got=unsuitable[0], hint=hint)
-
-
 def _allocate_one(
     context: Any, limits: AllocationLimits, population: float | None, segments: Any
 ) -> tuple[Allocation, float]:
@@ -534,68 +449,61 @@ def _allocate_one(
     given = GivenCosts(context, population)
     limits = limits.with_capacities(given.capacities)
     points = levels_of(segments, all_levels=limits.bounded)
-    costs = given.by_segment(points.upper, budget=limits.in_money)
-    limit = given.limit(limits.capacity, limits.budget)
-    return best_allocation(points, costs, limit, limits, amounts)
+    return best_allocation(points, given.by_segment(points.upper, budget=limits.in_money), limits, amounts)
 
 
 def best_allocation(
-    points: SegmentLevels,
-    costs: SegmentUnitCosts,
-    limit: Fraction | None,
-    limits: AllocationLimits,
-    amounts: RowAmounts | None = None,
+    points: SegmentLevels, costs: SegmentUnitCosts, limits: AllocationLimits, amounts: RowAmounts | None = None
 ) -> tuple[Allocation, float]:
     """Return the allocation with the lowest cost, and the marginal value of the capacity or budget.
 
-    A budget in `limit` includes fixed costs. If there are fixed costs, a mixed-integer program selects the campaigns to
-    run. Because the solver has a tolerance, campaigns are then added or removed one at a time, as long as the exact
+    A budget in `limits` includes fixed costs. If there are fixed costs, a mixed-integer program selects the campaigns
+    to run. Because the solver has a tolerance, campaigns are then added or removed one at a time, as long as the exact
     optimum improves.
     """
 
-    def with_runs(runs: tuple[bool, ...], rest: Fraction | None) -> tuple[Allocation, float]:
-        return _best_of_runs(points, replace(costs, runs=runs), rest, limits, amounts)
+    def with_runs(runs: tuple[bool, ...], rest: AllocationLimits) -> tuple[Allocation, float]:
+        return _best_of_runs(points, replace(costs, runs=runs), rest, amounts)
 
     chosen = costs.runs
     if chosen:
-        bounds = limits.segment_bounds(points, costs)
-        options: Any = {"choose_runs": True, "in_money": limits.in_money}
-        _, _, chosen, _ = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds, **options)
-    return _best_set(with_runs, chosen, costs.fixed_costs, limit, limits)
+        _, _, chosen, _ = apportionment.constrained_shares(points, costs, limits, choose_runs=True)
+    return _best_set(with_runs, chosen, costs.fixed_costs, limits)
 
 
 PlanAndValue = TypeVar("PlanAndValue", bound=tuple[Allocation | ActionAllocation, float])
 
 
 def _best_set(
-    with_runs: Callable[[tuple[bool, ...], Fraction | None], PlanAndValue],
+    with_runs: Callable[[tuple[bool, ...], AllocationLimits], PlanAndValue],
     chosen: tuple[bool, ...],
     fixed_costs: Sequence[Fraction],
-    limit: Fraction | None,
     limits: AllocationLimits,
 ) -> PlanAndValue:
     """Return the best plan: add or remove one campaign at a time, as long as the profit increases.
 
     Parameters
     ----------
-    with_runs : function of (runs, limit)
-        Returns the best plan for a set of campaigns, given the limit that remains after their fixed costs.
+    with_runs : function of (runs, limits)
+        Returns the best plan for a set of campaigns, given the limits that remain after their fixed costs.
     chosen : tuple of bool
         First set of campaigns to run, one boolean per campaign. This set satisfies the bounds. With bounds on segments,
         the set is not changed.
     fixed_costs : sequence of Fraction
         Fixed cost of each campaign. A campaign with a fixed cost of 0 is always run.
+    limits : AllocationLimits
     """
 
     def payable(runs: tuple[bool, ...]) -> PlanAndValue | None:
-        rest = limit
-        if limit is not None and limits.in_money:
-            rest = limit - sum(compress(fixed_costs, runs or repeat(True)), Fraction(0))
-        return None if rest is not None and rest < 0 else with_runs(runs, rest)
+        rest = limits.limit
+        if rest is not None and limits.in_money:
+            rest -= sum(compress(fixed_costs, runs or repeat(True)), Fraction(0))
+        return None if rest is not None and rest < 0 else with_runs(runs, replace(limits, limit=rest))
 
     best, index = payable(chosen), 0
     if best is None:
-        raise InputError("budget", expected="an amount that covers the fixed costs", got=f"{float(limit or 0):g}")
+        got = f"{float(limits.limit or 0):g}"
+        raise InputError("budget", expected="an amount that covers the fixed costs", got=got)
     while index < len(chosen) and not limits.bounded:
         other = (*chosen[:index], not chosen[index], *chosen[index + 1 :])
         tried = payable(other) if fixed_costs[index] else None
@@ -605,28 +513,29 @@ def _best_set(
     return best
 
 
+def _satisfies(plan: Allocation, limits: AllocationLimits, points: SegmentLevels) -> bool:
+    """Return True if an allocation that ignores the bounds on segments satisfies these bounds."""
+    for rate, most in limits.differences.items():
+        if plan.difference(rate) > most + _ROUNDING:
+            return False
+    return all(bound.holds(*plan.counts) for bound in limits.segment_bounds(points, plan.terms))
+
+
 def _best_of_runs(
-    points: SegmentLevels,
-    costs: SegmentUnitCosts,
-    limit: Fraction | None,
-    limits: AllocationLimits,
-    amounts: RowAmounts | None,
+    points: SegmentLevels, costs: SegmentUnitCosts, limits: AllocationLimits, amounts: RowAmounts | None
 ) -> tuple[Allocation, float]:
     """Return the allocation with the lowest cost for a given set of campaigns, and the marginal value of the limit.
 
     The marginal value is 0 if bounds on segments leave part of the limit unused.
     """
-    bounds = limits.segment_bounds(points, costs)
-    greedy = apportionment.greedy_steps(points.upper, costs, limit)
+    greedy = apportionment.greedy_steps(points.upper, costs, limits.limit)
     shares = SegmentShares.of_steps(points.upper, greedy.steps, greedy.partial, greedy.part)
-    free = allocation_of(points.upper, shares, costs, limit, in_money=limits.in_money)
-    options: Any = {"amounts": amounts, "max_difference": limits.differences, "subject_to": limits.constraint_texts}
-    if limits.hold(replace(free, **options), bounds):
-        return replace(free, marginal=greedy.marginal, **options), greedy.marginal
-    vertices, shares, _, dual = apportionment.constrained_shares(points, costs, limit, limits.differences, bounds)
-    best = allocation_of(vertices, shares, costs, limit, in_money=limits.in_money)
-    price = best.cost - free.cost
-    return replace(best, price=price, marginal=np.nan, **options), dual
+    free = allocation_of(points.upper, shares, costs, limits, amounts)
+    if _satisfies(free, limits, points):
+        return replace(free, marginal=greedy.marginal), greedy.marginal
+    vertices, shares, _, dual = apportionment.constrained_shares(points, costs, limits)
+    best = allocation_of(vertices, shares, costs, limits, amounts)
+    return replace(best, price=best.cost - free.cost), dual
 
 
 def _allocate_actions(
@@ -639,87 +548,80 @@ def _allocate_actions(
         got = "a segment with several models"
         raise InputError("segments", expected="segments with one model each", got=got, hint=hint)
     costs, campaigns = segment_costs.costs_by_action(actions, points.upper, population, budget=limits.in_money)
-    # The capacity of an action is a constraint on its campaign, not the limit.
-    limit = GivenCosts(Context(), None).limit(limits.capacity, limits.budget)
-    return best_actions(points, costs, limit, limits, campaigns)
+    return best_actions(points, costs, limits, campaigns)
 
 
 def best_actions(
     points: SegmentLevels,
     costs: list[dict[str, UnitCosts]],
-    limit: Fraction | None,
     limits: AllocationLimits,
     campaigns: tuple[ActionCampaign, ...],
 ) -> tuple[ActionAllocation, float]:
     """Return the allocation of actions with the lowest cost, and the marginal value of the capacity or budget.
 
-    For each segment, `costs` maps each action to its unit costs, in increasing order of stakes. A budget in `limit`
+    For each segment, `costs` maps each action to its unit costs, in increasing order of stakes. A budget in `limits`
     includes fixed costs. The campaigns to run are selected as in `best_allocation`.
     """
     by_segment = dict(zip(points.keys, costs, strict=True))
 
-    def with_runs(runs: tuple[bool, ...], rest: Fraction | None) -> tuple[ActionAllocation, float]:
+    def with_runs(runs: tuple[bool, ...], rest: AllocationLimits) -> tuple[ActionAllocation, float]:
         of_runs = tuple(replace(campaign, runs=run) for campaign, run in zip(campaigns, runs, strict=True))
-        return _best_actions_of_runs(points, by_segment, rest, limits, of_runs)
+        return _best_actions_of_runs(points, by_segment, rest, of_runs)
 
     fixed_costs = [campaign.fixed_cost for campaign in campaigns]
     chosen = (True,) * len(campaigns)
     if any(fixed_costs):
-        bounds = limits.segment_bounds(points, segment_costs.incremental_costs(costs)[0])
         levels = points if limits.bounded else points.upper
-        options: Any = {"choose_runs": True, "in_money": limits.in_money}
-        solved = apportionment.constrained_action_shares(
-            levels, by_segment, limit, limits.differences, bounds, campaigns, **options
-        )
-        chosen = tuple(campaign.runs for campaign in solved[1])
-    return _best_set(with_runs, chosen, fixed_costs, limit, limits)
+        _, solved, _ = apportionment.constrained_action_shares(levels, by_segment, limits, campaigns, choose_runs=True)
+        chosen = tuple(campaign.runs for campaign in solved)
+    return _best_set(with_runs, chosen, fixed_costs, limits)
 
 
 def _best_actions_of_runs(
-    points: SegmentLevels,
-    costs: dict[Hashable, dict[str, UnitCosts]],
-    limit: Fraction | None,
-    limits: AllocationLimits,
-    campaigns: tuple[ActionCampaign, ...],
+    points: SegmentLevels, costs: ActionCosts, limits: AllocationLimits, campaigns: tuple[ActionCampaign, ...]
 ) -> tuple[ActionAllocation, float]:
     """Return the best allocation of actions for a given set of campaigns, and the marginal value of the limit."""
-    differences, in_money = limits.differences, limits.in_money
     hulls, increments = points.upper, segment_costs.incremental_costs(list(costs.values()))
     paid = sum((campaign.fixed_cost for campaign in campaigns if campaign.runs), Fraction(0))
     increments[0] = replace(increments[0], fixed_costs=[paid])
-    bounds = limits.segment_bounds(points, increments[0])
-    greedy = apportionment.greedy_actions(hulls, costs, limit, campaigns)
-    marginal = nearest(greedy.marginal)
     order = {name: tuple(by_action) for name, by_action in costs.items()}
-    texts = limits.constraint_texts
+    # The limit and the bounds apply to the cases that get any action; a budget applies to all actions together.
+    of_first = replace(limits, limit=None, in_money=False) if limits.in_money else limits
+    no_limits = replace(of_first.without_bounds, limit=None)
 
     def plan(levels: SegmentLevels, shares: list[SegmentShares], marginal: float) -> ActionAllocation:
         places = []
         for of_place, increment in zip(shares, increments, strict=True):
-            place = allocation_of(levels, of_place, increment, None, in_money=False)
-            places.append(replace(place, marginal=np.nan))
-        # The limit and the bounds apply to the cases that get any action.
-        first_limit = None if in_money else limit
-        places[0] = replace(places[0], limit=first_limit, max_difference=differences, subject_to=texts)
-        return ActionAllocation(order, tuple(places), marginal, limit, in_money, campaigns)
+            place = allocation_of(levels, of_place, increment, no_limits if places else of_first)
+            places.append(place)
+        return ActionAllocation(order, tuple(places), marginal, limits.limit, limits.in_money, campaigns)
 
+    greedy = apportionment.greedy_actions(hulls, costs, limits.limit, campaigns)
+    marginal = nearest(greedy.marginal)
     best = plan(hulls, [greedy.shares(hulls, place) for place in range(len(increments))], marginal)
     if not best.keeps_capacities():
-        shares, _, marginal = apportionment.constrained_action_shares(hulls, costs, limit, {}, (), campaigns)
+        shares, _, marginal = apportionment.constrained_action_shares(hulls, costs, limits.without_bounds, campaigns)
         best = plan(hulls, shares, np.nan)
-    if limits.hold(best.places[0], bounds):
+    if _satisfies(best.places[0], limits, points):
         return best, marginal
     free = best
-    shares, _, marginal = apportionment.constrained_action_shares(points, costs, limit, differences, bounds, campaigns)
+    shares, _, marginal = apportionment.constrained_action_shares(points, costs, limits, campaigns)
     best = plan(points, shares, np.nan)
     first = replace(best.places[0], price=best.cost - free.cost)
     return replace(best, places=(first, *best.places[1:])), marginal
 
 
 def allocation_of(
-    points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts, limit: Fraction | None, *, in_money: bool
+    points: SegmentLevels,
+    shares: SegmentShares,
+    costs: SegmentUnitCosts,
+    limits: AllocationLimits,
+    amounts: RowAmounts | None = None,
 ) -> Allocation:
-    """Return an allocation with its total cost. The cost is computed in fractions and rounded once."""
+    """Return an allocation with its total cost, without a marginal value.
+
+    The cost is computed in fractions and rounded once.
+    """
     left = costs.total(UnitCosts.cost_of_leaving, np.arange(points.n_pos.size), points.n_pos, points.n_neg)
     acting = shares.point >= 0
     whole = np.array([share == 1 for share in shares.share])
@@ -730,4 +632,6 @@ def allocation_of(
         point = shares.point[i]
         tp, fp = Fraction(points.tp[point].item()), Fraction(points.fp[point].item())
         gain += shares.share[i] * costs.of(int(shares.segment[i])).gain(tp, fp)
-    return Allocation(points, shares, costs, nearest(left - gain), 0.0, 0.0, float(costs.fixed), limit, in_money, {})
+    numbers = nearest(left - gain), 0.0, np.nan, float(costs.fixed), limits.limit, limits.in_money
+    bounds = dict(limits.differences), limits.constraint_texts
+    return Allocation(points, shares, costs, *numbers, *bounds, amounts=amounts)

@@ -33,7 +33,7 @@ from rocscope.decisions import generalization, randomized
 from rocscope.decisions.apportionment import RATES, SegmentShares, rates_of
 from rocscope.decisions.constraints import scores_of, size_of
 from rocscope.decisions.generalization import FOLDS, REPEATS, ChosenEstimate
-from rocscope.decisions.plan import Plan, Promise, read_fraction
+from rocscope.decisions.plan import Plan, Promise
 from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts, columns_of
 from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few
@@ -607,14 +607,12 @@ class Allocation(SegmentPlan):
         return chosen
 
     def strata(self, scores: Any, segment: Any = None) -> Indices:
-        column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
-        values, code = numbered("segment", check.check_column(column, "segment", size_of(scores)))
-        columns = scores_of(self._models(range(self.names.size)), scores)
-        strata = np.full(code.size, -1)
-        for i, name in enumerate(listed(values)):
-            rows = np.flatnonzero(code == i)
-            within = {model: column[rows] for model, column in columns.items()}
-            strata[rows] = self.rule(name).strata(within, by_number=True) + strata.max(initial=-1) + 1
+        cases = self.listed(scores, segment)
+        strata = np.full(cases.code.size, -1)
+        for i, index in enumerate(cases.segments.tolist()):
+            rows = np.flatnonzero(cases.code == i)
+            within = self._rule(index).strata(cases.take(rows).scores, by_number=True)
+            strata[rows] = within + strata.max(initial=-1) + 1
         return strata
 
     @property
@@ -676,12 +674,9 @@ class Allocation(SegmentPlan):
         return jsonable(content)
 
     def stored(self) -> dict[str, Any]:
-        exact = exact_content(self.points, self.shares, self.terms)
-        exact["limit"] = None if self.limit is None else str(self.limit)
-        content = self.to_dict() | {"in_money": self.in_money, "exact": exact}
-        if self.amounts is not None:
-            content["amounts"] = jsonable(self.amounts.stored())
-        return content
+        exact = exact_content(self.points, self.shares, self.terms) | {"limit": self.limit}
+        amounts = {} if self.amounts is None else {"amounts": self.amounts.stored()}
+        return jsonable(self.to_dict() | {"in_money": self.in_money, "exact": exact} | amounts)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Allocation":
@@ -697,7 +692,7 @@ class Allocation(SegmentPlan):
         if fields.number("fixed_cost") != float(costs.fixed):
             fields.refuse("fixed_cost", f"{float(costs.fixed):g}, as in the field 'exact'")
         cost, price, fixed_cost = (fields.number(name) for name in ("cost", "price", "fixed_cost"))
-        limit = optional_fraction(exact, "limit")
+        limit = exact.optional("limit", exact.fraction)
         in_money = fields.take("in_money", bool, "true or false")
         if in_money and limit is None:
             fields.refuse("in_money", "false without a limit")
@@ -957,18 +952,9 @@ def cost_interval(
     z = normal_quantile(level)
     low = value - error * float(generalization.skewed(z, skew))
     high = value - error * float(generalization.skewed(-z, skew))
-    return ChosenEstimate(
-        value,
-        low,
-        high,
-        level=level,
-        method=f"Hall, thresholds {method}",
-        n=float(n.sum()),
-        standard_error=error,
-        reason=reason,
-        apparent=apparent,
-        acting=float(special.ndtr(saved / error)) if error else float(saved > 0),
-    )
+    acting = float(special.ndtr(saved / error)) if error else float(saved > 0)
+    facts: dict[str, Any] = {"standard_error": error, "reason": reason, "apparent": apparent, "acting": acting}
+    return ChosenEstimate(value, low, high, level, f"Hall, thresholds {method}", float(n.sum()), **facts)
 
 
 def outcome_cells(
@@ -1021,7 +1007,7 @@ _UNIT_COSTS = ("pos", "neg", "hit", "alarm", "miss", "rest", "use")
 
 
 def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUnitCosts) -> dict[str, Any]:
-    """Return points, shares and unit costs as JSON-compatible data for `read_exact`, with fractions as text."""
+    """Return points, shares and unit costs for `read_exact`, with exact fractions."""
     names = listed(points.names)
     if not all(type(name) in _NAME_TYPES for name in names):
         raise InputError("save", expected="texts or numbers as segment names", got=type(names[0]).__name__)
@@ -1031,7 +1017,7 @@ def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUn
         segments.append({"name": name, "terms": index, "n_pos": n_pos, "n_neg": n_neg, "parts": []})
     for owner, point, share in zip(shares.segment.tolist(), shares.point.tolist(), shares.share, strict=True):
         segment: dict[str, Any] = segments[owner]
-        part: dict[str, Any] = {"share": str(share)}
+        part: dict[str, Any] = {"share": share}
         if point >= 0:
             tp, fp = plain(points.tp, point), plain(points.fp, point)
             everybody = tp == segment["n_pos"] and fp == segment["n_neg"]
@@ -1039,18 +1025,16 @@ def exact_content(points: SegmentLevels, shares: SegmentShares, costs: SegmentUn
             part["score"] = None if everybody else plain(points.threshold, point)
             part |= {"tp": tp, "fp": fp}
         segment["parts"].append(part)
-    terms = [{name: str(getattr(unit, name)) for name in _UNIT_COSTS} for unit in costs.distinct]
-    content = {"models": points.models, "terms": terms, "fixed": str(costs.fixed), "segments": segments}
-    if costs.runs:
-        content |= {"fixed_costs": list(map(str, costs.fixed_costs)), "runs": list(costs.runs)}
-    return content
+    terms = [vars(unit) for unit in costs.distinct]
+    campaigns = {"fixed_costs": costs.fixed_costs, "runs": costs.runs}
+    return {"models": points.models, "terms": terms, "segments": segments} | campaigns
 
 
 def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUnitCosts]:
     """Read points, shares and unit costs from the fields of a file, and check their types and ranges."""
     models = list(fields.texts("models"))
     units = fields.objects("terms")
-    distinct = [UnitCosts(*(read_number(unit, name) for name in _UNIT_COSTS)) for unit in units]
+    distinct = [UnitCosts(**{name: unit.fraction(name) for name in _UNIT_COSTS}) for unit in units]
     segments = fields.objects("segments")
     if not models or not distinct or not segments:
         fields.refuse("segments", "models, terms and segments")
@@ -1063,7 +1047,7 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
         parts = segment.objects("parts")
         for part in parts:
             owner.append(i)
-            share.append(read_fraction(part, "share"))
+            share.append(part.share("share"))
             if "model" not in part.content:  # nobody
                 point.append(-1)
                 continue
@@ -1085,24 +1069,11 @@ def read_exact(fields: Fields) -> tuple[SegmentLevels, SegmentShares, SegmentUni
     names = _column([segment_name(segment, "name") for segment in segments])
     levels = SegmentLevels(*columns, names=names, models=models, model=np.array(model_index, np.intp))
     shares = SegmentShares(np.array(owner), np.array(point), share)
-    # Files of earlier versions contain only the sum of fixed costs, and all campaigns were run.
-    fixed, runs = [read_number(fields, "fixed")], ()
-    if "runs" in fields.content:
-        fixed = [fields.make("fixed_costs", Fraction, text) for text in fields.texts("fixed_costs")]
-        runs = tuple(map(bool, fields.take("runs", list, "true or false for each campaign")))
-        if not len(fixed) == len(runs) == len(distinct):
-            fields.refuse("runs", "one value for each entry of 'terms'")
+    fixed = [fields.make("fixed_costs", Fraction, text) for text in fields.texts("fixed_costs")]
+    runs = tuple(map(bool, fields.take("runs", list, "true or false for each campaign")))
+    if runs and not len(fixed) == len(runs) == len(distinct):
+        fields.refuse("runs", "one value for each entry of 'terms'")
     return levels, shares, SegmentUnitCosts(distinct, index, fixed, runs)
-
-
-def read_number(fields: Fields, name: str) -> Fraction:
-    """Read a number that is stored as the text of a fraction."""
-    return fields.make(name, Fraction, fields.text(name))
-
-
-def optional_fraction(fields: Fields, name: str) -> Fraction | None:
-    """Read a number that is stored as the text of a fraction; None if the field is null or missing."""
-    return None if fields.content.get(name) is None else read_number(fields, name)
 
 
 def segment_name(segment: Fields, key: str) -> Any:

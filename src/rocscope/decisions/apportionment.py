@@ -30,16 +30,10 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
+from rocscope.core import Campaign, decimal
 from rocscope.core.context import nearest
-from rocscope.decisions.constraints import constraints_of
-from rocscope.decisions.segment_costs import (
-    ONE,
-    ZERO,
-    ActionCampaign,
-    SegmentUnitCosts,
-    UnitCosts,
-    incremental_costs,
-)
+from rocscope.decisions.constraints import Constraint, constraints_of
+from rocscope.decisions.segment_costs import ONE, ZERO, ActionCampaign, SegmentUnitCosts, UnitCosts, incremental_costs
 from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.figures.registry import known
 from rocscope.segments.levels import SegmentLevels
@@ -332,58 +326,143 @@ class SegmentBound:
         return self.value(tp, fp) <= self.most + tolerance * max(1.0, abs(self.most))
 
 
-def segment_bounds(subject_to: Any, levels: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
-    """Return the constraints on single segments, given constraints on all segments or a mapping by segment.
+@dataclass(frozen=True)
+class AllocationLimits:
+    """The limit of an allocation and the bounds on its segments.
+
+    Attributes
+    ----------
+    limit : Fraction or None
+        The capacity or the budget.
+    in_money : bool
+        True if the limit is a budget.
+    differences : mapping from rate to number
+        Largest allowed difference of each rate between segments.
+    constraints : mapping from segment to constraints
+        Constraints on segments; None means all segments.
+    """
+
+    limit: Fraction | None
+    in_money: bool
+    differences: Mapping[str, float]
+    constraints: Mapping[Hashable, tuple[Constraint, ...]]
+
+    @classmethod
+    def given(
+        cls, context: Any, capacity: float | None, budget: float | None, max_difference: Any, subject_to: Any
+    ) -> "AllocationLimits":
+        """Return the limits from the arguments of `allocate`, checked; without a capacity, take that of a Campaign."""
+        if isinstance(context, Campaign) and context.capacity is not None:
+            if capacity is not None:
+                raise InputError("capacity", expected="one capacity", got="capacity and the Campaign's capacity")
+            capacity = context.capacity
+        if capacity is not None and budget is not None:
+            raise InputError("budget", expected="a capacity or a budget", got="both", hint="omit one of them")
+        limit = None
+        if capacity is not None:
+            limit = decimal(check.check_number(capacity, "capacity", "a number of cases of at least 0", least=0))
+        if budget is not None:
+            limit = decimal(check.check_number(budget, "budget", "an amount of at least 0", least=0))
+        if not isinstance(subject_to, Mapping):
+            none = subject_to is None or str(subject_to) == ""
+            subject_to = {} if none else {None: subject_to}
+        constraints = {name: constraints_of(of_segment) for name, of_segment in subject_to.items()}
+        return cls(limit, budget is not None, allowed_differences(max_difference), constraints)
+
+    @property
+    def bounded(self) -> bool:
+        """True if there are bounds on segments; the linear program then uses all distinct scores instead of hulls."""
+        return bool(self.differences) or any(self.constraints.values())
+
+    @property
+    def without_bounds(self) -> "AllocationLimits":
+        """The limit alone."""
+        return replace(self, differences={}, constraints={})
+
+    @property
+    def constraint_texts(self) -> tuple[tuple[Hashable, str], ...]:
+        """Pairs of a segment and a constraint as text; the segment None means all segments."""
+        texts = []
+        for name, constraints in self.constraints.items():
+            texts += [(name, str(constraint)) for constraint in constraints]
+        return tuple(texts)
+
+    def with_capacities(self, capacities: Mapping[Hashable, float]) -> "AllocationLimits":
+        """Return the limits with further constraints: the capacities of campaigns for single segments."""
+        if capacities and self.constraints.get(None):
+            expected, hint = "a mapping from segment to constraints", "a Campaign's capacity applies to its segment"
+            raise InputError("subject_to", expected=expected, got=self.constraint_texts[0][1], hint=hint)
+        by_segment = dict(self.constraints)
+        for name, capacity in capacities.items():
+            by_segment[name] = (*by_segment.get(name, ()), Constraint.capacity(capacity))
+        return replace(self, constraints=by_segment)
+
+    def require_cases(self) -> None:
+        """Raise an error for bounds on rates within a class, which are undefined if costs differ between rows."""
+        unsuitable = [rate for rate in self.differences if rate != "depth"]
+        for constraints in self.constraints.values():
+            unsuitable += [str(bound) for bound in constraints if bound.quantity not in ("cases", "depth")]
+        if unsuitable:
+            expected, hint = "bounds on cases or depth", "other rates are undefined if costs are columns"
+            raise InputError("subject_to and max_difference", expected=expected, got=unsuitable[0], hint=hint)
+
+    def segment_bounds(self, levels: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
+        """Return the constraints for each segment."""
+        unknown = [name for name in self.constraints if name is not None and name not in levels.keys]
+        if unknown:
+            raise InputError("subject_to", expected="segments of the data", got=check.listing(unknown))
+        bounds = []
+        for name, constraints in self.constraints.items():
+            for segment in levels.keys.values() if name is None else [levels.keys[name]]:
+                bounds += _bounds_of_segment(constraints, levels, costs, segment)
+        return bounds
+
+
+def _bounds_of_segment(
+    constraints: Sequence[Constraint], levels: SegmentLevels, costs: SegmentUnitCosts, segment: int
+) -> list[SegmentBound]:
+    """Return constraints as bounds on the counts of a segment.
 
     Constraints on tpr do not apply to segments without positives, and constraints on fpr do not apply to segments
     without negatives.
     """
-    if isinstance(subject_to, Mapping):
-        unknown = [name for name in subject_to if name not in levels.keys]
-        if unknown:
-            raise InputError("subject_to", expected="segments of the data", got=check.listing(unknown))
-        by_segment = ((name, constraints_of(constraints)) for name, constraints in subject_to.items())
-    else:
-        same = constraints_of(subject_to)
-        by_segment = ((name, same) for name in levels.keys)
+    # Exact fractions, so that rounding does not break a bound that is met exactly.
+    n_pos, n_neg = Fraction(levels.n_pos[segment].item()), Fraction(levels.n_neg[segment].item())
+    # The number of cases of the population that the segment's rows represent, and their share of positives.
+    unit = costs.of(segment)
+    cases = unit.cases(n_pos, n_neg)
+    prevalence = unit.pos * n_pos / cases
     bounds = []
-    for name, constraints in by_segment:
-        segment = levels.keys[name]
-        # Exact fractions, so that rounding does not break a bound that is met exactly.
-        n_pos, n_neg = Fraction(levels.n_pos[segment].item()), Fraction(levels.n_neg[segment].item())
-        # The number of cases of the population that the segment's rows represent, and their share of positives.
-        unit = costs.of(segment)
-        cases = unit.cases(n_pos, n_neg)
-        prevalence = unit.pos * n_pos / cases
-        for constraint in constraints:
-            if constraint.figure.needs != "cells":
-                expected = "a bound on a rate or a count, such as tpr, precision or cases"
-                raise InputError("subject_to", expected=expected, got=str(constraint))
-            if constraint.level is not None:
-                # The threshold of a segment depends on all other segments, so a confidence limit would not be valid.
-                hint = "omit the level, or call rocscope.choose(subject_to=…) for each segment"
-                raise InputError("subject_to", expected="bounds without a level", got=str(constraint), hint=hint)
-            if constraint.figure.at_mix(prevalence) is None or constraint.relation in (">", "<"):
-                expected = "bounds with >= or <= on figures that are linear in the counts"
-                raise InputError("subject_to", expected=expected, got=str(constraint))
-            line = constraint.straight(prevalence, cases)
-            if (line.tpr_weight and not n_pos) or (line.fpr_weight and not n_neg):
-                continue
-            # Convert weights of rates to weights of counts, by tpr = tp/n_pos and fpr = fp/n_neg.
-            up = float(line.tpr_weight / n_pos) if n_pos else 0.0
-            right = float(line.fpr_weight / n_neg) if n_neg else 0.0
-            bounds.append(SegmentBound(segment, str(constraint), up, right, float(line.most)))
+    for constraint in constraints:
+        if constraint.figure.needs != "cells":
+            expected = "a bound on a rate or a count, such as tpr, precision or cases"
+            raise InputError("subject_to", expected=expected, got=str(constraint))
+        if constraint.level is not None:
+            # The threshold of a segment depends on all other segments, so a confidence limit would not be valid.
+            hint = "omit the level, or call rocscope.choose(subject_to=…) for each segment"
+            raise InputError("subject_to", expected="bounds without a level", got=str(constraint), hint=hint)
+        if constraint.figure.at_mix(prevalence) is None or constraint.relation in (">", "<"):
+            expected = "bounds with >= or <= on figures that are linear in the counts"
+            raise InputError("subject_to", expected=expected, got=str(constraint))
+        line = constraint.straight(prevalence, cases)
+        if (line.tpr_weight and not n_pos) or (line.fpr_weight and not n_neg):
+            continue
+        # Convert weights of rates to weights of counts, by tpr = tp/n_pos and fpr = fp/n_neg.
+        up = float(line.tpr_weight / n_pos) if n_pos else 0.0
+        right = float(line.fpr_weight / n_neg) if n_neg else 0.0
+        bounds.append(SegmentBound(segment, str(constraint), up, right, float(line.most)))
     return bounds
 
 
 class _LinearProgram:
     """Linear program that minimises a cost under linear inequality constraints, solved by HiGHS.
 
-    For each rate in `differences`, one further variable is the lowest value of this rate over all segments.
+    For each rate in `limits.differences`, one further variable is the lowest value of this rate over all segments.
     """
 
-    def __init__(self, size: int, differences: Mapping[str, float]) -> None:
-        self.size, self.differences = size, differences
+    def __init__(self, size: int, limits: AllocationLimits) -> None:
+        self.size, self.limits = size, limits
+        self.all_variables = size + len(limits.differences)
         self._rows = 0
         self._entries: list[tuple[Array, Array, Array]] = []
         self._most: list[Array] = []
@@ -408,7 +487,7 @@ class _LinearProgram:
         self, levels: SegmentLevels, costs: SegmentUnitCosts, segment: Array, tp: Array, fp: Array
     ) -> None:
         """Add constraints on rates: in each segment, lowest rate ≤ rate ≤ lowest rate + largest allowed difference."""
-        for i, (name, most) in enumerate(self.differences.items()):
+        for i, (name, most) in enumerate(self.limits.differences.items()):
             rate = rates_of(name, levels, costs, segment, tp, fp)
             has_rate = np.flatnonzero(~np.isnan(rate))
             owners, owner = np.unique(segment[has_rate], return_inverse=True)
@@ -418,16 +497,7 @@ class _LinearProgram:
             self.at_most(column, value, row, np.full(owners.size, most))
             self.at_most(column, -value, row, np.zeros(owners.size))
 
-    def solve(
-        self,
-        cost: Array,
-        used: Array,
-        limit: Fraction | None,
-        cases: float,
-        *,
-        constraints: Sequence[SegmentBound],
-        **others: Any,
-    ) -> tuple[Array, float]:
+    def solve(self, cost: Array, used: Array, cases: float, **others: Any) -> tuple[Array, float]:
         """Return the variables with the lowest cost under the limit, and the dual variable of the limit.
 
         The dual variable is the saving in cost per unit of the limit. It is 0 if some variables are integers. Costs
@@ -440,9 +510,10 @@ class _LinearProgram:
         """
         from scipy.optimize import linprog
 
-        rest = np.zeros(len(self.differences))
+        limit, texts = self.limits.limit, [text for _, text in self.limits.constraint_texts]
+        rest = np.zeros(len(self.limits.differences))
         least = None
-        if constraints:
+        if texts:
             least = linprog(np.append(used, rest), **self._upper_bounds(), **others, method="highs")
         if limit is not None:
             self.sum_at_most(np.arange(used.size), used, float(limit) / cases)
@@ -452,9 +523,9 @@ class _LinearProgram:
             return solution.x[: self.size], dual
         if least is None:
             raise RocscopeError("allocation", expected="an optimum of the linear program", got=str(solution.message))
-        texts = " and ".join(dict.fromkeys(bound.text for bound in constraints))
         hint = "no limit suffices" if least.x is None else f"a limit of at least {least.fun * cases:.6g} is needed"
-        raise InfeasibleError(f"no allocation within the limit satisfies the constraints {texts}", hint=hint)
+        bounds = " and ".join(dict.fromkeys(texts))
+        raise InfeasibleError(f"no allocation within the limit satisfies the constraints {bounds}", hint=hint)
 
     def _upper_bounds(self) -> dict[str, Any]:
         """Return the inequality constraints as arguments of linprog."""
@@ -463,19 +534,12 @@ class _LinearProgram:
         if not self._entries:
             return {}
         value, row, column = (np.concatenate(parts) for parts in zip(*self._entries, strict=True))
-        matrix = coo_array((value, (row, column)), shape=(self._rows, self.size + len(self.differences)))
+        matrix = coo_array((value, (row, column)), shape=(self._rows, self.all_variables))
         return {"A_ub": matrix, "b_ub": np.concatenate(self._most)}
 
 
 def constrained_shares(
-    points: SegmentLevels,
-    costs: SegmentUnitCosts,
-    limit: Fraction | None,
-    differences: Mapping[str, float],
-    bounds: Sequence[SegmentBound] = (),
-    *,
-    choose_runs: bool = False,
-    in_money: bool = False,
+    points: SegmentLevels, costs: SegmentUnitCosts, limits: AllocationLimits, *, choose_runs: bool = False
 ) -> tuple[SegmentLevels, SegmentShares, tuple[bool, ...], float]:
     """Return the allocation of one action with the lowest cost under a limit and bounds, by a linear program.
 
@@ -513,10 +577,10 @@ def constrained_shares(
     pos, neg, hit, alarm, use = costs.columns(segment)
     cases = float(costs.total(UnitCosts.cases, segments, vertices.n_pos, vertices.n_neg))
     runs = len(costs.fixed_costs) if choose_runs else 0
-    program = _LinearProgram(segment.size + runs, differences)
+    program = _LinearProgram(segment.size + runs, limits)
     order = np.argsort(segment, kind="stable")
     start = segment[order].searchsorted(np.arange(segments.size + 1))
-    for bound in bounds:
+    for bound in limits.segment_bounds(points, costs):
         in_segment = order[start[bound.segment] : start[bound.segment + 1]]
         program.sum_at_most(in_segment, bound.up * tp[in_segment] + bound.right * fp[in_segment], bound.most)
     program.limit_differences(vertices, costs, segment, tp, fp)
@@ -524,8 +588,8 @@ def constrained_shares(
     used = use * (pos * tp + neg * fp) / cases
     # The shares of each segment sum to 1. If its campaign is not run, only the share of "nobody" is above 0.
     entries = np.ones(segment.size), (segment, np.arange(segment.size))
-    sums = coo_array(entries, shape=(segments.size, program.size + len(differences)))
-    most = np.ones(program.size + len(differences))
+    sums = coo_array(entries, shape=(segments.size, program.all_variables))
+    most = np.ones(program.all_variables)
     most[:number] = costs.may_act[vertices.segment]
     options: dict[str, Any] = {"bounds": np.column_stack([np.zeros(most.size), most])}
     if runs:
@@ -534,12 +598,10 @@ def constrained_shares(
         program.at_most(column, value, np.append(vertices.segment, segments), np.zeros(segments.size))
         fixed = np.array([float(amount) for amount in costs.fixed_costs]) / cases
         cost = _MIP_UNIT * np.append(cost, fixed / float(costs.largest))
-        used = np.append(used, fixed if in_money else 0 * fixed)
+        used = np.append(used, fixed if limits.in_money else 0 * fixed)
         is_run = np.arange(most.size) - segment.size
         options |= {"integrality": (is_run >= 0) & (is_run < runs), "options": {"mip_rel_gap": 0}}
-    solution, dual = program.solve(
-        cost, used, limit, cases, constraints=bounds, A_eq=sums, b_eq=np.ones(segments.size), **options
-    )
+    solution, dual = program.solve(cost, used, cases, A_eq=sums, b_eq=np.ones(segments.size), **options)
     weight, chosen = np.split(solution, [segment.size])
     shares = SegmentShares.of_weights(weight, segment, number, tp + fp)
     return vertices, shares, tuple((chosen > 0.5).tolist()) if runs else costs.runs, dual * float(costs.largest)
@@ -561,6 +623,9 @@ def _hull_vertices(points: SegmentLevels) -> SegmentLevels:
 
 
 # Several actions
+
+ActionCosts = Mapping[Hashable, dict[str, UnitCosts]]
+"""For each segment, the unit costs of its actions by name, in increasing order of stakes."""
 
 
 @dataclass(frozen=True)
@@ -608,7 +673,7 @@ class ActionSteps:
         return SegmentShares.of_steps(hulls, self.steps[place], segment, self.part)
 
 
-def actions_run(campaigns: Sequence[ActionCampaign], costs: Mapping[Hashable, dict[str, UnitCosts]]) -> Booleans:
+def actions_run(campaigns: Sequence[ActionCampaign], costs: ActionCosts) -> Booleans:
     """Return an array, segments × positions of actions, with True if the action's campaign is run in the segment."""
     runs = np.ones((len(costs), len(next(iter(costs.values())))), bool)
     for campaign in campaigns:
@@ -619,10 +684,7 @@ def actions_run(campaigns: Sequence[ActionCampaign], costs: Mapping[Hashable, di
 
 
 def greedy_actions(
-    hulls: SegmentLevels,
-    costs: Mapping[Hashable, dict[str, UnitCosts]],
-    limit: Fraction | None,
-    campaigns: Sequence[ActionCampaign] = (),
+    hulls: SegmentLevels, costs: ActionCosts, limit: Fraction | None, campaigns: Sequence[ActionCampaign]
 ) -> ActionSteps:
     """Return the optimal number of hull steps for each action, among all randomised rules.
 
@@ -672,14 +734,11 @@ def _upgrades(
 
 def constrained_action_shares(
     points: SegmentLevels,
-    costs: Mapping[Hashable, dict[str, UnitCosts]],
-    limit: Fraction | None,
-    differences: Mapping[str, float],
-    bounds: Sequence[SegmentBound],
-    campaigns: Sequence[ActionCampaign] = (),
+    costs: ActionCosts,
+    limits: AllocationLimits,
+    campaigns: Sequence[ActionCampaign],
     *,
     choose_runs: bool = False,
-    in_money: bool = False,
 ) -> tuple[list[SegmentShares], tuple[ActionCampaign, ...], float]:
     """Return the allocation of several actions with the lowest cost under a limit and bounds, by a linear program.
 
@@ -713,7 +772,7 @@ def constrained_action_shares(
     segments = np.arange(points.n_pos.size)
     cases = float(increments[0].total(UnitCosts.cases, segments, points.n_pos, points.n_neg))
     of_actions = levels.size * len(increments)
-    program = _LinearProgram(of_actions + len(campaigns), differences)
+    program = _LinearProgram(of_actions + len(campaigns), limits)
     cost, used, share = np.zeros((3, program.size))
     for place, increment in enumerate(increments):
         # Gains and losses are in units of `largest`, which differ between increments.
@@ -731,7 +790,7 @@ def constrained_action_shares(
     for i, campaign in enumerate(campaigns):
         is_run = of_actions + i
         cost[is_run] = float(campaign.fixed_cost)
-        used[is_run] = float(campaign.fixed_cost) / cases if in_money else 0.0
+        used[is_run] = float(campaign.fixed_cost) / cases if choose_runs and limits.in_money else 0.0
         most = cases if campaign.capacity is None else min(cases, float(campaign.capacity))
         # Cases of the action: those with this action or a later one, minus those with a later one.
         place = campaign.places(costs)[segment]
@@ -739,11 +798,11 @@ def constrained_action_shares(
         later = column[column + levels.size < of_actions] + levels.size
         columns = np.concatenate([column, later, [is_run]])
         program.sum_at_most(columns, np.concatenate([share[column], -share[later], [-most / cases]]), 0.0)
-    for bound in bounds:
+    for bound in limits.segment_bounds(points, increments[0]):
         column = np.arange(start[bound.segment], start[bound.segment + 1])
         program.sum_at_most(column, bound.up * up[column] + bound.right * right[column], bound.most)
     program.limit_differences(points, increments[0], segment, up, right)
-    ends = np.tile([0.0, 1.0], (program.size + len(differences), 1))
+    ends = np.tile([0.0, 1.0], (program.all_variables, 1))
     runs = slice(of_actions, program.size)
     options: dict[str, Any] = {}
     if choose_runs:
@@ -753,7 +812,7 @@ def constrained_action_shares(
         cost *= _MIP_UNIT
     else:
         ends[runs] = [[campaign.runs] * 2 for campaign in campaigns] or ends[runs]
-    solution, dual = program.solve(cost / largest, used, limit, cases, constraints=bounds, bounds=ends, **options)
+    solution, dual = program.solve(cost / largest, used, cases, bounds=ends, **options)
     all_reached = solution[:of_actions].reshape(len(increments), levels.size)
     chosen = (solution[runs] > 0.5).tolist()
     campaigns = tuple(replace(campaign, runs=run) for campaign, run in zip(campaigns, chosen, strict=True))

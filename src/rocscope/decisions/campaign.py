@@ -29,11 +29,10 @@ from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
 from rocscope.core import Campaign, Result, jsonable, require_kinds
 from rocscope.core.context import column_of
-from rocscope.core.counts import RATES
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, RowProfitCurve
 from rocscope.decisions.constraints import criterion_of, size_of
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, Rule
-from rocscope.decisions.plan import Plan, Promise, read_fraction, read_vertex, replicates_for
+from rocscope.decisions.plan import Plan, Promise, read_rule, replicates_for
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, hashes_of, whose
 from rocscope.decisions.sampling_model import PricedRows, RowCostModel, SamplingModel, model_of_rows
 from rocscope.errors import InputError
@@ -168,12 +167,9 @@ class CampaignPlan(Plan):
         candidates = []
         for (model, name), curve in self.curves.items():
             campaign = curve.campaign
-            limit = None
-            if campaign.capacity is not None:
-                limit = min(campaign.capacity / campaign.population, 1.0)
+            limit = None if campaign.capacity is None else min(campaign.capacity / campaign.population, 1.0)
             costs = campaign.context.costs
-            scale = costs["fp"] + costs["fn"]
-            rule = Rule(criterion_of("min_cost"), campaign.context, scale, limit=limit)
+            rule = Rule(criterion_of("min_cost"), campaign.context, costs["fp"] + costs["fn"], limit=limit)
             label = f"{model} in {name}" if len(self.campaigns) > 1 else model
             candidates.append(Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost))
         # Holding no campaign costs 0.
@@ -267,14 +263,9 @@ class CampaignPlan(Plan):
                 return promise
             return promise._replace(gain=gain, error=estimate.standard_error / row.size)
         cells = None if self.samples is None else self._sampling_model_of_counts(self.samples).held_out_cells()
-        if cells is None:
-            point = self.rule.point
-            cells = point.tp, point.fp, point.n_pos, point.n_neg
-        held_out = cells[2] + cells[3]  # none if each class has one row
-        prevalence = cells[2] / held_out if held_out else math.nan
-        prevalence = prevalence if campaign.response_rate is None else campaign.response_rate
-        hit = campaign.unit_benefit - campaign.unit_cost
-        promise = promise.on_new_cases(cells, prevalence, float(self.depth), hit, campaign.unit_cost)
+        point, hit = self.rule.point, campaign.unit_benefit - campaign.unit_cost
+        prevalence = campaign.context.prevalence(point.prevalence)
+        promise = promise.on_new_cases(cells, point, prevalence, float(self.depth), hit, campaign.unit_cost)
         return promise if estimate is None else promise.of_several(gain)
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
@@ -326,9 +317,7 @@ class CampaignPlan(Plan):
     def load(cls, path: str | os.PathLike[str]) -> "CampaignPlan":
         """Read a plan saved by `save`; see `rocscope.load_plan`."""
         fields = FORMAT.read(path)
-        plan = _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers")))
-        # Rates of a point follow from its counts; files of earlier versions contain fewer rates.
-        return plan.checked(fields, {"point": RATES})
+        return _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers"))).checked(fields)
 
     def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:
         """Return all offers, and the results of the best offer by depth, as JSON-compatible data."""
@@ -337,7 +326,7 @@ class CampaignPlan(Plan):
         return jsonable({name: getattr(self, name) for name in names} | {"table": table})
 
     def stored(self) -> dict[str, Any]:
-        return self.to_dict() | jsonable({"rule": self.rule, "depth": str(self.depth), "level": self.level})
+        return self.to_dict() | jsonable({"rule": self.rule, "depth": self.depth, "level": self.level})
 
     def __repr__(self) -> str:
         return f"CampaignPlan({self.verdict})"
@@ -437,14 +426,8 @@ def _profit_curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
 
 def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
     best = curve.best()
-    return Offer(
-        model=model,
-        campaign=campaign,
-        best=best,
-        break_even_depths=tuple(curve.break_even_depths),
-        random_profit=curve.random.at(best.depth),
-        perfect_profit=curve.perfect.at(best.depth),
-    )
+    random_profit, perfect_profit = (rule.at(best.depth) for rule in (curve.random, curve.perfect))
+    return Offer(model, campaign, best, tuple(curve.break_even_depths), random_profit, perfect_profit)
 
 
 # The file
@@ -453,28 +436,20 @@ def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
 def _read_plan(fields: Fields, offers: tuple[Offer, ...]) -> CampaignPlan:
     """Read a plan from the fields of a file, and check their types."""
     inner = fields.inner("campaigns", "campaigns by name")
-    rule = fields.inner("rule", "two thresholds and the weight of the second")
-    first = read_vertex(rule.inner("first", "a threshold of a model"))
-    second = read_vertex(rule.inner("second", "a threshold of a model"))
-    weight = read_fraction(rule.inner("exact", "fractions"), "weight", zero=True)
     level = fields.number("level", 0, 1)
     campaigns = {}
     for name in inner.content:
         campaigns[name] = inner.make(name, Campaign, **inner.take(name, dict, "a campaign"))
-    randomized = RandomizedRule.between(first, second, weight)
-    depth = read_fraction(fields, "depth", zero=True)
     table = tuple(_read_row(row) for row in fields.objects("table"))
-    return fields.make("", CampaignPlan, offers, campaigns, randomized, depth, level, table)
+    rule, depth = read_rule(fields, "rule"), fields.share("depth")
+    return fields.make("", CampaignPlan, offers, campaigns, rule, depth, level, table)
 
 
 def _read_offer(fields: Fields) -> Offer:
     model, campaign = fields.text("model"), fields.text("campaign")
     best = _read_row(fields.inner("best", "a row of the table"))
-    depths = fields.take("break_even_depths", list, "depths")
-    if not all(type(depth) in (int, float) and 0 <= depth <= 1 for depth in depths):
-        fields.refuse("break_even_depths", "shares of the population between 0 and 1")
-    profits = fields.number("random_profit"), fields.number("perfect_profit")
-    return fields.make("", Offer, model, campaign, best, tuple(map(float, depths)), *profits)
+    depths = tuple(fields.column("break_even_depths", 0, 1).tolist())
+    return Offer(model, campaign, best, depths, fields.number("random_profit"), fields.number("perfect_profit"))
 
 
 def _read_row(fields: Fields) -> CampaignRow:

@@ -29,16 +29,8 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.contract import contract
-from rocscope.core import (
-    CELLS,
-    Campaign,
-    Context,
-    CumulativeCounts,
-    OperatingPoint,
-    Predictions,
-    decimal,
-    require_kinds,
-)
+from rocscope.core import CELLS, Campaign, Context, CumulativeCounts, OperatingPoint, Predictions, decimal
+from rocscope.core.predictions import require_kinds
 from rocscope.decisions import model_hull
 from rocscope.decisions import sampling_model as sampling
 from rocscope.decisions.constraints import Constraint, Criterion, Function, at_mix, constraints_of, criterion_of
@@ -198,33 +190,26 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
     samples = data.samples if isinstance(data, Hull) else samples_of(data)
     if campaign is not None:
         require_kinds("choose for a Campaign", *_data_of(samples))
-    priced = None
-    if context is not None and not isinstance(context, UncertainContext):
-        context = Context.given(context)
-        if context.columns:
-            asked = {"randomized": randomized, "review": question.review is not None}
-            priced = _priced_rows(None if isinstance(data, Hull) else samples, context, asked)
-    hull = data if isinstance(data, Hull) else hull_of(samples)
-
     uncertain = context if isinstance(context, UncertainContext) else None
     certain = context.mean if isinstance(context, UncertainContext) else Context.given(context)
-    notes = () if priced is None else priced.notes
+    priced = None
+    if certain.columns:
+        asked = {"randomized": randomized, "review": question.review is not None}
+        priced = _priced_rows(None if isinstance(data, Hull) else samples, certain, asked)
+    hull = data if isinstance(data, Hull) else hull_of(samples)
+
     rule = ACCURACY if context is None else MIN_COST
     if criterion == "minimax_regret":
         rule = _minimax_regret(uncertain, hull)
     elif criterion is not None:
         rule = criterion_of(criterion)
-    constraints: tuple[Constraint, ...] = ()
-    if not isinstance(subject_to, tuple) or subject_to:
-        constraints = constraints_of(subject_to, certain)
+    constraints = constraints_of(subject_to, certain)
     if campaign is not None and campaign.capacity is not None:
         constraints = (*constraints, Constraint.capacity(campaign.capacity))
     _require_rows_for(constraints, hull)
-    notes = (
-        *notes,
-        *(Note("guarantee", bound.guarantee, constraint=str(bound)) for bound in constraints if bound.tested),
-    )
-    problem = ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, notes)
+    notes = [] if priced is None else [*priced.notes]
+    notes += [Note("guarantee", bound.guarantee, constraint=str(bound)) for bound in constraints if bound.tested]
+    problem = ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, tuple(notes))
     return problem if uncertain is None else replace(problem, notes=problem.notes_on_uncertainty(uncertain))
 
 
@@ -245,9 +230,8 @@ def _priced_rows(samples: Samples | None, context: Context, asked: dict[str, boo
     """Return the rows with their costs; raise an error for options that need equal costs in all rows."""
     for name, is_asked in asked.items():
         if is_asked:
-            hint = ""
-            if name == "review":
-                hint = "use rocscope.decisions.act_by_row(probability, context, columns, review=…) to decide row by row"
+            by_row = "use rocscope.decisions.act_by_row(probability, context, columns, review=…) to decide row by row"
+            hint = by_row if name == "review" else ""
             raise InputError(name, expected="a context with equal costs in all rows", got=repr(context), hint=hint)
     rows = None if samples is None else samples.shared_rows
     if rows is None:
@@ -383,7 +367,7 @@ class ChoiceProblem:
             touch = self._cheapest_for_rows
             if self.constraints:
                 touch = self.priced.cheapest(self._admissible())
-            return Choice(touch.choices.model, touch.point, None, math.nan, tied=ties(touch))
+            return self._choice_of(touch, None, tied=ties(touch))
 
         # For lowest cost, or a criterion that equals a cost in another context, find the tangent of the hull.
         context = self.criterion.equivalent(self.context)
@@ -391,16 +375,13 @@ class ChoiceProblem:
             touch = geometry.touching(self.options, context, self.hull.exact_totals(context))
         else:
             touch = self._tangent if context is self.context else self.hull.touching(context)
-        chosen, point = touch.choices, touch.point
-        return Choice(
-            model=chosen.model,
-            point=point,
-            slopes=None if context.always_right else geometry.slopes_at(touch, self.options),
-            criterion_value=self.value_at(point),
-            negated=chosen.negated,
-            tied=ties(touch),
-            notes=note_if_trivial(context, touch),
-        )
+        slopes = None if context.always_right else geometry.slopes_at(touch, self.options)
+        return self._choice_of(touch, slopes, tied=ties(touch), notes=note_if_trivial(context, touch))
+
+    def _choice_of(self, touch: TangentPoint, slopes: tuple[float, float] | None, **others: Any) -> Choice:
+        """Return a threshold as a choice."""
+        value = self.value_at(touch.point)
+        return Choice(touch.choices.model, touch.point, slopes, value, touch.choices.negated, **others)
 
     def _best_by_value(self) -> Choice:
         """Return the threshold with the best value of a criterion that is not linear in the counts."""
@@ -420,14 +401,8 @@ class ChoiceProblem:
             tied += [TangentPoint(option, index) for index in best.tolist()]
         # Of tied thresholds take the one with fewest positive predictions, then (the sort is stable) the first model.
         first, *others = sorted(tied, key=lambda touch: touch.point.depth)
-        return Choice(
-            model=first.choices.model,
-            point=first.point,
-            slopes=geometry.slopes_at(first, options),
-            criterion_value=self.value_at(first.point),
-            negated=first.choices.negated,
-            tied=tuple(in_words(other.choices.label, other.point) for other in others),
-        )
+        names = tuple(in_words(other.choices.label, other.point) for other in others)
+        return self._choice_of(first, geometry.slopes_at(first, options), tied=names)
 
     def best_with_review(self, review: Review) -> Choice:
         """Return the model and the two thresholds with the lowest cost, with review as a third action."""

@@ -408,10 +408,8 @@ class Decision(Plan):
         if self.context.columns:
             return promise if estimate is None else Promise(promise.rate, gain, 0.0, estimate.standard_error / depth)
         cells = None if self.sampling_model is None else self.sampling_model.held_out_cells()
-        if cells is None:
-            cells = self.point.tp, self.point.fp, self.point.n_pos, self.point.n_neg
         hit, alarm = float(self.context.miss_cost), float(self.context.false_alarm_cost)
-        promise = promise.on_new_cases(cells, self.prevalence, depth, hit, alarm)
+        promise = promise.on_new_cases(cells, self.point, self.prevalence, depth, hit, alarm)
         return promise if estimate is None else promise.of_several(gain)
 
     def _new_cases(self) -> ChosenEstimate:
@@ -480,21 +478,15 @@ class Decision(Plan):
         return self.lot.strata(scores, by_number=self.lot.at_most is not None)
 
     def said(self, chosen: int, cases: int) -> str:
-        why = self.trivial or (self._acting.shares if self.review or self.lot else self._rule_of_score)
+        of_score = f"{self.model} {'<' if self.negated else '>='} {self.point.threshold_text}"
+        why = self.trivial or (self._acting.shares if self.review or self.lot else of_score)
         return f"{super().said(chosen, cases)}: {why}"
 
     @property
-    def _rule_of_score(self) -> str:
-        return f"{self.model} {'<' if self.negated else '>='} {self.point.threshold_text}"
-
-    @property
     def _acting(self) -> RandomizedRule:
-        return self.lot or self._alone
-
-    @property
-    def _alone(self) -> RandomizedRule:
+        """The rule for acting; a threshold is a rule that decides all cases."""
         vertex = HullVertex(self.model, self.point, negated=self.negated)
-        return RandomizedRule.between(vertex, vertex, Fraction(1))
+        return self.lot or RandomizedRule.between(vertex, vertex, Fraction(1))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Decision":
@@ -529,26 +521,20 @@ class Decision(Plan):
             "population total_cost tied tie_break notes point default_point per_thousand in_population lot lot_cost "
             "review"
         )
-        some = [
-            name for name in ("best_cost_interval", "offered_review", "next_score") if getattr(self, name) is not None
-        ]
-        facts = {name: getattr(self, name) for name in (*names.split(), *some, "context")}
+        optional = ("best_cost_interval", "offered_review", "next_score")
+        known = [name for name in optional if getattr(self, name) is not None]
+        facts = {name: getattr(self, name) for name in (*names.split(), *known, "context")}
         return jsonable(facts | {"notes": list(map(str, self.notes))})
 
     def __repr__(self) -> str:
-        shown = {"expected_cost": self.expected_cost}
-        shown |= {"depth": self.point.depth} if self.context.columns else {"accuracy": self.per_thousand.accuracy}
-        by = "" if self.criterion in ("min_cost", "accuracy") else self.criterion
-        if by and not math.isnan(self.criterion_value):
-            by += f"={self.criterion_value:.6g}"
-        rule = f"model={self.model!r}, threshold={self.point.threshold_text}"
-        return (
-            f"Decision({self.trivial or rule}, "
-            + f"{by}, " * bool(by)
-            + ", ".join(f"{name}={value:.6g}" for name, value in shown.items())
-            + "".join(f", {note}" for note in (*self._lot_notes, *self.notes))
-            + ")"
-        )
+        facts = [self.trivial or f"model={self.model!r}, threshold={self.point.threshold_text}"]
+        if self.criterion not in ("min_cost", "accuracy"):
+            value = "" if math.isnan(self.criterion_value) else f"={self.criterion_value:.6g}"
+            facts.append(f"{self.criterion}{value}")
+        facts.append(f"expected_cost={self.expected_cost:.6g}")
+        by_row = bool(self.context.columns)
+        facts.append(f"depth={self.point.depth:.6g}" if by_row else f"accuracy={self.per_thousand.accuracy:.6g}")
+        return f"Decision({', '.join([*facts, *self._lot_notes, *self.notes])})"
 
     @property
     def _lot_notes(self) -> tuple[str, ...]:

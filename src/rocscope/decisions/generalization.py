@@ -35,7 +35,7 @@ from rocscope.decisions.model_hull import UncertainContext
 from rocscope.errors import InputError
 from rocscope.geometry.thinning import thin
 from rocscope.inference import resampling
-from rocscope.inference.estimate import Estimate
+from rocscope.inference.estimate import Estimate, joined
 from rocscope.inference.expected_costs import FOLD_VARIANCE, MeanSample
 from rocscope.inference.resampling import Design, Tally
 from rocscope.sample import Samples
@@ -480,7 +480,7 @@ def _in_blocks(design: Design, rng: np.random.Generator) -> Design:
         amount = design.frequency[rows.unit] * (1 if rows.weight is None else rows.weight)
         cells = np.bincount(block[rows.unit] * width + target, amount, minlength=BLOCKS * width)
         tallies[model] = Tally(tally.threshold, cells=cells.reshape(BLOCKS, width))
-    note = ", ".join(part for part in (design.note, f"{BLOCKS} blocks") if part)
+    note = joined(design.note, f"{BLOCKS} blocks")
     ones = np.ones(BLOCKS, np.int64)
     return Design(ones, (slice(0, BLOCKS),), tallies, design.n, note, one_row_a_unit=False)
 
@@ -563,20 +563,17 @@ class CrossValidated:
 
 def in_sample(design: Design, candidates: Candidates) -> InSample:
     """Choose a candidate and its threshold on the whole sample."""
-    points = candidates.points(resampling.tally_all(design, design.frequency[None, :]))
-    best = [candidate.best(at) for candidate, at in zip(candidates.members, points, strict=True)]
-    acting = [candidate.best(at, acting=True) for candidate, at in zip(candidates.members, points, strict=True)]
-    return InSample(
-        number=int(candidates.choose(points).model[0]),
-        points=[of_model.point for of_model in best],
-        acting_points=[of_model.point for of_model in acting],
-        cells=np.array([_cells(at, one.point, one.goodness)[0] for at, one in zip(points, best, strict=True)]),
-        acting=np.array([_cells(at, one.point, one.goodness)[0] for at, one in zip(points, acting, strict=True)]),
-        marginals=[
-            candidate.marginal_at(at, one.point)
-            for candidate, at, one in zip(candidates.members, points, best, strict=True)
-        ],
-    )
+    counted = candidates.points(resampling.tally_all(design, design.frequency[None, :]))
+    points, acting_points, marginals = list[Array](), list[Array](), list[float]()
+    cells = np.zeros((2, len(counted), 4))
+    for number, (candidate, counts) in enumerate(zip(candidates.members, counted, strict=True)):
+        for acting, chosen in enumerate((points, acting_points)):
+            best = candidate.best(counts, acting=bool(acting))
+            chosen.append(best.point)
+            cells[acting, number] = _cells(counts, best.point, best.goodness)[0]
+        marginals.append(candidate.marginal_at(counts, points[-1]))
+    number = int(candidates.choose(counted).model[0])
+    return InSample(number, points, acting_points, cells[0], cells[1], marginals)
 
 
 def bootstrap_choice(
@@ -874,7 +871,26 @@ def _two_digits(number: float) -> str:
 
 
 @dataclass(frozen=True)
-class DrawsOfCounts:
+class CostDraws:
+    """Facts on draws of a cost.
+
+    Attributes
+    ----------
+    n : float
+        Number of rows.
+    note : str
+        Description of the rows, as part of the name of the method.
+    doubt : str
+        Reason why the interval may not be reliable.
+    """
+
+    n: float
+    note: str
+    doubt: str
+
+
+@dataclass(frozen=True)
+class DrawsOfCounts(CostDraws):
     """Draws of costs or criterion values from Jeffreys' posterior of the prevalence, tpr and fpr."""
 
     design: Design
@@ -883,21 +899,6 @@ class DrawsOfCounts:
     replicates: Replicates
     stratified: bool
     uncertain: UncertainContext | None = None
-
-    @property
-    def n(self) -> float:
-        """Number of rows."""
-        return self.design.n
-
-    @property
-    def note(self) -> str:
-        """Description of the rows, as part of the name of the method."""
-        return self.design.note
-
-    @property
-    def doubt(self) -> str:
-        """Reason why the interval may not be reliable."""
-        return few_of_a_class(self.design.smallest_class) or self.design.doubt
 
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int
@@ -971,7 +972,7 @@ class DrawsOfCounts:
 
 
 @dataclass(frozen=True)
-class DrawsOfRows:
+class DrawsOfRows(CostDraws):
     """Draws of mean costs, if costs differ between rows.
 
     Attributes
@@ -987,8 +988,6 @@ class DrawsOfRows:
         Index of the chosen candidate.
     unseen : array of 2m + 1 rows of 2
         Additional second and third moments of each mean, for amounts larger than any amount in the sample.
-    doubt : str
-        Reason why the interval may not be reliable.
     """
 
     candidates: Candidates
@@ -996,17 +995,6 @@ class DrawsOfRows:
     least: float
     chosen: int
     unseen: Array
-    doubt: str = ""
-
-    @property
-    def n(self) -> float:
-        """Number of rows."""
-        return self.means.n
-
-    @property
-    def note(self) -> str:
-        """Description of the rows, as part of the name of the method."""
-        return ", ".join(part for part in ("costs of each row", self.means.note) if part)
 
     def draws(
         self, number: int, cells: Array, error: float, quantity: CostOrCriterion, seed: int

@@ -587,33 +587,6 @@ class RegionMap(Result):
         return f"RegionMap({self.cost_ratio.size} cost ratios × {self.prevalence.size} prevalences, models={models})"
 
 
-def region_map(
-    slope_ranges: SlopeRanges, cost_ratio: Any, prevalence: Any, review: Review | None, options: Sequence[Choices]
-) -> RegionMap:
-    """Return the best vertex for each combination of cost ratio and prevalence; see `Hull.region_map`."""
-    decades = np.logspace(-MAP_DECADES, MAP_DECADES, MAP_STEPS)
-    if cost_ratio is None:
-        cost_ratio = decades
-    if prevalence is None:
-        prevalence = decades / (1 + decades)
-    ratio = check.check_numbers(cost_ratio, "cost_ratio")
-    share = check.check_numbers(prevalence, "prevalence")
-    if not (ratio > 0).all():
-        raise InputError("cost_ratio", expected="finite ratios above 0", got=repr(ratio[:5].tolist()))
-    if review is not None and (not isinstance(review, Review) or review.capacity is not None):
-        raise InputError("review", expected="a Review without a capacity", got=check.shown(review))
-    if not ((share > 0) & (share < 1)).all():
-        raise InputError("prevalence", expected="shares between 0 and 1", got=repr(share[:5].tolist()))
-    slope = ratio * ((1 - share) / share)[:, None]
-    borders = np.array([float(border) for border in slope_ranges.borders])
-    index = np.searchsorted(-borders, -slope, side="left")
-    reviewed = None
-    if review is not None:
-        reviewed = check.read_only(_reviewed_share(options, ratio, share[:, None], review))
-    vertices = slope_ranges.vertices
-    return RegionMap(check.read_only(ratio), check.read_only(share), vertices, check.read_only(index), reviewed)
-
-
 def _reviewed_share(options: Sequence[Choices], ratio: Array, prevalence: Array, review: Review) -> Array:
     """Return the share of cases to review with the best model; a miss costs 1 and a false alarm costs `ratio`.
 
@@ -862,8 +835,24 @@ class Hull(Curve):
             Allow review as a third action. The review has no capacity, and its cost is relative to the cost of a miss.
             The map then contains the share of cases to review.
         """
-        options = [option for option in self.every_choice if not option.negated]
-        return region_map(self.slope_ranges, cost_ratio, prevalence, review, options)
+        decades = np.logspace(-MAP_DECADES, MAP_DECADES, MAP_STEPS)
+        ratio = check.check_numbers(decades if cost_ratio is None else cost_ratio, "cost_ratio")
+        share = check.check_numbers(decades / (1 + decades) if prevalence is None else prevalence, "prevalence")
+        if not (ratio > 0).all():
+            raise InputError("cost_ratio", expected="finite ratios above 0", got=repr(ratio[:5].tolist()))
+        if review is not None and (not isinstance(review, Review) or review.capacity is not None):
+            raise InputError("review", expected="a Review without a capacity", got=check.shown(review))
+        if not ((share > 0) & (share < 1)).all():
+            raise InputError("prevalence", expected="shares between 0 and 1", got=repr(share[:5].tolist()))
+        slope = ratio * ((1 - share) / share)[:, None]
+        borders = np.array([float(border) for border in self.slope_ranges.borders])
+        index = np.searchsorted(-borders, -slope, side="left")
+        reviewed = None
+        if review is not None:
+            options = [option for option in self.every_choice if not option.negated]
+            reviewed = check.read_only(_reviewed_share(options, ratio, share[:, None], review))
+        ratio, share, index = (check.read_only(column) for column in (ratio, share, index))
+        return RegionMap(ratio, share, self.slope_ranges.vertices, index, reviewed)
 
     def expected_cost(self, context: "Context | Campaign | UncertainContext | None" = None) -> float:
         """Return the expected cost per case of the best vertex in a context.

@@ -34,7 +34,7 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.public_names import reach
-from rocscope.core import Context, Predictions, Result, jsonable
+from rocscope.core import Context, Predictions, Result, html_table, jsonable
 from rocscope.decisions.constraints import predict, scores_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.loading import load_plan
@@ -68,10 +68,6 @@ class Look:
     when: Any
     block: int
     digest: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dict."""
-        return vars(self).copy()
 
 
 def digest_of(label: Array, score: Array, weight: Array) -> str:
@@ -202,7 +198,7 @@ def blocks_of_fields(fields: Fields, limits: tuple[str, ...], size: int) -> list
     """Read the blocks of a stored state: `size` counts per block, sums of residuals, and bets against the limits."""
     blocks = []
     for block in fields.objects("blocks"):
-        cells = counts_of(block, "cells", size=size)
+        cells = block.wholes("cells", MOST_ROWS, size=size)
         most = float(cells.sum())
         residuals = block.column("residuals", -most, most, size=3)
         n, total, squares = residuals
@@ -219,14 +215,6 @@ def blocks_of_fields(fields: Fields, limits: tuple[str, ...], size: int) -> list
     return blocks
 
 
-def counts_of(fields: Fields, name: str, *, size: int = -1) -> Array:
-    """Read an array of counts, which must be whole numbers."""
-    counts = fields.column(name, 0, MOST_ROWS, size=size)
-    if (counts % 1).any():
-        fields.refuse(name, "whole numbers")
-    return counts.astype(np.int64)
-
-
 def looks_of_fields(fields: Fields, blocks: int) -> list[Look]:
     """Read the counted batches of a stored state."""
     stored = fields.objects("looks")
@@ -241,20 +229,16 @@ def ranking_of_fields(fields: Fields, blocks: list[sequence.LookBlock]) -> dict[
     inner = fields.inner("ranking", "counts by score")
     low = inner.column("low", order="rising")
     high = inner.column("high", size=low.size)
-    bits = inner.column("bits", 0, 63, size=low.size)
+    bits = inner.wholes("bits", 63, size=low.size)
     if (low > high).any() or (high[:-1] >= low[1:]).any():
         inner.refuse("high", "disjoint ranges in increasing order")
-    if (bits % 1).any():
-        inner.refuse("bits", "whole numbers")
     stored = inner.objects("blocks")
     if len(stored) != len(blocks):
         inner.refuse("blocks", f"{len(blocks)} blocks", str(len(stored)))
     counts = []
     for block, expected in zip(stored, blocks, strict=True):
-        at = block.column("at", 0, low.size - 1, order="rising")
-        pos, neg = counts_of(block, "pos", size=at.size), counts_of(block, "neg", size=at.size)
-        if (at % 1).any():
-            block.refuse("at", "whole numbers")
+        at = block.wholes("at", low.size - 1, order="rising")
+        pos, neg = (block.wholes(name, MOST_ROWS, size=at.size) for name in ("pos", "neg"))
         tp, fp, fn, tn = expected.cells
         if (pos.sum(), neg.sum()) != (tp + fn, fp + tn):
             block.refuse("pos", "the counts of the block", f"{pos.sum()} positives and {neg.sum()} negatives")
@@ -383,9 +367,8 @@ class Monitor:
         context = Context(target_prevalence, **rule["costs"])
         self._means = {}
         if of_decision:
-            self._means = sequence.cell_means(
-                context, dict.fromkeys((*sequence.SHOWN, *named)), context.target_prevalence
-            )
+            shown = dict.fromkeys((*sequence.SHOWN, *named))
+            self._means = sequence.cell_means(context, shown, context.target_prevalence)
         self._chosen_on = None if rule["cells"] is None else np.array(rule["cells"])
         self._shares = sequence.SHARES_OF_CELLS
         self._begin(len(sequence.CELLS))
@@ -652,8 +635,9 @@ class Monitor:
         """Warnings about the validity of alarms, such as a prevalence that varies more than by chance."""
         if self.target_prevalence is not None:
             return ()
-        cells = np.array([block.cells for block in self._blocks]).reshape(-1, self._size)
-        note = sequence.varying_prevalence(np.add(cells[:, [0, 1]], cells[:, [2, 3]]))
+        # Cells of positives and of negatives alternate.
+        by_class = np.array([block.cells.reshape(-1, 2).sum(axis=0) for block in self._blocks]).reshape(-1, 2)
+        note = sequence.varying_prevalence(by_class)
         return (note,) if note else ()
 
     def _evidence(self, limit: Condition) -> sequence.Betting:
@@ -732,25 +716,22 @@ class Monitor:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the full state as JSON-compatible data. The state contains counts, but no rows."""
-        mix = {} if self.target_prevalence is None else {"target_prevalence": self.target_prevalence}
-        return jsonable(
-            mix
-            | {
-                "rule": self.rule,
-                "limits": [str(limit) for limit in self.limits],
-                "level": self.level,
-                "looks": [look.to_dict() for look in self._looks],
-                "alarm": None if self.alarm is None else vars(self.alarm),
-                "probabilities": self._probabilities,
-                "blocks": [block.to_dict() for block in self._blocks],
-                "ranking": self._ranking.to_dict(),
-            }
-            | self._volume_content()
-        )
-
-    def _volume_content(self) -> dict[str, Any]:
+        content: dict[str, Any] = {
+            "rule": self.rule,
+            "limits": [str(limit) for limit in self.limits],
+            "level": self.level,
+            "looks": [vars(look) for look in self._looks],
+            "alarm": None if self.alarm is None else vars(self.alarm),
+            "probabilities": self._probabilities,
+            "blocks": [block.to_dict() for block in self._blocks],
+            "ranking": self._ranking.to_dict(),
+        }
+        if self.target_prevalence is not None:
+            content["target_prevalence"] = self.target_prevalence
         looks, counts = self._volume
-        return {"volume": {"looks": [look.to_dict() for look in looks], "counts": counts.tolist()}} if looks else {}
+        if looks:
+            content["volume"] = {"looks": [vars(look) for look in looks], "counts": counts}
+        return jsonable(content)
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "Monitor":
@@ -816,7 +797,7 @@ class Monitor:
         self._looks = looks_of_fields(fields, len(self._blocks))
         if "volume" in fields.content:
             volume = fields.inner("volume", "batches without labels")
-            self._volume = looks_of_fields(volume, 1), counts_of(volume, "counts", size=2)
+            self._volume = looks_of_fields(volume, 1), volume.wholes("counts", MOST_ROWS, size=2)
         self.alarm = alarm_of_fields(fields)
 
     def __repr__(self) -> str:
@@ -831,11 +812,9 @@ class Monitor:
         return limited or dict(list(intervals.items())[:1])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{it.value:.4g}</td><td>[{it.low:.4g}, {it.high:.4g}]</td></tr>"
-            for name, it in (self.interval if self.n else {}).items()
-        )
-        return f"<p>{escape(repr(self))}</p><table>{rows}</table>"
+        intervals = self.interval if self.n else {}
+        rows = [(name, f"{it.value:.4g}", f"[{it.low:.4g}, {it.high:.4g}]") for name, it in intervals.items()]
+        return f"<p>{escape(repr(self))}</p>{html_table(rows)}"
 
 
 class CellMonitor(Monitor):
@@ -853,11 +832,7 @@ class CellMonitor(Monitor):
 
 @contract
 def monitor(
-    what: Any,
-    *,
-    fail_if: str | Sequence[str] = (),
-    level: float = 0.95,
-    target_prevalence: float | None = None,
+    what: Any, *, fail_if: str | Sequence[str] = (), level: float = 0.95, target_prevalence: float | None = None
 ) -> Monitor:
     """Monitor a decision, or the AUC and calibration of scores, with intervals and alarms valid after every batch.
 

@@ -10,10 +10,8 @@ infinite threshold is stored as null. The sign of the infinite threshold follows
 
 import math
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -27,7 +25,7 @@ from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import chance, in_currency
 from rocscope._base.json_format import Fields, Format, FormatUpgrade, is_number
 from rocscope._base.public_names import reach
-from rocscope.core import Context, OperatingPoint, Result, jsonable
+from rocscope.core import CELLS, Context, OperatingPoint, Result, jsonable
 from rocscope.decisions.constraints import size_of
 from rocscope.decisions.generalization import ChosenEstimate
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing
@@ -71,13 +69,17 @@ class Promise(NamedTuple):
     fixed: float = 0.0
     error: float = 0.0
 
-    def on_new_cases(self, cells: Any, prevalence: float, depth: float, hit: float, alarm: float) -> "Promise":
+    def on_new_cases(
+        self, cells: Any, point: OperatingPoint, prevalence: float, depth: float, hit: float, alarm: float
+    ) -> "Promise":
         """Return a forecast that is corrected with held-out cases, because the sample itself gives optimistic numbers.
 
         Parameters
         ----------
-        cells : tuple of four numbers
+        cells : tuple of four numbers, or None
             True positives, false positives, positives and negatives among the held-out cases.
+        point : OperatingPoint
+            Counts of the sample, used without held-out cases.
         prevalence : float
             Prevalence among the new cases.
         depth : float
@@ -93,7 +95,9 @@ class Promise(NamedTuple):
         among held-out cases is not used, because it can differ from the plan's depth. Near the best depth, such a
         difference hardly changes the total gain, but it changes the mean gain per case acted on.
         """
-        tp, fp, n_pos, n_neg, prevalence = map(float, (*cells, prevalence))
+        if cells is None:
+            cells = point.tp, point.fp, point.n_pos, point.n_neg
+        tp, fp, n_pos, n_neg = map(float, cells)
         if not (tp > 0 and fp > 0):
             return self
         positives, negatives = prevalence * tp / n_pos, (1 - prevalence) * fp / n_neg
@@ -677,8 +681,6 @@ class Plan(Result):
         if "read_with" in content:
             vars(self)["read_with"] = fields.take("read_with", dict, "options by name")
         made = fields.make("", self.stored) | self._expectations() | self._options()
-        if "on_new_cases" not in content and "verdict" in content:
-            made["verdict"] = fields.text("verdict")  # earlier versions worded it differently
         fields.require_same(made, optional)
         return self
 
@@ -696,9 +698,6 @@ _UPGRADES = {
 _ANEW = "make the decision again with rocscope.choose and save it"
 FORMAT = Format("rocscope.decision", 3, "a decision", _ANEW, _UPGRADES)
 
-# At most 4,000 digits each, because by default Python does not convert texts of more than 4,300 digits to integers.
-_FRACTION = re.compile(r"\d{1,4000}(/[1-9]\d{0,3999})?")
-
 # Tolerance for the difference of rates between the stored counts (floats) and the randomised rule (fractions).
 _SLACK = 1e-9
 
@@ -709,29 +708,29 @@ def arguments(fields: Fields) -> dict[str, Any]:
     """Read the arguments of a `Decision` from the fields of a file, and check their types and ranges."""
     best_costs = None
     if "best_cost_interval" in fields.content:
-        best_costs = _ends(fields, "best_cost_interval", "two costs")
-    slopes = None
-    if not _is_null(fields, "slope_interval"):
-        slopes = _ends(fields, "slope_interval", "two slopes of at least 0", 0, math.inf)
+        best_costs = tuple(fields.column("best_cost_interval", size=2, order="not falling").tolist())
     negated = fields.take("negated", bool, "true or false")
     model = fields.text("model")
-    point = replace(_point(fields, "point", _threshold(fields, negated)), next_score=_next_score(fields))
+    point = replace(_point(fields, "point", negated), next_score=_next_score(fields))
+    population = fields.optional_number("population")
+    if population is not None and population <= 0:
+        fields.refuse("population", "a number above 0")
     return {
         "model": model,
         "point": point,
         "context": fields.make("context", Context, **fields.take("context", dict, "a prevalence and four costs")),
-        "default_point": _point(fields, "default_point", _default_threshold(fields)),
+        "default_point": _point(fields, "default_point"),
         **{name: fields.number(name) for name in _COSTS},
         "criterion": fields.text("criterion"),
         "criterion_value": fields.number_or_nan("criterion_value"),
-        "slope_interval": slopes,
+        "slope_interval": _slopes(fields),
         "negated": negated,
         "subject_to": fields.texts("subject_to"),
-        "population": _population(fields),
+        "population": population,
         "tied": fields.texts("tied"),
         "notes": fields.texts("notes"),
         "best_cost_interval": best_costs,
-        "lot": None if _is_null(fields, "lot") else _randomized_rule(fields, "lot", point, model, negated),
+        "lot": None if _is_null(fields, "lot") else _rule_of_point(fields, "lot", point, model, negated),
         "lot_cost": fields.optional_number("lot_cost"),
         "review": None if _is_null(fields, "review") else _review(fields, model, negated),
     }
@@ -742,22 +741,6 @@ def _is_null(fields: Fields, name: str) -> bool:
     return name in fields.content and fields.content[name] is None
 
 
-def _threshold(fields: Fields, negated: bool) -> float:
-    threshold = fields.optional_number("threshold")
-    if threshold is not None:
-        return threshold
-    # The rule determines whether null means ∞ or −∞.
-    rule = fields.content.get("rule")
-    randomized = fields.content.get("lot") is not None
-    if rule in ("never", "always") and not randomized:
-        return math.inf if (rule == "never") != negated else -math.inf
-    if rule == "act, review or leave" and not randomized and not negated:
-        return math.inf
-    if randomized and not negated:
-        return -math.inf
-    return fields.refuse("threshold", "a number")
-
-
 def _next_score(fields: Fields) -> float:
     """Return the next lower score: −∞ if there is no lower score (null), NaN if the field is missing."""
     if "next_score" not in fields.content:
@@ -766,30 +749,35 @@ def _next_score(fields: Fields) -> float:
     return -math.inf if score is None else score
 
 
-def _default_threshold(fields: Fields) -> float:
-    threshold = fields.take("default_point", dict, "the counts of a point").get("threshold", 0.5)
-    return threshold if is_number(threshold) else math.inf
+def _slopes(fields: Fields) -> tuple[float, float] | None:
+    """Return two slopes in order, or None; null as the second one means infinity."""
+    if _is_null(fields, "slope_interval"):
+        return None
+    slopes = fields.content.get("slope_interval")
+    if isinstance(slopes, list) and len(slopes) == 2:
+        low = slopes[0]
+        high = math.inf if slopes[1] is None else slopes[1]
+        if is_number(low) and (high == math.inf or is_number(high)) and 0 <= low <= high:
+            return low, high
+    return fields.refuse("slope_interval", "two slopes of at least 0 in ascending order")
 
 
-def _point(fields: Fields, name: str, threshold: float) -> OperatingPoint:
-    counts = fields.take(name, dict, "the counts of a point")
-    cells = [counts.get(cell) for cell in ("tp", "fp", "fn", "tn")]
-    if not all(is_number(cell) for cell in cells):
-        fields.refuse(name, "four counts tp, fp, fn, tn")
-    point = fields.make(name, OperatingPoint, *cells, threshold=threshold)
+def _point(fields: Fields, name: str, negated: bool = False) -> OperatingPoint:
+    """Return the counts and the threshold of a point; the sign of an infinite threshold (null) follows from them."""
+    inner = fields.inner(name, "the counts of a point")
+    cells = {cell: inner.number(cell, 0) for cell in CELLS}
+    threshold = inner.optional_number("threshold")
+    if threshold is None:
+        nobody = not cells["tp"] and not cells["fp"]
+        threshold = math.inf if nobody != negated else -math.inf
+    point = fields.make(name, OperatingPoint, **cells, threshold=threshold, next_score=_next_score(inner))
     return point if 0 < point.prevalence < 1 else fields.refuse(name, "counts of both classes")
 
 
-def _randomized_rule(fields: Fields, name: str, point: OperatingPoint, model: str, negated: bool) -> RandomizedRule:
+def _rule_of_point(fields: Fields, name: str, point: OperatingPoint, model: str, negated: bool) -> RandomizedRule:
     """Read a randomised rule, and check that it agrees with the decision's point, model and threshold."""
-    inner = fields.inner(name, "two thresholds and the weight of the second")
-    first = read_vertex(inner.inner("first", "a threshold of a model"))
-    second = read_vertex(inner.inner("second", "a threshold of a model"))
-    exact = inner.inner("exact", "fractions")
-    weight = read_fraction(exact, "weight")
-    at_most = None if _is_null(exact, "at_most") else read_fraction(exact, "at_most")
-    rule = RandomizedRule.between(first, second, weight, at_most)
-    if (second.model, second.negated, second.threshold) != (model, negated, point.threshold):
+    rule, inner = read_rule(fields, name), fields.inner(name, "a rule")
+    if (rule.second.model, rule.second.negated, rule.second.threshold) != (model, negated, point.threshold):
         decided = check.shown(f"{model} at {point.threshold}")
         inner.refuse("second", f"the model and threshold of the decision, {decided}")
     for rate, of_point in ((rule.tpr, point.tpr), (rule.fpr, point.fpr)):
@@ -801,53 +789,21 @@ def _randomized_rule(fields: Fields, name: str, point: OperatingPoint, model: st
 def _review(fields: Fields, model: str, negated: bool) -> Reviewing:
     inner = fields.inner("review", "the cost of a review, and the cases to review")
     review = inner.make("review", Review, **inner.take("review", dict, "a cost and a capacity"))
-    threshold = inner.inner("point", "the counts of a point").optional_number("threshold")
-    point = _point(inner, "point", -math.inf if threshold is None else threshold)
-    share = None if review.capacity is None else read_fraction(inner, "exact")
-    return Reviewing(review, _randomized_rule(inner, "rule", point, model, negated), share)
-
-
-def _population(fields: Fields) -> float | None:
-    population = fields.optional_number("population")
-    if population is not None and population <= 0:
-        fields.refuse("population", "a number above 0")
-    return population
-
-
-def _ends(
-    fields: Fields, name: str, what: str, least: float = -math.inf, end: float | None = None
-) -> tuple[float, float]:
-    """Read two numbers in ascending order. If the second number is null, `end` replaces it."""
-    value = fields.content.get(name)
-    if isinstance(value, list) and len(value) == 2:
-        low = value[0]
-        high: Any = end if value[1] is None else value[1]
-        if is_number(low) and (is_number(high) or high == end) and least <= low <= high:
-            return low, high
-    return fields.refuse(name, f"{what} in ascending order")
+    rule = _rule_of_point(inner, "rule", _point(inner, "point"), model, negated)
+    return Reviewing(review, rule, None if review.capacity is None else inner.share("exact"))
 
 
 # Parts that the files of several plans have
 
 
-def read_vertex(fields: Fields) -> HullVertex:
-    """Read a threshold of a model and the counts at this threshold from the fields of a file."""
-    cells = {name: fields.number(name) for name in ("tp", "fp", "fn", "tn")}
-    threshold = fields.optional_number("threshold")
-    if threshold is None:
-        threshold = math.inf if cells["fn"] or cells["tn"] else -math.inf
-    point = fields.make("threshold", OperatingPoint, **cells, threshold=threshold, next_score=_next_score(fields))
-    if not 0 < point.prevalence < 1:
-        fields.refuse("tp", "counts of both classes")
-    return HullVertex(fields.text("model"), point, negated=fields.take("negated", bool, "true or false"))
-
-
-def read_fraction(fields: Fields, name: str, *, zero: bool = False) -> Fraction:
-    """Read a share that is stored as text, such as "3/4"."""
-    text = fields.text(name)
-    if _FRACTION.fullmatch(text):
-        share = Fraction(text)
-        if share <= 1 and (zero or share > 0):
-            return share
-    least = "from 0 to 1" if zero else "above 0 and at most 1"
-    return fields.refuse(name, f"a fraction {least}, such as '3/4'")
+def read_rule(fields: Fields, name: str) -> RandomizedRule:
+    """Read a rule of two thresholds from the fields of a file."""
+    inner = fields.inner(name, "two thresholds and the weight of the second")
+    exact = inner.inner("exact", "fractions")
+    ends = []
+    for end in ("first", "second"):
+        vertex = inner.inner(end, "a threshold of a model")
+        negated = vertex.take("negated", bool, "true or false")
+        ends.append(HullVertex(vertex.text("model"), _point(inner, end, negated), negated=negated))
+    first, second = ends
+    return RandomizedRule.between(first, second, exact.share("weight"), exact.optional("at_most", exact.share))

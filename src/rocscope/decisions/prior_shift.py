@@ -484,7 +484,8 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     if not known.any():
         raise LabelError("y_true", expected="at least one label", got="no labels")
     positive = np.zeros(labels.size)
-    positive[known] = check.check_labels(_as_plain(labels[known]), pos_label)
+    # A missing label can make all labels objects; the list converts them back to their own type.
+    positive[known] = check.check_labels(np.array(labels[known].tolist()), pos_label)
     weight = np.ones(labels.size) if inclusion is None else _weights(inclusion, known)
     order = np.argsort(scores, kind="stable")[::-1]
     falling = scores[order]
@@ -499,20 +500,10 @@ def partial_lift_chart(y_true: Any, y_score: Any, *, inclusion: Any = None, pos_
     # Cumulative sums from 0 rows on: rows, positives Σ y/π, and their variance Σ y(1 − π)/π²; weights are 1/π.
     columns = np.ones(labels.size), positive * weight, positive * weight * (weight - 1)
     rows, tp, variance = (np.append(0.0, np.cumsum(per_level(column))[:end]) for column in columns)
-    return PartialLiftChart(
-        rows / labels.size,
-        tp,
-        np.append(np.inf, falling[starts][:end].astype(np.float64)),
-        np.sqrt(variance),
-        method="as far as labels reach" if inclusion is None else "Horvitz–Thompson",
-        n=labels.size,
-        labelled=int(known.sum()),
-    )
-
-
-def _as_plain(labels: Array) -> Array:
-    """Convert an array of objects to the type of its labels. An array that contains None has objects as entries."""
-    return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
+    method = "as far as labels reach" if inclusion is None else "Horvitz–Thompson"
+    threshold = np.append(np.inf, falling[starts][:end].astype(np.float64))
+    numbers = {"n": labels.size, "labelled": int(known.sum())}
+    return PartialLiftChart(rows / labels.size, tp, threshold, np.sqrt(variance), method=method, **numbers)
 
 
 def _weights(inclusion: Any, known: Booleans) -> Array:

@@ -363,9 +363,9 @@ class RandomizedRule(Result):
         return len(self.parts) > 1
 
     @property
-    def exact(self) -> dict[str, str | None]:
-        """`weight` and `at_most` as texts of exact fractions."""
-        return {"weight": str(self.exact_weight), "at_most": None if self.at_most is None else str(self.at_most)}
+    def exact(self) -> dict[str, Fraction | None]:
+        """`weight` and `at_most` as exact fractions."""
+        return {"weight": self.exact_weight, "at_most": self.at_most}
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
@@ -608,11 +608,11 @@ def _target(
     population: float | None = None,
     target_prevalence: float | None = None,
 ) -> _Target:
-    given = {"fpr": fpr, "tpr": tpr, "depth": depth}
+    given = {"fpr": fpr, "tpr": tpr, "depth": depth, "at_most": at_most}
     given = {name: value for name, value in given.items() if value is not None}
     if (at_most is None) != (population is None):
         raise InputError("at_most and population", expected="both arguments or neither", got="one argument")
-    if len(given) + (at_most is not None) != 1:
+    if len(given) != 1:
         got = f"{sorted(given) or 'none of these'}"
         raise InputError("mixture", expected="exactly one of fpr, tpr, depth, at_most", got=got)
     if target_prevalence is not None:
@@ -623,10 +623,7 @@ def _target(
         share = min(decimal(cases) / decimal(all_cases), Fraction(1))
         return _Target("depth", share, target_prevalence, at_most=share)
     ((axis, value),) = given.items()
-    check.check_number(value, axis, "a share from 0 to 1", least=0)
-    if value > 1:
-        raise InputError(axis, expected="a share from 0 to 1", got=repr(value))
-    return _Target(axis, decimal(value), target_prevalence)
+    return _Target(axis, decimal(check.check_proportion(value, axis)), target_prevalence)
 
 
 def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | None) -> Fraction:
@@ -784,17 +781,13 @@ class Review(Result):
     specificity: float = 1.0
 
     def __post_init__(self) -> None:
-        cost = check.check_number(self.cost, "review cost", "an amount of at least 0", least=0)
-        check.settle(self, cost=cost)
+        check.settle(self, cost=check.check_number(self.cost, "review cost", "an amount of at least 0", least=0))
         if self.capacity is not None:
             expected = "a number of cases of at least 0"
             capacity = check.check_number(self.capacity, "review capacity", expected, least=0)
             check.settle(self, capacity=capacity)
         for name in ("sensitivity", "specificity"):
-            share = check.check_number(getattr(self, name), f"review {name}", "a share from 0 to 1", least=0)
-            if share > 1:
-                raise InputError(f"review {name}", expected="a share from 0 to 1", got=repr(share))
-            check.settle(self, **{name: share})
+            check.settle(self, **{name: check.check_proportion(getattr(self, name), f"review {name}")})
 
     @property
     def is_perfect(self) -> bool:
@@ -885,9 +878,9 @@ class Reviewing(Result):
         return self.point.threshold
 
     @property
-    def exact(self) -> str | None:
-        """The share as the text of an exact fraction."""
-        return None if self.share is None else str(self.share)
+    def exact(self) -> Fraction | None:
+        """The share as an exact fraction."""
+        return self.share
 
     def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
         """Return "act", "review" or "leave" for each case. At most the share `share` of the cases is reviewed."""

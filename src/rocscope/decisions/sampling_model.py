@@ -11,6 +11,7 @@ thresholds of a hull (`model_of_hull`), or thresholds for rows with different co
 the choice is not repeated (`as_given`).
 """
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -36,7 +37,7 @@ from rocscope.decisions.randomized import Review, Reviewing
 from rocscope.errors import InputError, RocscopeError
 from rocscope.geometry import hull as geometry
 from rocscope.geometry.hull import Choices, TangentPoint
-from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few
+from rocscope.inference.estimate import FEW_EVENTS, Comparisons, Estimate, few, joined
 from rocscope.inference.expected_costs import UnseenAmounts, compare_costs, sample_of_means
 from rocscope.inference.resampling import BootstrapEstimate, Design
 from rocscope.sample import Samples, rows_of, samples_of
@@ -364,7 +365,7 @@ class Generalization:
             values,
             level=self.level,
             value=self._sign * (float(self._held_out_loss[chosen]) + self._model_optimism),
-            method=", ".join(part for part in (method, self.cost_draws.note) if part),
+            method=joined(method, self.cost_draws.note),
             n=self.cost_draws.n,
             reason=reason,
             apparent=self._sign * float(self._apparent_loss[chosen]),
@@ -400,8 +401,7 @@ class Generalization:
         return BootstrapEstimate(value, low, high, self.level, method, self.design.n, spread, replicates=values)
 
     def _bootstrap_method(self, interval: str, replicates: int) -> str:
-        parts = (interval, f"{replicates} replicates", self.design.note)
-        return f"bootstrap ({', '.join(part for part in parts if part)})"
+        return f"bootstrap ({joined(interval, f'{replicates} replicates', self.design.note)})"
 
     @property
     def _tails(self) -> list[float]:
@@ -461,9 +461,7 @@ class Generalization:
             lowest[is_best] = self._sign * again.value(drawn.chosen[is_best], self.quantity)
         excess = self._loss(drawn.cells)[:, chosen] - lowest
         excess = excess[np.isfinite(excess)]
-        excess = (
-            excess - REPLICATE_THRESHOLD_SHARE * self._optimism[chosen] - REPLICATE_MODEL_SHARE * self._model_optimism
-        )
+        excess -= REPLICATE_THRESHOLD_SHARE * self._optimism[chosen] + REPLICATE_MODEL_SHARE * self._model_optimism
         return np.maximum(excess, 0) if excess.size else np.zeros(1)
 
     def _regret(self) -> Estimate | None:
@@ -591,7 +589,8 @@ class RowCostModel:
         doubt = means.doubt or unseen.doubt
         if not doubt and chosen[number].min() < chosen[number].max():  # else nobody or everybody, whatever comes
             doubt = few(float(unseen.bearing[number]), FEW_EVENTS, "rows have amounts")
-        return generalization.DrawsOfRows(self.candidates, means, self.least, number, unseen.moments, doubt)
+        facts = means.n, joined("costs of each row", means.note), doubt
+        return generalization.DrawsOfRows(*facts, self.candidates, means, self.least, number, unseen.moments)
 
     def given(self, acts: Array, reason: str) -> FixedRule:
         """Return a fixed rule, given the probability of acting on each row.
@@ -699,7 +698,9 @@ class SamplingModel:
         if self.row_costs is not None and candidates.criterion.name == "min_cost":
             cost_draws = self.row_costs.draws(design, sample, stratified)
         else:
-            cost_draws = generalization.DrawsOfCounts(design, candidates, sample, drawn, stratified, self.uncertain)
+            doubt = generalization.few_of_a_class(design.smallest_class) or design.doubt
+            parts = design, candidates, sample, drawn, stratified, self.uncertain
+            cost_draws = generalization.DrawsOfCounts(design.n, design.note, doubt, *parts)
         return Generalization(design, candidates, sample, held_out, drawn, cost_draws, quantity, level, seed)
 
 
@@ -752,24 +753,6 @@ def largest_share_of(
     return (float(min(shares)) if shares else None), ()
 
 
-@dataclass(frozen=True)
-class _Actions:
-    """Number of cases and cost per case for each action on one class. The last action means not acting."""
-
-    counts: tuple[float, ...]
-    costs: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """Mean cost per case of the class."""
-        return float(np.dot(self.counts, self.costs) / sum(self.counts))
-
-    def draw(self, rng: np.random.Generator, size: int) -> Array:
-        """Draw the mean cost per case of the class. The shares of the actions are Dirichlet(counts + ½)."""
-        shares = rng.dirichlet(np.array(self.counts) + generalization.PRIOR, size)
-        return np.sum([share * cost for share, cost in zip(shares.T, self.costs, strict=True)], axis=0)
-
-
 def as_given(
     context: Context,
     acted: OperatingPoint,
@@ -785,42 +768,42 @@ def as_given(
     prevalence is the target prevalence of the context or else Beta(n_pos + ½, n_neg + ½). If the context is uncertain,
     costs and prevalence are drawn from their distributions.
     """
-    reason = f"the interval ignores how {what} chosen"
+    reason = f"the interval ignores how {what if review is None else 'the reviews were'} chosen"
+
+    # Numbers of positives and of negatives that are acted on, reviewed, and left.
+    counts = [[acted.tp, acted.fn], [acted.fp, acted.tn]]
     if review is not None:
-        reason = "the interval ignores how the reviews were chosen"
+        looked = review.point  # the cases that are acted on or reviewed
+        reviewed = max(looked.tp - acted.tp, 0), max(looked.fp - acted.fp, 0)
+        counts = [[acted.tp, reviewed[0], looked.fn], [acted.fp, reviewed[1], looked.tn]]
+    n_pos, n_neg = float(sum(counts[0])), float(sum(counts[1]))
 
-    def actions(cost: Mapping[str, Any]) -> tuple[_Actions, _Actions]:
-        """Return the actions on positives and on negatives."""
-        if review is None:
-            positives = _Actions((acted.tp, acted.fn), (cost["tp"], cost["fn"]))
-            return positives, _Actions((acted.fp, acted.tn), (cost["fp"], cost["tn"]))
-        # `looked` contains the cases that are acted on or reviewed.
-        looked, (reviewed_positive, reviewed_negative) = review.point, review.review.costs(cost)
-        tp, fp = max(looked.tp - acted.tp, 0), max(looked.fp - acted.fp, 0)
-        positives = _Actions((acted.tp, tp, looked.fn), (cost["tp"], reviewed_positive, cost["fn"]))
-        return positives, _Actions((acted.fp, fp, looked.tn), (cost["fp"], reviewed_negative, cost["tn"]))
-
-    positives, negatives = actions(context.costs)
-    n_pos, n_neg = float(sum(positives.counts)), float(sum(negatives.counts))
-    target = context.target_prevalence
+    def mean_costs(cost: Mapping[str, Any], shares: Sequence[Any]) -> list[Any]:
+        """Return the mean cost of a positive and of a negative, given the costs of outcomes and shares of actions."""
+        of_review = ((), ()) if review is None else [(amount,) for amount in review.review.costs(cost)]
+        costs = (cost["tp"], *of_review[0], cost["fn"]), (cost["fp"], *of_review[1], cost["tn"])
+        return [sum(map(operator.mul, *of_class)) for of_class in zip(costs, shares, strict=True)]
 
     def draw(replicates: int, seed: int) -> tuple[Array, Array]:
         # Draws are cheap here, so draw ten times the number for stable ends of the interval.
         rng, size = np.random.default_rng([seed, 3]), 10 * replicates
         prevalence: Any = rng.beta(n_pos + generalization.PRIOR, n_neg + generalization.PRIOR, size)
-        costs, share = context.costs, target
+        costs, share = context.costs, context.target_prevalence
         if uncertain is not None:
             costs, share = uncertain.draw(rng, size)
         if share is not None:
             prevalence = share
-        positives, negatives = actions(costs)
-        nobody = prevalence * positives.costs[-1] + (1 - prevalence) * negatives.costs[-1]
-        of_positives, of_negatives = positives.draw(rng, size), negatives.draw(rng, size)
+        nobody = prevalence * costs["fn"] + (1 - prevalence) * costs["tn"]
+        shares = [rng.dirichlet(np.array(of_class) + generalization.PRIOR, size).T for of_class in counts]
+        of_positives, of_negatives = mean_costs(costs, shares)
         return prevalence * of_positives + (1 - prevalence) * of_negatives, nobody
 
     def fixed() -> FixedRule:
-        prevalence = n_pos / (n_pos + n_neg) if target is None else target
-        value = prevalence * positives.mean + (1 - prevalence) * negatives.mean
-        return FixedRule(value, draw, "Jeffreys, as given", n_pos + n_neg, reason)
+        prevalence = context.prevalence(n_pos / (n_pos + n_neg))
+        of_positives, of_negatives = mean_costs(
+            context.costs, [np.array(counts[0]) / n_pos, np.array(counts[1]) / n_neg]
+        )
+        value = prevalence * of_positives + (1 - prevalence) * of_negatives
+        return FixedRule(float(value), draw, "Jeffreys, as given", n_pos + n_neg, reason)
 
     return SamplingModel(fixed=fixed)

@@ -218,20 +218,6 @@ class GivenCosts:
             all_fixed.append(fixed)
         return SegmentUnitCosts(distinct, np.arange(levels.n_pos.size), *_choosable(all_fixed))
 
-    def limit(self, capacity: float | None, budget: float | None) -> Fraction | None:
-        """Return the capacity in cases, or the budget in money (including fixed costs); None without a limit."""
-        if isinstance(self.context, Campaign):
-            if capacity is not None and self.context.capacity is not None:
-                raise InputError("capacity", expected="one capacity", got="capacity and the Campaign's capacity")
-            capacity = self.context.capacity if capacity is None else capacity
-        if capacity is not None and budget is not None:
-            raise InputError("budget", expected="a capacity or a budget", got="both", hint="omit one of them")
-        if capacity is not None:
-            return decimal(check.check_number(capacity, "capacity", "a number of cases of at least 0", least=0))
-        if budget is None:
-            return None
-        return decimal(check.check_number(budget, "budget", "an amount of at least 0", least=0))
-
     @property
     def capacities(self) -> dict[Hashable, float]:
         """Capacity of each segment's own campaign, for segments whose campaign has a capacity."""

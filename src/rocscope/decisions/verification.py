@@ -30,7 +30,7 @@ from rocscope.core import CELLS, Context, OperatingPoint, Predictions, Result, j
 from rocscope.decisions import allocating, choosing, constraints, segment_costs
 from rocscope.decisions.allocating import ActionAllocation
 from rocscope.decisions.allocation import Allocation
-from rocscope.decisions.apportionment import SegmentBound, SegmentShares
+from rocscope.decisions.apportionment import AllocationLimits, SegmentBound, SegmentShares
 from rocscope.decisions.campaign import CampaignPlan, plan_campaign
 from rocscope.decisions.decision import GIVEN_THRESHOLDS, Decision, Question
 from rocscope.decisions.model_hull import hull_of
@@ -408,16 +408,12 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
         stored, recomputed = sorted(map(str, first.keys)), sorted(map(str, points.keys))
         return Verification(n, (Check("segments", stored, recomputed, agrees=False),))
     costs = [_unit_costs(place, points, amounts) for place in plan.allocations]
-    # The stored budget is the amount after fixed costs.
-    limit = plan.limit
-    if limit is not None and plan.in_money:
-        limit += first.terms.fixed
     try:
         if isinstance(plan, ActionAllocation):
             by_action = segment_costs.cumulative_costs(costs, [plan.actions[name] for name in points.keys])
-            again, _ = allocating.best_actions(points, by_action, limit, limits, plan.campaigns)
+            again, _ = allocating.best_actions(points, by_action, limits, plan.campaigns)
         else:
-            again, _ = allocating.best_allocation(points, costs[0], limit, limits, amounts)
+            again, _ = allocating.best_allocation(points, costs[0], limits, amounts)
     except InfeasibleError as error:
         return Verification(n, (Check("subject_to", list(first.subject_to), str(error), agrees=False),))
     checks = [*compare(_allocation_facts(plan), _allocation_facts(again))]
@@ -436,14 +432,15 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
     return replace(result, ties=("other thresholds in some segments",)) if result.verified else result
 
 
-def _limits(plan: Allocation | ActionAllocation) -> allocating.AllocationLimits:
-    """Return the stored bounds on segments as arguments of `allocate`."""
-    first, by_segment = plan.allocations[0], dict[Any, list[str]]()
+def _limits(plan: Allocation | ActionAllocation) -> AllocationLimits:
+    """Return the stored limit (a budget includes fixed costs) and the stored bounds on segments."""
+    first, by_segment = plan.allocations[0], dict[Any, tuple[constraints.Constraint, ...]]()
     for segment, text in first.subject_to:
-        by_segment.setdefault(segment, []).append(text)
-    # None means all segments.
-    subject_to = by_segment.get(None, by_segment)
-    return allocating.AllocationLimits(None, 0.0 if plan.in_money else None, first.max_difference, subject_to)
+        by_segment[segment] = (*by_segment.get(segment, ()), *constraints.constraints_of(text))
+    limit = plan.limit
+    if limit is not None and plan.in_money:
+        limit += first.terms.fixed
+    return AllocationLimits(limit, plan.in_money, first.max_difference, by_segment)
 
 
 def _unit_costs(plan: Allocation, points: SegmentLevels, amounts: RowAmounts | None) -> SegmentUnitCosts:
@@ -472,8 +469,9 @@ def _at_stored_thresholds(
     for place, best, cost in zip(plan.allocations, again.allocations, costs, strict=True):
         shares = _shares(place, levels)
         cost = replace(cost, runs=place.terms.runs)
-        counted = allocating.allocation_of(levels, shares, cost, place.limit, in_money=best.in_money)
-        kept = {name: getattr(best, name) for name in ("marginal", "max_difference", "subject_to", "amounts")}
+        limits = AllocationLimits(place.limit, best.in_money, best.max_difference, {})
+        counted = allocating.allocation_of(levels, shares, cost, limits, best.amounts)
+        kept = {"marginal": best.marginal, "subject_to": best.subject_to}
         places.append(replace(counted, **kept))
     total = math.fsum(place.cost for place in places)
     places[0] = replace(places[0], price=again.price + total - again.cost)

@@ -131,8 +131,25 @@ def satterthwaite(variances: Sequence[float], df: Sequence[float]) -> float:
 # Results
 
 
+class WithReason(Result):
+    """Mixin for results that may be unreliable; `reason` states why, and is empty if they are reliable."""
+
+    reason: str
+    _also: ClassVar[tuple[str, ...]] = ("reliable",)
+
+    @property
+    def reliable(self) -> bool:
+        """True if intervals have about their nominal coverage, and tests their type I error rate, in simulations."""
+        return not self.reason
+
+    @property
+    def doubt(self) -> str:
+        """Text that is added to the repr if the result is not reliable; otherwise empty."""
+        return f"; not reliable: {self.reason}" if self.reason else ""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(ComparedByValue):
+class Estimate(WithReason, ComparedByValue):
     """A value with a confidence interval.
 
     Parameters
@@ -169,12 +186,6 @@ class Estimate(ComparedByValue):
     n: float
     standard_error: float = nan
     reason: str = ""
-    _also: ClassVar[tuple[str, ...]] = ("reliable",)
-
-    @property
-    def reliable(self) -> bool:
-        """True if the interval has about its nominal coverage, according to simulations. If False, see `reason`."""
-        return not self.reason
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -238,11 +249,6 @@ class Estimate(ComparedByValue):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.words}, n={self.n:g}{self.doubt})"
 
-    @property
-    def doubt(self) -> str:
-        """Text that is added to the repr if the estimate is not reliable; otherwise empty."""
-        return f"; not reliable: {self.reason}" if self.reason else ""
-
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
@@ -302,7 +308,7 @@ class Comparison(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Omnibus(ComparedByValue):
+class Omnibus(WithReason, ComparedByValue):
     """Omnibus test of the hypothesis that three or more models have the same value of a metric.
 
     Attributes
@@ -333,17 +339,10 @@ class Omnibus(ComparedByValue):
     p_value: float
     method: str
     reason: str = ""
-    _also: ClassVar[tuple[str, ...]] = ("reliable",)
-
-    @property
-    def reliable(self) -> bool:
-        """True if the test has about its nominal type I error rate in simulations. If False, see `reason`."""
-        return not self.reason
 
     def __repr__(self) -> str:
-        doubt = f"; not reliable: {self.reason}" if self.reason else ""
         law = f"F={self.statistic:.4g} with {self.df:g} and {self.df_error:.3g} df"
-        return f"Omnibus({law}, p={self.p_value:.3g}, {self.method}{doubt})"
+        return f"Omnibus({law}, p={self.p_value:.3g}, {self.method}{self.doubt})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

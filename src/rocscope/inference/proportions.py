@@ -15,7 +15,7 @@ McNemar's test, comparison of independent error rates, table of thresholds.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, nan, sqrt
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from rocscope.core.predictions import independent_units, require_kinds
 from rocscope.core.ranking import count_at_least
 from rocscope.errors import ColumnError, InputError
 from rocscope.inference import estimate as inference
-from rocscope.inference.estimate import FEW_ROWS, Comparison, Estimate, Hypothesis, few, normal_quantile
+from rocscope.inference.estimate import FEW_ROWS, Comparison, Estimate, Hypothesis, WithReason, few, normal_quantile
 from rocscope.inference.variance import RowDesign
 from rocscope.sample import point_of, rows_of, sample_of
 
@@ -733,7 +733,7 @@ _MOST_SHOWN = 20  # thresholds shown in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ThresholdTable(Result):
+class ThresholdTable(WithReason):
     """Confusion matrices and rates at several thresholds, with confidence intervals, from `threshold_table`.
 
     Attributes
@@ -760,12 +760,6 @@ class ThresholdTable(Result):
     level: float
     method: str
     reason: str = ""
-    _also: ClassVar[tuple[str, ...]] = ("reliable",)
-
-    @property
-    def reliable(self) -> bool:
-        """True if the intervals are reliable. If False, see `reason`."""
-        return not self.reason
 
     def __len__(self) -> int:
         return self.columns["threshold"].size
@@ -781,8 +775,7 @@ class ThresholdTable(Result):
         return check.frame_of(self.columns, backend)
 
     def __repr__(self) -> str:
-        doubt = f"; not reliable: {self.reason}" if self.reason else ""
-        return f"ThresholdTable({len(self)} thresholds, {100 * self.level:g}% CI{doubt})"
+        return f"ThresholdTable({len(self)} thresholds, {100 * self.level:g}% CI{self.doubt})"
 
     def _repr_html_(self) -> str:
         rows = zip(*(column[:_MOST_SHOWN] for column in self.columns.values()), strict=True)

@@ -108,7 +108,7 @@ class MulticlassPredictions(Rows):
             index = class_names.class_index(column, self.classes, f"decisions[{model!r}]")
             self.decisions[model] = check.read_only(index)
         self.models = list(self.proba | self.decisions)
-        self._keep(n, sample_weight, weights, source, **own_columns)
+        self._keep(n, sample_weight, weights, source, None, **own_columns)
 
     @property
     def support(self) -> Array:

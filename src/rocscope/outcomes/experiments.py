@@ -29,35 +29,14 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
 from rocscope._base.public_names import reach
-from rocscope.core import (
-    Band,
-    Campaign,
-    Context,
-    Predictions,
-    Provenance,
-    Result,
-    Weights,
-    decimal,
-    model_name,
-    number,
-)
+from rocscope.core import Band, Campaign, Context, Predictions, Provenance, Result, Weights, decimal, model_name, number
 from rocscope.core.predictions import is_table, take
 from rocscope.decisions.choosing import problem_of
 from rocscope.decisions.constraints import Constraint
 from rocscope.decisions.decision import Decision, Question
 from rocscope.errors import InputError, OneClassError
 from rocscope.figures.influence import PLAIN
-from rocscope.inference.estimate import (
-    FEW_EVENTS,
-    FEW_ROWS,
-    Adjust,
-    Comparisons,
-    Estimate,
-    Hypothesis,
-    few,
-    few_groups,
-    normal_quantile,
-)
+from rocscope.inference import estimate as inference
 from rocscope.inference.influence_estimates import Values, compare_values, estimate_value
 from rocscope.inference.proportions import mover_difference, wilson_interval
 from rocscope.inference.variance import RowLevels, leave_one_out_factor, stratum_of_moves
@@ -117,9 +96,9 @@ class UpliftCurve(Result):
     model: str
     contacted: Array
     gained: Array
-    area: Estimate
-    coefficient: Estimate
-    effect: Estimate
+    area: inference.Estimate
+    coefficient: inference.Estimate
+    effect: inference.Estimate
     _experiment: "Experiment | None" = field(default=None, compare=False)
 
     @property
@@ -266,7 +245,7 @@ class UpliftPart(Result):
     n: int
     control: float
     treated: float
-    uplift: Estimate
+    uplift: inference.Estimate
 
 
 @dataclass(frozen=True, repr=False)
@@ -371,8 +350,13 @@ class Experiment(Result):
         return self._curve("uplift", model, level)
 
     def compare(
-        self, kind: UpliftKind = "qini", *, normalized: bool = False, level: float = 0.95, adjust: Adjust = "holm"
-    ) -> Comparisons:
+        self,
+        kind: UpliftKind = "qini",
+        *,
+        normalized: bool = False,
+        level: float = 0.95,
+        adjust: inference.Adjust = "holm",
+    ) -> inference.Comparisons:
         """Compare the areas of all models (above the line of random contacts), with paired tests.
 
         Parameters
@@ -398,7 +382,7 @@ class Experiment(Result):
             moves.append(moves_of_figures[:, column])
         quantity = f"{kind} {'coefficient' if normalized else 'area over random'}"
         sample = self._values(tuple(self.models), np.array(values), np.column_stack(moves))
-        return compare_values(sample, quantity, Hypothesis(level=level), adjust, PLAIN)
+        return compare_values(sample, quantity, inference.Hypothesis(level=level), adjust, PLAIN)
 
     def by_decile(self, model: str | None = None, *, parts: int = 10, level: float = 0.95) -> "UpliftTable":
         """Estimate the uplift in each decile of the ranking, starting with the highest scores.
@@ -427,7 +411,7 @@ class Experiment(Result):
         level = check.check_level(level)
         return UpliftTable(tuple(self._uplift_part(part == i, level) for i in range(int(part.max()) + 1)))
 
-    def uplift_at(self, k: float, model: str | None = None, *, level: float = 0.95) -> Estimate:
+    def uplift_at(self, k: float, model: str | None = None, *, level: float = 0.95) -> inference.Estimate:
         """Estimate the uplift per contacted row if the top share k of the rows is contacted.
 
         Parameters
@@ -718,7 +702,7 @@ class Experiment(Result):
     def _shortage(self, weight: Array) -> str:
         """Return the reason why intervals are unreliable, if an arm has too few responses; otherwise empty text."""
         responses = [_effective((weight * self.response)[self.treated == arm]) for arm in (False, True)]
-        return few(min(responses), FEW_EVENTS, "responses in an arm")
+        return inference.few(min(responses), inference.FEW_EVENTS, "responses in an arm")
 
     def _curve(self, kind: UpliftKind, model: str | None, level: float) -> UpliftCurve:
         name = model_name(self.models, model)
@@ -757,7 +741,9 @@ class Experiment(Result):
         arms = [np.flatnonzero((weight > 0) & (self.treated == arm)) for arm in (False, True)]
         means = [float(np.average(self.response[rows], weights=weight[rows])) if rows.size else nan for rows in arms]
         control, treated = means
-        part = UpliftPart(int(np.count_nonzero(inside)), control, treated, Estimate(nan, nan, nan, level, "", n))
+        part = UpliftPart(
+            int(np.count_nonzero(inside)), control, treated, inference.Estimate(nan, nan, nan, level, "", n)
+        )
         if not all(rows.size for rows in arms):
             return replace(part, uplift=replace(part.uplift, method="no interval", reason="an arm is missing"))
 
@@ -766,12 +752,12 @@ class Experiment(Result):
             # A tie that counts in part makes the shares h unequal: the variance is p(1 − p)·Σh², as for 1/Σh² equal
             # rows.
             rows_of_arm = [_effective(inside[rows]) for rows in arms]
-            z = normal_quantile(level)
+            z = inference.normal_quantile(level)
             first, second = (
-                Estimate(mean, *wilson_interval(mean, rows, z), level, "Wilson", rows)
+                inference.Estimate(mean, *wilson_interval(mean, rows, z), level, "Wilson", rows)
                 for mean, rows in zip(means, rows_of_arm, strict=True)
             )
-            too_few = few(min(rows_of_arm), FEW_ROWS, "independent rows in an arm")
+            too_few = inference.few(min(rows_of_arm), inference.FEW_ROWS, "independent rows in an arm")
             return replace(part, uplift=replace(mover_difference(first, second, "Newcombe", n), reason=too_few))
 
         moves, units = np.zeros(self.n), []
@@ -787,8 +773,10 @@ class Experiment(Result):
                 moves[rows] *= (share_of_unit.size / (share_of_unit.size - 1)) ** 0.5
             units.append(_effective(share_of_unit))
         sample = self._values(("uplift",), np.array([treated - control]), moves[:, None])
-        too_few = few(min(units), FEW_ROWS, "independent rows in an arm") if self._group is None else ""
-        shortage = few_groups(min(units) if sample.grouped else None) or too_few or self._shortage(weight)
+        too_few = (
+            inference.few(min(units), inference.FEW_ROWS, "independent rows in an arm") if self._group is None else ""
+        )
+        shortage = inference.few_groups(min(units) if sample.grouped else None) or too_few or self._shortage(weight)
         uplift = estimate_value(replace(sample, n=n, shortage=shortage), 0, level, PLAIN)
         return replace(part, uplift=uplift)
 

@@ -114,13 +114,6 @@ class PlanMonitor(CellMonitor):
         self._begin(cells.size)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on the validity of alarms, such as a note that the prevalence varies more than by chance."""
-        by_class = np.array([block.cells.reshape(-1, 2).sum(axis=0) for block in self._blocks]).reshape(-1, 2)
-        note = sequence.varying_prevalence(by_class)
-        return (note,) if note else ()
-
-    @property
     def planned_volume(self) -> float:
         """Expected share of cases that the plan acts on."""
         if isinstance(self.plan, CampaignPlan):

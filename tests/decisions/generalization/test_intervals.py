@@ -360,7 +360,7 @@ def test_what_acting_adds_varies_as_its_own_mean_does(number):
     variances = np.array([1.0, 4, 9, 16, 25])
     means = MeanSample(np.array([5.0, 6, -2, -1, 7]), np.diag(variances), 100, np.zeros((1, 5)), np.ones(1))
     costs = [SimpleNamespace(value=lambda cells, quantity, cost=cost: cost) for cost in means.mean[:2]]
-    draws = DrawsOfRows(SimpleNamespace(members=costs), means, -inf, number, np.zeros((5, 2)))
+    draws = DrawsOfRows(means.n, "", "", SimpleNamespace(members=costs), means, -inf, number, np.zeros((5, 2)))
     values, nobody = draws.draws(number, None, 0.5, "cost", 0)
     for drawn, mean, variance in (
         (values, means.mean[number], variances[number]),

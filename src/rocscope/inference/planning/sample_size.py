@@ -617,8 +617,7 @@ def rate_sample_size(
     """
     level = check.check_level(level)
     for name, value in (("tpr", tpr), ("tnr", tnr)):
-        if not 0 <= value <= 1:
-            raise InputError(name, expected="a share from 0 to 1", got=repr(value))
+        check.check_proportion(value, name)
     check.check_share(width, "width")
     n_pos = _cases_for_width(tpr, width, level, method)
     n_neg = _cases_for_width(tnr, width, level, method)
