@@ -107,7 +107,7 @@ def test_machines_add_up():
     assert merged.n == whole.n == 1000
     assert {k: e.to_dict() for k, e in merged.interval.items()} == {k: e.to_dict() for k, e in whole.interval.items()}
     assert merged.wealth == pytest.approx(whole.wealth)
-    with pytest.raises(InputError, match="same rule"):
+    with pytest.raises(InputError, match="equal rules"):
         first.merge(rs.monitor(decision(), fail_if="cost > 3"))
 
 
