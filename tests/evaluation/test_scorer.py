@@ -147,7 +147,7 @@ def test_several_classes_have_their_figures():
         "precision at x": "expected a threshold after 'at', such as 0.3, got 'x'$",
         "net_benefit": "expected a threshold, as in 'net_benefit at 0.3', got 'net_benefit'; or pass context=",
         "net_benefit at 1": "threshold",
-        "slope": "a metric of which high values are good, or low values",
+        "slope": "a metric with a direction .high or low values are good.",
         "auc >= .8 at 95%": "use rs.compare to compare models, and rs.summary for limits",
         "auc >=": "expected a text such as 'auc >= 0.8'",
     }.items(),

@@ -166,7 +166,7 @@ def criterion_of(criterion: str | Function | None) -> Criterion:
         criterion = "cost"
     if not isinstance(criterion, str):
         raise InputError("criterion", expected="a name or a function of tp, fp, fn, tn", got=check.shown(criterion))
-    expected = "a figure of one threshold that can be maximised or minimised, such as 'accuracy' or 'f1'"
+    expected = "a metric of one threshold that can be maximised or minimised, such as 'accuracy' or 'f1'"
     figure = figure_named(criterion, "criterion", expected=expected, suits=_is_criterion)
     value = _cost_without_context if figure.cells is None else figure.cells
     name = "min_cost" if figure.name == "cost" else figure.name
@@ -290,7 +290,7 @@ class Constraint(Condition):
     @property
     def figure(self) -> Figure:
         """The constrained metric; costs are taken from the context."""
-        expected = "a figure of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
+        expected = "a metric of one threshold, such as 'tpr', 'precision', 'cases' or 'cost'"
         figure = figure_named(self.quantity, "constraint", expected=expected, suits=_is_bounded)
         return figure if self.context is None else in_context(figure, self.context)
 

@@ -33,7 +33,7 @@ Metric = str | Context | CostMatrix | Callable[[Any], float]
 """Type of a metric: a name, costs, a function of Predictions, or a scikit-learn scorer."""
 
 
-_EXPECTED = "a metric of which high values are good, or low values, such as 'auc' or 'accuracy'"
+_EXPECTED = "a metric with a direction (high or low values are good), such as 'auc' or 'accuracy'"
 _HINT = "a Context, a CostMatrix and a function of Predictions are also accepted"
 _MEANS_OF_ROWS = {"accuracy", "error", "brier", "log_loss"}
 

@@ -358,7 +358,7 @@ LinearForm = tuple[Any, Any, Any]
 """A linear function of tpr and fpr: the coefficients of tpr and of fpr, and the constant term."""
 
 _WORDS = {
-    "cells": "a metric at a threshold",
+    "cells": "a metric of one threshold",
     "ranks": "a metric of the whole ranking",
     "probabilities": "a metric of probabilities",
     "costs": "a metric that needs the costs in a Context",

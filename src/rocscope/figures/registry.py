@@ -319,12 +319,12 @@ def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Fig
 
     Examples
     --------
-    >>> figure_named("sensitivity", "criterion", expected="a metric at a threshold", suits=lambda f: f.cells).name
+    >>> figure_named("sensitivity", "criterion", expected="a metric of one threshold", suits=lambda f: f.cells).name
     'tpr'
-    >>> figure_named("auc", "criterion", expected="a metric at a threshold", suits=lambda f: f.cells)
+    >>> figure_named("auc", "criterion", expected="a metric of one threshold", suits=lambda f: f.cells)
     Traceback (most recent call last):
     ...
-    rocscope.errors.InputError: criterion: expected a metric at a threshold, got 'auc', a metric of the whole ranking
+    rocscope.errors.InputError: criterion: expected a metric of one threshold, got 'auc', a metric of the whole ranking
     """
     name = scorer_name(name)
     figure = known(name) if isinstance(name, str) else None
@@ -396,7 +396,7 @@ def in_context(figure: Figure, context: Context) -> Figure:
 
 
 _STEP = 1e-6  # near the cube root of float64's 10⁻¹⁶, where both errors of a central difference are small
-_EXPECTED = "a rate or ratio at a threshold, such as 'precision'"
+_EXPECTED = "a metric of one threshold that is a rate or a ratio, such as 'precision'"
 
 
 def _is_share_of_counts(figure: Figure) -> bool:

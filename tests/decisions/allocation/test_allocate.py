@@ -486,7 +486,7 @@ def test_what_each_segment_keeps_is_saved_proved_and_told(tmp_path):
     assert rs.allocate(BRANCHES, campaign, subject_to="tpr >= 0").price == 0
     with pytest.raises(InfeasibleError, match=r"satisfies the constraints .*; a limit of at least"):
         rs.allocate(BRANCHES, campaign, capacity=10, subject_to="tpr >= .9")
-    for wrong, message in (("auc >= .9", "a figure of one threshold"), ({"x": "tpr >= .9"}, "segments of the data")):
+    for wrong, message in (("auc >= .9", "a metric of one threshold"), ({"x": "tpr >= .9"}, "segments of the data")):
         with pytest.raises(InputError, match=message):
             rs.allocate(BRANCHES, campaign, subject_to=wrong)
 
