@@ -296,7 +296,8 @@ def _is_undefined(data: rs.Predictions, name: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("name", "word"), [("separable", "separate"), ("forest", "has probability 0"), ("constant", "all probabilities are equal")]
+    ("name", "word"),
+    [("separable", "separate"), ("forest", "has probability 0"), ("constant", "all probabilities are equal")],
 )
 def test_a_slope_that_does_not_exist_fails_every_gate_in_words(run, tmp_path, name, word):
     data = data_sets()[name]
