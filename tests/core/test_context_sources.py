@@ -34,7 +34,11 @@ def test_every_orientation_of_a_cost_matrix(matrix, orientation):
 @pytest.mark.parametrize(
     ("matrix", "orientation", "message"),
     [
-        ([[0, 1, 2], [1, 0, 2]], {"rows": "predicted", "positive": "first"}, r"expected shape \(2, 2\), got shape"),
+        (
+            [[0, 1, 2], [1, 0, 2]],
+            {"rows": "predicted", "positive": "first"},
+            r"expected an array of shape \(2, 2\), got an array of shape",
+        ),
         (
             [[0, nan], [1, 0]],
             {"rows": "predicted", "positive": "first"},

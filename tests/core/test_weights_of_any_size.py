@@ -136,7 +136,9 @@ too_heavy = {
 
 @pytest.mark.parametrize("weights", too_heavy)
 def test_weights_whose_sum_is_no_float_are_refused(weights):
-    with pytest.raises(WeightError, match=r"a finite sum, got more than 1\.8e308; scale the weights down"):
+    with pytest.raises(
+        WeightError, match=r"a finite sum, got numbers with a sum above 1\.8e308; scale the weights down"
+    ):
         too_heavy[weights]()
 
 

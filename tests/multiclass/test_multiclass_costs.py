@@ -156,7 +156,11 @@ def test_a_matrix_that_is_written_the_other_way_round_is_noticed():
             ShapeError,
             r"3 rows and columns, one per class",
         ),
-        (lambda: rs.multiclass.CostMatrix([[0, 1], [1, 0]], classes="aa"), LabelError, "a different name"),
+        (
+            lambda: rs.multiclass.CostMatrix([[0, 1], [1, 0]], classes="aa"),
+            LabelError,
+            "expected different class names",
+        ),
         (lambda: rs.multiclass.CostMatrix([[0, np.inf], [1, 0]], classes="ab", rows="actual"), InputError, "finite"),
         (
             lambda: rs.multiclass.CostMatrix.errors("abc").decide([[0.5, 0.5]]),
