@@ -110,10 +110,10 @@ def summarised(lines: Iterable[Line]) -> list[str]:
 _ABOUT = """# Coverage on randomly drawn designs
 
 This page shows the coverage of 95% intervals in {samples} samples of each design (`make coverage`).
-A coverage of 95% has a standard error of {error:.1f} points. Some designs are fixed: heavy tails, contamination,
-few distinct scores, clusters of log-normal size, sampling weights, rare events, steps and bumps of the calibration
-curve, amounts with a Pareto tail, and cross-validated scores. In the other designs, these properties are drawn at
-random: the family of distributions, the AUC, the prevalence, the number of rows, ties, clusters and weights.
+If the true coverage is 95%, the estimate has a standard error of {error:.1f} points.
+The fixed designs contain heavy tails, contamination, few distinct scores, clusters of log-normal size, sampling weights, rare
+events, steps and bumps of the calibration curve, amounts with a Pareto tail, and cross-validated scores. In all other designs, the following properties are drawn at random: the
+family of distributions, the AUC, the prevalence, the number of rows, ties, clusters and weights.
 
 In the table, "least" is the lowest coverage over all designs. The columns "given reliable" use only the intervals that
 are marked as reliable. "Below 93" is the number of designs in which the coverage of reliable intervals is below 93% by
@@ -137,7 +137,7 @@ def page(lines: list[Line]) -> str:
         "| design | interval | covers | given reliable | reliable |",
         "|---|---|---|---|---|",
         *(_row(x, x.covers, x.covers_reliable, x.reliable) for x in worst),
-        "\n## Ordinary designs where more than one interval in ten is flagged\n",
+        "\n## Ordinary designs where more than one interval in ten is marked as unreliable\n",
         "| design | interval | covers | reliable |",
         "|---|---|---|---|",
         *(_row(x, x.covers, x.reliable) for x in flagged),
