@@ -130,7 +130,7 @@ def test_one_class_has_counts_but_no_area():
         (([2, 1], [3, 2], [1, 1], [1, 1]), ScoreError, "disjoint"),
         (([2], [1], [1], [1]), ScoreError, "disjoint"),
         (([2, 1], [2], [1, 1], [1, 1]), ShapeError, "high"),
-        (([2], [2.0], [1], [1]), ScoreError, "one type"),
+        (([2], [2.0], [1], [1]), ScoreError, "expected scores of the same type"),
         (([np.nan], [np.nan], [1], [1]), ScoreError, "finite"),
         (([1], [1], [1.5], [1]), WeightError, "whole"),
         (([1], [1], [-1], [1]), WeightError, "whole"),

@@ -292,7 +292,7 @@ def test_names_that_columns_share_are_kept_apart():
 
 @pytest.mark.parametrize("source", ["-", io.BytesIO(b"")])
 def test_what_can_be_read_once_is_refused(source):
-    with pytest.raises(InputError, match="it is read for every request"):
+    with pytest.raises(InputError, match="expected data that can be read several times"):
         rs.explore(source, label="y", scores="s")
 
 
