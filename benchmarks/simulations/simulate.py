@@ -111,10 +111,10 @@ _ABOUT = """# Coverage on randomly drawn designs
 
 This page shows the coverage of 95% intervals in {samples} samples of each design (`make coverage`).
 If the true coverage is 95%, the estimate has a standard error of {error:.1f} points.
-Some designs are fixed. The fixed designs contain heavy tails, contamination, few distinct scores, clusters of log-normal
-size, sampling weights, rare events, steps and bumps of the calibration curve, amounts with a Pareto tail, and
-cross-validated scores. In all other designs, the following properties are drawn at random: the family of distributions,
-the AUC, the prevalence, the number of rows, ties, clusters and weights.
+Some designs are fixed. The fixed designs contain heavy tails, contamination, few distinct scores, clusters of
+log-normal size, sampling weights, rare events, steps and bumps of the calibration curve, amounts with a Pareto tail,
+and cross-validated scores. In all other designs, the following properties are drawn at random: the family of
+distributions, the AUC, the prevalence, the number of rows, ties, clusters and weights.
 
 In the table, "least" is the lowest coverage over all designs. The columns "given reliable" use only the intervals that
 are marked as reliable. "Below 93" is the number of designs in which the coverage of reliable intervals is below 93% by
