@@ -139,4 +139,4 @@ def test_a_file_without_column_names_is_read_as_the_refusal_says(run, tmp_path):
 def test_the_help_of_gate_names_the_tables_of_rules(run):
     words = " ".join(run("gate", "--help")[1].split())
     assert "The cost needs a table [costs]" in words
-    assert "under [segments]" in words
+    assert "in a table [segments]" in words
