@@ -115,7 +115,7 @@ def test_scores_that_are_no_probabilities_have_nothing_to_compare_with(run, tmp_
         (["old.csv", "--apply", "c.json"], "--score: expected one column, got 0 columns"),
         (
             ["old.csv", "--label", "y", "--score", "m", "--score", "y"],
-            "got 2 columns; give only one, such as --score m",
+            "got 2 columns; name only one column, such as --score m",
         ),
         (["old.csv", "--label", "y", "--score", "m", "--method", "magic"], "method: expected one of"),
         (["old.csv", "--label", "y", "--score", "m", "-o", "old.csv"], "old.csv exists already"),

@@ -94,8 +94,11 @@ def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("summary", *ROWS, "--score", "p_low"), "--score: expected no --proba in the same command, got --proba"),
-        (("summary", *ROWS, "--cost-fn", "3"), "rocscope choose takes --cost-matrix"),
+        (
+            ("summary", *ROWS, "--score", "p_low"),
+            "--score: expected two classes, got several classes (--proba)",
+        ),
+        (("summary", *ROWS, "--cost-fn", "3"), "use rocscope choose with --cost-matrix"),
         (("report", *ROWS, "--target-prevalence", "0.1"), "each class has its own prevalence"),
         (("choose", *ROWS, "--population", "9"), "--population"),
         (("choose", *ROWS, "--subject-to", "tpr >= 0.9"), "recall(cat) >= 0.8"),
@@ -164,10 +167,10 @@ def test_compare_gives_areas_and_costs_of_models(run, two_models, tmp_path):
     assert auc.interval("aunp", level=0.9).words in err
     assert "cost" not in err
     for option, words in [
-        (("--fail-if", "cost(a) > 1"), "--cost-matrix compares costs"),
+        (("--fail-if", "cost(a) > 1"), "add --cost-matrix to compare costs"),
         (("--fail-if", "brier(a) > 1"), "an AUC or, with --cost-matrix, the cost"),
         (("--fail-if", "auc(c) > 1"), "got 'c'"),
-        (("--cost-fn", "2"), "give costs by --cost-matrix"),
+        (("--cost-fn", "2"), "use --cost-matrix for costs"),
     ]:
         code, _, err = run("compare", *two_models, *option)
         assert (code, words in err) == (2, True), err
@@ -194,7 +197,7 @@ def test_gate_judges_figures_of_classes_by_name(run, two_models, tmp_path):
     assert err.startswith("Skipped segments with fewer than 40 rows: g = 0, g = 1")
     assert "Failed: brier(b) < .01" in err
     for rule, words in [
-        ("brier(b) - brier(a) < 1", "an AUC, because no other metric of several classes"),
+        ("brier(b) - brier(a) < 1", "an AUC (only differences between AUCs have a test"),
         ("tpr > .5", "expected one of"),
         ("accuracy(c) > .5", "got 'c'"),
     ]:
@@ -202,7 +205,7 @@ def test_gate_judges_figures_of_classes_by_name(run, two_models, tmp_path):
         code, _, err = run("gate", *two_models, "--rules", "rules.toml")
         assert (code, words in err) == (2, True), err
     (tmp_path / "rules.toml").write_text("rules = ['accuracy > .5']\nthreshold = 0.5\n")
-    assert "no threshold, plan or costs" in run("gate", *two_models, "--rules", "rules.toml")[2]
+    assert "rules without threshold, plan and costs" in run("gate", *two_models, "--rules", "rules.toml")[2]
 
 
 def test_a_file_alone_is_a_summary_of_the_classes_that_its_columns_name(run, table, tmp_path):
@@ -354,7 +357,10 @@ def test_a_plan_gets_the_columns_that_it_needs(run, table, scores):
         code, _, err = run(command[0], "decision.json", "rows.csv", *label, "--proba", "p_*", *command[1:])
         assert (code, "--proba: expected a plan for several classes, got a plan for two classes" in err) == (2, True)
     code, _, err = run("monitor", "weights.json", *ROWS, "--state", "s.json", "--target-prevalence", ".5")
-    assert (code, "--target-prevalence: expected no --proba in the same command" in err) == (2, True)
+    assert (code, "--target-prevalence: expected two classes, got several classes (--proba)" in err) == (
+        2,
+        True,
+    )
     code, out, _ = run("verify", "weights.json", *ROWS, "--json")
     assert json.loads(out) | {"version": 1} == json.loads(out)
     assert (code, json.loads(out)["verified"], json.loads(out)["n"]) == (0, True, 90)

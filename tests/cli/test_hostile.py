@@ -108,10 +108,10 @@ def test_hostile_command_lines_end_in_one_line(run, tmp_path, every):
 @pytest.mark.parametrize(
     ("file", "options", "words"),
     [
-        ("nan.csv", (), "to drop such rows, pass --missing drop"),
+        ("nan.csv", (), "pass --missing drop to drop such rows"),
         ("commas.csv", ("--decimal", "."), "pass the decimal mark: --decimal ,"),
         ("good.csv", ("--target-prevalence", "2"), "--target-prevalence: expected a share"),
-        ("good.csv", ("--pos-label", "7"), "--pos-label: expected a value of column 'y', one of '0', '1', got '7'"),
+        ("good.csv", ("--pos-label", "7"), "--pos-label: expected a value of column 'y': one of '0', '1', got '7'"),
         ("good.csv", ("--delimiter", ";;"), "--delimiter: expected one character"),
         ("good.csv", ("--where", "s >"), "--where 's >': syntax error"),
     ],

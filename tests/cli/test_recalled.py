@@ -95,7 +95,7 @@ def test_every_command_guesses_and_gate_and_monitor_when_asked(run, scores, tmp_
     assert (code, err.startswith("Guessed: --label y\n")) == (0, True), err
     (tmp_path / "kinds.csv").write_text("kind,p_a,p_b,p_c\n" + "a,0.8,0.1,0.1\nb,0.1,0.8,0.1\nc,0.2,0.2,0.6\n" * 5)
     code, _, err = run("choose", "kinds.csv")
-    assert (code, "--score: expected --label kind --proba 'p_*', got no --score; add these options" in err) == (
+    assert (code, "--proba: expected --label kind --proba 'p_*', got no --proba; add these options" in err) == (
         2,
         True,
     ), err

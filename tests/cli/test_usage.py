@@ -170,7 +170,7 @@ VALUES = {
     "criterion": (("choose", "--criterion", "acuracy"), "(did you mean 'accuracy'?), got 'acuracy'"),
     "gate": (("compare", "--fail-if", "auc(t) < .7"), "--fail-if: expected a model name, 's', got 't'"),
     "figure": (("compare", "--fail-if", "acu(s) < .7"), "(did you mean 'auc'?), got 'acu'"),
-    "positive": (("choose", "--pos-label", "ja"), "expected a value of column 'y', one of '0', '1', got 'ja'"),
+    "positive": (("choose", "--pos-label", "ja"), "expected a value of column 'y': one of '0', '1', got 'ja'"),
     "force": (("choose", "-o", "rows.csv"), "rows.csv exists already; choose another name, or pass --force"),
     "force that is not there": (("validate", "--force"), "--force: no such option; see rocscope validate --help"),
 }  # fmt: skip
@@ -291,7 +291,7 @@ def test_settings_for_two_classes_may_stay_where_there_are_more(run, tmp_path):
     assert run(*arguments)[0] == 0
     assert run(*arguments, ROCSCOPE_COST_FP="5")[0] == 0
     code, _, err = run(*arguments, "--cost-fn", "5")
-    assert (code, "--cost-fn: expected no --proba in the same command" in err) == (2, True)
+    assert (code, "--cost-fn: expected two classes, got several classes (--proba)" in err) == (2, True)
 
 
 def test_a_closed_stdin_is_named(run, monkeypatch):

@@ -175,7 +175,7 @@ def test_what_says_nothing_of_a_source_is_refused(tmp_path):
     for options, words in (
         ({"decimal": ";"}, r"decimal: expected '\.' or ',', got ';'"),
         ({"delimiter": ",,"}, "delimiter: expected one character"),
-        ({"delimiter": "."}, "delimiter: expected one character other than a quote and the decimal mark"),
+        ({"delimiter": "."}, "delimiter: expected one character that is neither a quote nor the decimal mark"),
         ({"encoding": "hex"}, "encoding: expected an encoding that Python supports"),
         ({"encoding": "a\0"}, "encoding: expected an encoding that Python supports"),
         ({"format": "xls"}, "format: expected one of csv, tsv"),

@@ -129,9 +129,7 @@ def test_integers_beside_a_missing_value_stay_exact(tmp_path):
 
 
 def test_dropping_every_row_is_an_error():
-    with pytest.raises(
-        ShapeError, match=r"dict of columns: expected at least one row .*, got no such row among 2 rows"
-    ):
+    with pytest.raises(ShapeError, match=r"the dict: expected at least one row .*, got no such row among 2 rows"):
         rs.read({"y": [1, None], "s": [None, 1.0]}, label="y", scores="s", missing="drop")
 
 
@@ -169,10 +167,10 @@ def test_models_take_the_names_of_a_mapping_or_of_their_columns():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "label: expected the name of a column of dict of columns: 'y', 'score_a', 'score_b', got no name"),
-        ({"label": "y"}, "scores: expected the name of a column of dict of columns: .*, got no name"),
-        ({"label": "y", "scores": "SCORE_A"}, "score of dict of columns: .*did you mean 'score_a'.*got 'SCORE_A'"),
-        ({"label": "Y", "scores": "score_a"}, "label of dict of columns: .*did you mean 'y'"),
+        ({}, r"label: expected the name of a column of the dict \('y', 'score_a', 'score_b'\), got no name"),
+        ({"label": "y"}, "scores: expected the name of a column of the dict .*, got no name"),
+        ({"label": "y", "scores": "SCORE_A"}, "score of the dict: .*did you mean 'score_a'.*got 'SCORE_A'"),
+        ({"label": "Y", "scores": "score_a"}, "label of the dict: .*did you mean 'y'"),
         ({"label": "y", "scores": "score_a", "weight": "w"}, "weight of .* one of 'y', 'score_a', 'score_b', got 'w'"),
         ({"label": "y", "scores": "score_a", "fold": "w"}, "fold of .*, got 'w'"),
     ],
@@ -218,7 +216,7 @@ def test_whole_decimals_are_integers_and_wide_ones_are_refused():
     sums = duckdb.sql("SELECT y, sum(s) AS s FROM (VALUES (1, 9007199254740993), (0, 2)) t(y, s) GROUP BY y ORDER BY y")
     assert rs.read(sums, label="y", scores="s").scores["s"].tolist() == [2, 2**53 + 1]
     for value in (Decimal("0.1234567890123456"), Decimal(2**64 + 1)):
-        with pytest.raises(ScoreError, match=r"score 's' of dict of columns: .*got values of type decimal128.*DOUBLE"):
+        with pytest.raises(ScoreError, match=r"score 's' of the dict: .*got values of type decimal128.*DOUBLE"):
             rs.read({"y": [1], "s": [value]}, label="y", scores="s")
     rows = pa.table({"y": [1, 0, 1], "s": pa.array([Decimal("0.5"), None, Decimal("-0.1")], pa.decimal128(20, 1))})
     assert rs.read(rows, label="y", scores="s", missing="drop").scores["s"].tolist() == [0.5, -0.1]
@@ -301,7 +299,7 @@ def test_a_class_whose_rows_are_all_dropped_does_not_count():
     columns = {"y": ["yes", "no", "unknown"], "s": [0.9, 0.1, None]}
     assert rs.read(columns, label="y", scores="s", missing="drop", pos_label="yes").y_true.tolist() == [True, False]
     with pytest.raises(
-        LabelError, match=r"label 'y' of dict of columns: expected labels of two classes, got 'no', 'unknown', 'yes'"
+        LabelError, match=r"label 'y' of the dict: expected labels of two classes, got 'no', 'unknown', 'yes'"
     ):
         rs.read(columns | {"s": [1, 2, 3]}, label="y", scores="s", pos_label="yes")
 

@@ -122,7 +122,7 @@ def test_labels_weights_filters_and_several_files(tmp_path):
         ({"a": []}, {}, EngineError, "expected one sheet with data, got only empty sheets"),
         ({"a": [["y", "t"], [1, 2]]}, {}, ColumnError, "expected one of 'y', 't'"),
         ({"a": [["y", "s"], [1, "high"], [0, 0.5]]}, {}, ScoreError, "expected numbers"),
-        ({"a": [["y", "s"], [1, 0.5]]}, {"decimal": ","}, InputError, "decimal: expected no decimal for excel files"),
+        ({"a": [["y", "s"], [1, 0.5]]}, {"decimal": ","}, InputError, "decimal: expected no value for excel files"),
     ],
 )
 def test_what_cannot_be_told_is_refused(tmp_path, sheets, options, error, message):
@@ -214,7 +214,7 @@ def test_a_sheet_is_named_and_rows_around_its_table_are_skipped(tmp_path, capsys
     rows = [["Mai 2024", None], [None, None], ["y", "s"], [1, "90 %"], [0, "25 %"], ["Summe", None]]
     path = write(tmp_path / "rows.xlsx", Info=[["a"]], Kunden=rows)
     with heard() as notes:
-        with pytest.raises(EngineError, match=r"got 'Summe, '; skip this row with skip_footer=1"):
+        with pytest.raises(EngineError, match=r"got 'Summe, '; pass skip_footer=1"):
             rs.read(path, label="y", scores="s", table="Kunden")
         read = rs.read(path, label="y", scores="s", table="Kunden", skip_footer=1)
     assert notes == [f"{path}: skipped 2 rows above the column names"]

@@ -138,7 +138,7 @@ def lazily(kind, rows):
 def test_what_cannot_be_counted_in_money_elsewhere_says_so():
     gaps = np.where(AMOUNT == 7, np.nan, AMOUNT)
     lazy = lazily("polars", {"y": Y, "a": SCORE, "amount": gaps, "text": list("abcdefgh"), "none": Y * 0})
-    with pytest.raises(InputError, match=r"columns 'amount'.*1 of 8 missing or infinite"):
+    with pytest.raises(InputError, match=r"columns 'amount'.*1 of 8 values missing or infinite"):
         rs.read_counts(lazy, label="y", scores="a", context=FRAUD)
     assert rs.read_counts(lazy, label="y", scores="a", context=FRAUD, missing="drop").source.rows_dropped == 1
     with pytest.raises(InputError, match=r"columns 'text'.*expected numbers"):

@@ -96,8 +96,12 @@ def test_normalize_and_where_reach_the_rows():
         ({"proba": {}}, InputError, "at least one model"),
         ({"proba": {"m": {"cat": "p_cat", "dog": "p_hen"}}}, ColumnError, "p_hen"),
         ({"proba": {"a": "p_*", "b": {"cat": "p_cat", "dog": "p_dog"}}}, LabelError, "'cow', got 'cat', 'dog'"),
-        ({"proba": "p_*", "scores": "p_cat"}, InputError, "scores: expected no scores="),
-        ({"predicted": "tree", "pos_label": "cat"}, InputError, "pos_label: expected no pos_label="),
+        ({"proba": "p_*", "scores": "p_cat"}, InputError, "scores: expected no value in a call with proba="),
+        (
+            {"predicted": "tree", "pos_label": "cat"},
+            InputError,
+            "pos_label: expected no value in a call with",
+        ),
         ({"proba": "p_*", "predicted": "trees"}, ColumnError, "tree"),
     ],
 )

@@ -195,7 +195,7 @@ def test_many_levels_come_back_as_few_bins_through_one_shuffle(frame, table, col
         ({"label": "wide"}, LabelError, "expected numbers, text or truth values"),
         ({"weight": "double"}, WeightError, "scale the weights to whole numbers, and cast the column to bigint"),
         ({"segment": "float"}, InputError, "got values of type float; cast the column to string first"),
-        ({"format": "csv"}, InputError, "format: expected no format for a Spark DataFrame"),
+        ({"format": "csv"}, InputError, "format: expected no value for a Spark DataFrame"),
         ({"memory": 10**9}, InputError, "Spark's settings"),
         ({"where": "nope > 1"}, EngineError, "`nope` cannot be resolved"),
         ({"where": "s > > 1"}, EngineError, "Syntax error at or near '>'"),
@@ -225,7 +225,7 @@ def test_vectors_are_refused_with_the_way_to_take_one_element(frame, table):
     ("expression", "asked", "error", "words"),
     [
         ("if(double > 3, 7, y) as y2", {"label": "y2"}, LabelError, "label 'y2' of Spark DataFrame.*0, 1, 7"),
-        ("holes as a", {"scores": "a"}, ScoreError, "missing or infinite; to drop such rows, pass missing='drop'"),
+        ("holes as a", {"scores": "a"}, ScoreError, "missing or infinite; pass missing='drop' to drop such rows"),
         ("double as a", {"scores": "a", "where": "y > 5"}, ShapeError, "at least one row, got no rows"),
         ("raise_error('no luck') * 1.0D as a", {"scores": "a"}, EngineError, "no luck"),
     ],

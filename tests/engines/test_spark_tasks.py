@@ -136,13 +136,17 @@ def test_labels_are_named_as_elsewhere(labels, pos_label, positive):
     [
         ({"label": [0, 1, 0, 7]}, LabelError, "label 'label' of Spark DataFrame.*0, 1, 7"),
         ({"label": ["a", "b", "a", "a"]}, LabelError, "pos_label"),
-        ({"label": [0, None, 0, 1]}, LabelError, "1 of 4 missing or infinite; to drop such rows, pass missing='drop'"),
+        (
+            {"label": [0, None, 0, 1]},
+            LabelError,
+            "1 of 4 values missing or infinite; pass missing='drop' to drop such rows",
+        ),
         ({"score0": [0.1, np.nan, np.inf, 0.2]}, ScoreError, "score 'score0' of Spark DataFrame.*2 of 4"),
         ({"weight": [1, -1, -2, 1]}, WeightError, "2 negative"),
         ({"weight": [0, 0, 0, 0]}, WeightError, "a sum from 1 to"),
         ({"weight": [2**62, 2**62, 1, 1]}, WeightError, "to 2\\^62"),
-        ({"weight": [1, None, 1, 1]}, WeightError, "1 of 4 missing"),
-        ({"segment": ["a", None, "b", "b"]}, InputError, "1 of 4 missing"),
+        ({"weight": [1, None, 1, 1]}, WeightError, "1 of 4 values missing"),
+        ({"segment": ["a", None, "b", "b"]}, InputError, "1 of 4 values missing"),
     ],
 )
 def test_bad_rows_are_refused_in_one_line(columns, error, words):

@@ -104,5 +104,7 @@ def test_few_questions_do():
 def test_too_little_memory_says_how_far_it_came():
     rng = np.random.default_rng(3)
     y = rng.random(2_000) < 0.5
-    with pytest.raises(EngineError, match=r"expected an AUC known to within 0 from 50 ranges of scores, got 0\.0"):
+    with pytest.raises(
+        EngineError, match=r"expected an AUC with an error of at most 0 \(tol\), got an error of up to 0\.0"
+    ):
         _refined(y, rng.random(y.size), tol=0, most=50)

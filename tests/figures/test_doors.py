@@ -262,7 +262,7 @@ def test_statistic(name):
         assert estimate.value == pytest.approx(float(OF_SCORES[name](Y, SCORES[model])), abs=1e-6)
     assert drawn.value == pytest.approx(float(OF_SCORES[name](Y, SCORES["a"])), abs=1e-6)
     if name in NOT_SMOOTH:
-        with pytest.raises(InputError, match="to use your own function of ThresholdCounts, call"):
+        with pytest.raises(InputError, match=r"call rocscope\.bootstrap for your own function"):
             call["estimate_of"]()
     else:
         assert call["estimate_of"]().value == pytest.approx(float(OF_SCORES[name](Y, SCORES["a"])), abs=1e-6)

@@ -29,7 +29,7 @@ ANSWERS = {
     "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "for labels and scores pass rs.Predictions",
     "rs.inference.mcnemar(y)": "for labels and scores pass rs.Predictions",
     "rs.bootstrap(y, s)": "for labels and scores pass rs.Predictions",
-    "rs.bootstrap(predictions, 3)": "for example, pass rocscope.auc or lambda",
+    "rs.bootstrap(predictions, 3)": "pass a function such as rocscope.auc or lambda",
     "rs.inference.estimate_of(y, s)": "for labels and scores pass rs.Predictions",
     "rs.inference.joint_region(y, s)": "for labels and scores pass rs.Predictions(y, s).counts().at(threshold)",
     "rs.bootstrap(y, s, 'auc')": "for labels and scores pass rs.Predictions",

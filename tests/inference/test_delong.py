@@ -332,7 +332,7 @@ def test_paired_mapping_equals_predictions_of_both():
         (
             {"b": rs.Predictions([1, 1, 0, 0], [4, 2, 3, 1], sample_weight=[1, 2, 1, 1])},
             {},
-            "a weight of each row in both",
+            "expected weights in both models or in neither",
         ),
         (
             {"b": PAIR[1]},

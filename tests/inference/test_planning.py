@@ -216,5 +216,5 @@ def test_intervals_are_as_wide_as_planned():
 def test_the_least_power_to_ask_for_is_that_without_a_difference():
     plan = rs.inference.planning
     assert plan.detectable_auc(n_pos=40, n_neg=40, power=0.03) > 0.5
-    with pytest.raises(InputError, match=r"expected a power above 0\.0236, the power for no difference, got 0\.02"):
+    with pytest.raises(InputError, match=r"expected a power above 0\.0236 \(the power for no difference\), got 0\.02"):
         plan.detectable_auc(n_pos=40, n_neg=40, power=0.02)

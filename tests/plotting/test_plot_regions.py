@@ -118,7 +118,7 @@ def test_where_cases_are_worth_a_look_is_hatched():
         (lambda hull: hull.region_map(review=0.1), "review: expected a Review without a capacity, got 0.1"),
         (
             lambda hull: rs.plotting.plot_regions(hull.region_map(), review=rs.Review(1)),
-            "review: expected None with a RegionMap",
+            "review: expected no review with a RegionMap",
         ),
     ],
 )

@@ -55,12 +55,12 @@ def test_without_a_name_the_only_table_is_read(tmp_path):
 
 def test_tables_are_listed_where_none_is_named(database):
     with pytest.raises(
-        InputError, match=r"^table: expected .*'other'.*'scores'.*got no name; name a table with table= \(--table\)"
+        InputError, match=r"^table: expected .*'other'.*'scores'.*got no name; pass its name as table= \(--table\)"
     ):
         rs.read(database, **BOTH)
     with pytest.raises(InputError, match=r"did you mean 'scores'\?\), got 'score'"):
         rs.read(database, table="score", **BOTH)
-    with pytest.raises(InputError, match="table: expected no table for csv files"):
+    with pytest.raises(InputError, match="table: expected no value for csv files"):
         rs.read(_csv(database.parent), table="scores", **BOTH)
 
 

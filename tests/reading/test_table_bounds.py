@@ -52,7 +52,7 @@ def test_rows_are_skipped_by_number_and_a_malformed_file_is_not_searched(tmp_pat
 @pytest.mark.parametrize("last", ["Total;17\n", "Summe:;\n", ";Gesamt\n\n", "4 rows\n", "# end\n", "TOTAL;1;2\n"])
 def test_a_row_of_totals_is_named_and_left_out_only_when_asked(tmp_path, last):
     path = write(tmp_path / "rows.csv", ROWS + last)
-    with pytest.raises(EngineError, match=r"got '.*'; skip this row with skip_footer=1 \(--skip-footer 1\)"):
+    with pytest.raises(EngineError, match=r"got '.*'; pass skip_footer=1 \(--skip-footer 1\)"):
         rs.read(path, **COLUMNS)
     assert rs.read(path, **COLUMNS, skip_footer=1).scores["p"].tolist() == SCORES
 

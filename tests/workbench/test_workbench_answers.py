@@ -297,7 +297,7 @@ def test_what_can_be_read_once_is_refused(source):
 
 
 def test_predictions_know_their_columns():
-    with pytest.raises(InputError, match="label: expected no label with Predictions"):
+    with pytest.raises(InputError, match="label: expected no value with Predictions"):
         rs.explore(PREDS, label="y")
     with pytest.raises(InputError, match="source: expected at least one"):
         rs.explore({})

@@ -547,7 +547,7 @@ def _indexes(name: str, column: Any) -> Iterator[tuple[str, Any]]:
 
 def _misaligned(first: str, expected: Any, name: str, got: Any) -> errors.PairingError:
     row = next((row for row, pair in enumerate(zip(expected, got, strict=True)) if not _same(*pair)), 0)
-    difference = f"{_plain_repr(got[row])} in row {row}, where {first} has {_plain_repr(expected[row])}"
+    difference = f"{_plain_repr(got[row])} instead of {_plain_repr(expected[row])} in row {row}"
     hint = (
         f"if the rows are in the same order, drop the index ({name}.to_numpy() or .reset_index(drop=True)); "
         f"if not, align them: {name}.loc[{first}.index]"

@@ -29,7 +29,7 @@ _NOT_READ = 2
 _FAILED = 1
 
 
-@opt.for_two_classes("--score", instead="--proba or --predicted names the columns to check")
+@opt.for_two_classes("--score", instead="name the columns by --proba or --predicted only")
 def validate(
     file: opt.File,
     /,
@@ -176,7 +176,7 @@ def _print_verdict(agreement: str, refuted: Sequence[str], *, json: bool) -> int
 
 
 @opt.for_two_classes(
-    "--score", "--pos-label", "--target-prevalence", instead="recalls of classes do not depend on the class mix"
+    "--score", "--pos-label", "--target-prevalence", instead="omit it: recalls do not depend on the class mix"
 )
 def monitor(
     decision: opt.SavedDecision,
@@ -286,7 +286,7 @@ def monitor(
 def _require_one_score(rows: opt.SampleOptions) -> None:
     scores = rows.score or []
     if len(scores) != 1:
-        hint = f"give only one, such as --score {scores[0]}" if scores else "name the column with --score"
+        hint = f"name only one column, such as --score {scores[0]}" if scores else "name the column with --score"
         raise InputError("--score", expected="one column", got=f"{len(scores)} columns", hint=hint)
 
 
@@ -327,10 +327,10 @@ def _load_or_begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:
         return new
     saved = rs.decisions.Monitor.load(state)
     if not saved.watches_as(new):
-        expected = "a file saved with the same plan, --fail-if, --level and --target-prevalence"
+        expected = "a file that was saved with the same plan and the same options"
         limits = ", ".join(map(str, saved.limits)) or "no limits"
-        hint = "name another file, or use the same options as before"
-        raise InputError("--state", expected=expected, got=f"a file saved with {limits}", hint=hint)
+        hint = "name another file, or repeat --fail-if, --level and --target-prevalence as before"
+        raise InputError("--state", expected=expected, got=f"a file that was saved with {limits}", hint=hint)
     return saved
 
 
@@ -574,7 +574,7 @@ def _estimate_at(judge: "gating.Judge", report: Any, options: dict[str, Any], co
         report = rs.calibration.calibration_report(judge.data, level=condition.level, **options)
     if name not in report.estimates:
         expected = "the AUC or a metric of rocscope.calibration.calibration_report"
-        hint = "omit --target-prevalence to use other metrics"
+        hint = "omit --target-prevalence if you need other metrics"
         raise InputError("--fail-if", expected=expected, got=name, hint=hint)
     return report[name]
 

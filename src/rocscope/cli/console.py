@@ -415,7 +415,7 @@ def check_figure(path: str | None, width: float, *, force: bool) -> None:
     if not 40 <= width <= 1000:
         raise InputError("--plot-width", expected="a width from 40 to 1000 millimetres", got=f"{width:g}")
     if suffix == ".pgf" and not _latex():
-        hint = "choose a .pdf file, which \\includegraphics accepts"
+        hint = "write a .pdf file, which \\includegraphics accepts too"
         expected = f"an installed LaTeX program ({', '.join(_LATEX)}) for a .pgf file"
         raise InputError("--plot", expected=expected, got="no such program", hint=hint)
     check_writable(path, force=force)

@@ -32,7 +32,7 @@ CAMPAIGN = Parameter(group=opt.CAMPAIGN)
 @opt.for_two_classes(
     "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--capacity", "--population", "--randomized", "--review-cost",
     "--review-capacity", "--review-sensitivity", "--review-specificity", "--negate", "--plot", "--plot-width",
-    "--fail-if", instead="give costs by --cost-matrix",
+    "--fail-if", instead="use --cost-matrix for costs",
 )  # fmt: skip
 def choose(
     file: opt.File,
@@ -449,7 +449,7 @@ def _affordable(budget: float, fixed_cost: float, unit_cost: float) -> float:
         raise InputError("--unit-cost", expected="a cost above 0 with --budget", got=f"{unit_cost:g}")
     number = math.floor((budget - fixed_cost) / unit_cost)
     if number < 1:
-        expected = f"at least {fixed_cost + unit_cost:g}, the cost of a campaign with one contact"
+        expected = f"at least {fixed_cost + unit_cost:g} (the cost of a campaign with one contact)"
         raise InputError("--budget", expected=expected, got=f"{budget:g}")
     return number
 
@@ -460,7 +460,7 @@ def _require_list_options(select: str | None, id: str | None, apply_to: str | No
     if select is None and apply_to is not None:
         raise InputError("--apply-to", expected="--select with the file for the list", got="no --select")
     if apply_to is None and keep:
-        hint = "you can also use rocscope apply --keep"
+        hint = "add --apply-to, or use rocscope apply --keep"
         raise InputError("--keep", expected="--apply-to in the same command", got="no --apply-to", hint=hint)
 
 
@@ -642,7 +642,7 @@ def apply(
     """
     opt.require_output(output, force=force)
     if label is not None and not every_row:
-        hint = "add --every-row, which lists the outcomes"
+        hint = "add --every-row to list the cases with their outcomes"
         raise InputError("--label", expected="--every-row in the same command", got="no --every-row", hint=hint)
     saved = opt.load_plan(plan, classes)
     kept = opt.recall(saved)

@@ -178,7 +178,7 @@ def figure_of(condition: "Condition") -> "Figure":
     from rocscope.figures.registry import figure_named
 
     subject = f"condition {str(condition)!r}"
-    return figure_named(condition.quantity, subject, expected="a figure", suits=lambda _: True)
+    return figure_named(condition.quantity, subject, expected="a metric", suits=lambda _: True)
 
 
 def judge_gates(
@@ -297,7 +297,7 @@ class Judge:
         point = sample.points.at(threshold)
         if figure.unit == "cases":
             if has_level:
-                got = f"{figure.name}, which is a number of cases"
+                got = f"{figure.name} (a number of cases)"
                 raise InputError("condition with a level", expected="a rate, such as depth", got=got)
             return _of_cells(figure, point, level, "count")
         # Without weights or clusters the four counts are independent trials, so rates have exact intervals.
@@ -373,7 +373,7 @@ class ClassJudge(Judge):
         if condition.minus is None:
             return figure.interval(self.data, model, level)
         if figure.kind != "area":
-            expected = "an AUC, because no other metric of several classes has a test of differences"
+            expected = "an AUC (only differences between AUCs have a test for several classes)"
             raise InputError(str(condition), expected=expected, got=figure.name)
         pair = self.data.select(models=[condition.minus, model])
         return rs.multiclass.compare_multiclass_auc(pair, figure.of, level=level)[condition.minus, model].difference
@@ -421,7 +421,7 @@ class DecisionJudge(Judge):
         # A randomised, reviewed or negated rule has expected counts, which are not the counts at its threshold.
         if has_level or figure.cells is None:
             expected = "a metric of the confusion matrix without a level"
-            hint = "a randomised, reviewed or negated decision has no intervals and no other metrics"
+            hint = "omit the level; a randomised, reviewed or negated decision has no intervals and no other metrics"
             raise InputError("--fail-if", expected=expected, got=figure.name, hint=hint)
         return _of_cells(figure, decision.point, level, "expected counts")
 
@@ -609,7 +609,7 @@ class Rules:
         options = {name: content[name] for name in ("threshold", "plan", "costs", "min_rows") if name in content}
         if of_classes and options.keys() - {"min_rows"}:
             got = ", ".join(sorted(options.keys() - {"min_rows"}))
-            raise InputError(f"{path} with --proba", expected="no threshold, plan or costs", got=got)
+            raise InputError(f"{path} with --proba", expected="rules without threshold, plan and costs", got=got)
         return cls(everywhere, segments, **options)
 
     def context(self, decision: "rs.Decision | None") -> "rs.Context":
@@ -652,7 +652,7 @@ def _gates(path: str, texts: Any, name: str, of_classes: bool) -> list[Gate]:
 # ---- The command ----
 
 
-@opt.for_two_classes("--score", "--pos-label", instead="rules name models, as in 'macro_f1(tree) >= 0.8'")
+@opt.for_two_classes("--score", "--pos-label", instead="name the models in the rules, as in 'macro_f1(tree) >= 0.8'")
 def gate(
     file: opt.File,
     /,
@@ -722,8 +722,8 @@ def gate(
     if models:
         if rows.score or classes.given:
             option = "--score" if rows.score else "--proba"
-            hint = "omit it, because the models compute the scores"
-            raise InputError(option, expected=f"no {option} with model files", got=option, hint=hint)
+            hint = f"omit {option}, because the models compute the scores"
+            raise InputError(f"{option} and model files", expected="only one of these", got="both", hint=hint)
         source = with_scores(models, file, rows, [rows.label, rows.weight, groups, *asked.by_segment])
         rows = replace(rows, score=list(models), layout=opt.LAYOUT)
     elif decision is not None:

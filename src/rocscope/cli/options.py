@@ -319,7 +319,7 @@ class SampleOptions:
         if guessed.given:
             expected = f"--label {shlex.quote(str(rows.label))} --proba {shlex.quote(*guessed.proba or [''])}"
             hint = "add these options, because the file has more than two classes"
-            raise InputError("--score", expected=expected, got="no --score", hint=hint)
+            raise InputError("--proba", expected=expected, got="no --proba", hint=hint)
         rows.require(file, *needed, **others)
         return rows
 
@@ -353,7 +353,7 @@ class SampleOptions:
         if missing:
             raise InputError("--time, --event and --horizon", expected="all three options", got=f"no {missing[0]}")
         if self.label is not None or self.pos_label is not None:
-            hint = "omit --label and --pos-label, because time and event determine which rows are positive"
+            hint = "omit both, because time and event determine which rows are positive"
             raise InputError("--time", expected="no --label and no --pos-label", hint=hint)
         return True
 
@@ -367,7 +367,7 @@ class SampleOptions:
         labels = sorted(values - {"", *formats.NA_WORDS})
         if len(labels) < 2 or any(_is_like(self.pos_label, value) for value in values):
             return
-        expected = f"a value of column {self.label!r}, {one_of(self.pos_label, labels)}"
+        expected = f"a value of column {self.label!r}: {one_of(self.pos_label, labels)}"
         raise LabelError("--pos-label", expected=expected, got=repr(self.pos_label))
 
     def guessed(self, file: str) -> "tuple[SampleOptions, ClassOptions]":
@@ -419,7 +419,7 @@ class SampleOptions:
         """Read the rows of a file. If the file is large or `memory` is given, count its rows instead."""
         of_rows = self.weights in ("sampling", "money")
         if of_rows and memory is not None:
-            hint = "omit --memory, because such weights need all rows in memory"
+            hint = "omit --memory, because these weights need all rows in memory"
             options = f"--memory and --weights {self.weights}"
             raise InputError(options, expected="only one of these options", got="both", hint=hint)
         # Counts cannot form a segment of the rows with a missing segment.
@@ -516,7 +516,7 @@ class CostOptions:
         if context.columns and not of_rows:
             option = next(iter(roles)).partition(" ")[0]
             name = option.removeprefix("--").replace("-", "_")
-            hint = "only rocscope choose and rocscope compare --at-context accept a column of costs"
+            hint = "enter a number, because only rocscope choose and rocscope compare --at-context accept a column"
             raise InputError(name, expected="a number", got=f"the column {context.columns[0]!r}", hint=hint)
         return context
 
@@ -551,8 +551,8 @@ def load_plan(path: str, classes: ClassOptions) -> Any:
     plan = rs.decisions.load_plan(path)
     of_classes = not isinstance(plan, rs.decisions.Plan)
     if of_classes and not classes.given:
-        expected = "the columns of class probabilities, such as 'p_*', because the plan has class weights"
-        raise InputError("--proba", expected=expected, got="no --proba")
+        expected = "the columns of class probabilities, such as 'p_*'"
+        raise InputError("--proba", expected=expected, got="no --proba", hint="add it: the plan has class weights")
     if classes.given and not of_classes:
         hint = "name the column of scores with --score"
         raise InputError("--proba", expected="a plan for several classes", got="a plan for two classes", hint=hint)
@@ -646,7 +646,7 @@ def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: Arg
     typed = [name for name in options if "cli" in sources[name]]
     if typed and (sources["--proba"] or sources["--predicted"]):
         given = "--proba" if sources["--proba"] else "--predicted"
-        raise InputError(", ".join(typed), expected=f"no {given} in the same command", got=given, hint=instead)
+        raise InputError(", ".join(typed), expected="two classes", got=f"several classes ({given})", hint=instead)
 
 
 # Options that take a number of cases: "10.000" and "10,000" mean ten thousand here, never ten.

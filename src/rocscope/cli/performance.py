@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "--threshold",
     "--fail-if",
     *opt.TWO_CLASS_COSTS,
-    instead="rocscope choose takes --cost-matrix",
+    instead="use rocscope choose with --cost-matrix",
 )
 def summary(
     file: opt.File,
@@ -244,7 +244,7 @@ def _summarise_classes(predictions: Any, title: str, detail: bool | None, *, jso
 
 @opt.for_two_classes(
     "--score", "--pos-label", "--fold", "--folds", "--at-context", *opt.TWO_CLASS_COSTS,
-    instead="give costs by --cost-matrix",
+    instead="use --cost-matrix for costs",
 )  # fmt: skip
 def compare(
     file: opt.File,
@@ -363,7 +363,7 @@ def _compared_figure(condition: "Condition", at_context: bool) -> str:
     if figure is None or figure.name != "cost":
         return statistic_named(condition.quantity, "--fail-if")[0].name
     if not at_context:
-        hint = "add --at-context, which compares costs"
+        hint = "add --at-context to compare costs"
         subject = f"--fail-if {condition}"
         raise InputError(subject, expected="--at-context in the same command", got="no --at-context", hint=hint)
     return "cost"
@@ -375,7 +375,7 @@ def _compared_average(condition: "Condition", with_costs: bool) -> str:
 
     if condition.quantity.casefold() == "cost" and with_costs:
         return "cost"
-    figure = class_figure(condition.quantity, "--fail-if", "--cost-matrix compares costs")
+    figure = class_figure(condition.quantity, "--fail-if", "add --cost-matrix to compare costs")
     if figure.kind != "area":
         expected = "a condition on an AUC or, with --cost-matrix, on the cost"
         raise InputError("--fail-if", expected=expected, got=repr(str(condition)))
@@ -453,7 +453,7 @@ def _ends(estimate: "Estimate") -> str:
     "--review-capacity",
     "--review-sensitivity",
     "--review-specificity",
-    instead="the page shows each class against the rest",
+    instead="omit it, because the page shows each class against the rest",
 )
 def report(
     file: opt.File,

@@ -90,8 +90,8 @@ class Context(Result):
         if isinstance(context, cls):
             return context
         if getattr(context, "capacity", None) is not None or getattr(context, "fixed_cost", 0):
-            hint = "call choose or plan_campaign, which use both, or pass campaign.context, which ignores both"
-            expected = "a Context, or a Campaign without capacity and fixed cost"
+            hint = "call choose or plan_campaign, which use both; or pass campaign.context, which ignores both"
+            expected = "a Context or a Campaign without capacity and fixed cost"
             raise InputError("context", expected=expected, got=repr(context), hint=hint)
         context = getattr(context, "context", context)
         if context is not None and not isinstance(context, cls):
@@ -191,7 +191,7 @@ class Context(Result):
     def costs(self) -> dict[str, float]:
         """Dictionary of the costs of "tp", "fp", "fn" and "tn". Raises InputError if a cost differs between rows."""
         if self.columns:
-            hint = "pass the rows that rocscope.decisions.in_money(predictions, context) returns"
+            hint = "call rocscope.decisions.in_money(predictions, context) and pass the rows that it returns"
             raise InputError("context", expected="costs that are the same in every row", got=repr(self), hint=hint)
         return {cell: getattr(self, f"cost_{cell}") for cell in CELLS}
 

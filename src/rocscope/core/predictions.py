@@ -328,7 +328,7 @@ def independent_units(rows: Rows, groups: Any = None) -> Indices | None:
         of_case = np.empty_like(unit)
         of_case[case] = unit
         if (parted := of_case[case] != unit).any():
-            got = check.count_and_first(parted, "rows with another group than their case")
+            got = check.count_and_first(parted, "rows whose case is also in another group")
             raise InputError("groups", expected="the same group in all rows of a case", got=got)
     return unit
 
@@ -603,7 +603,7 @@ class Predictions(Rows, metaclass=Answering):
         if threshold is not None:
             return self.counts(name).at(threshold)
         if name not in self.decisions:
-            hint = "pass threshold=, or decisions= to Predictions"
+            hint = "pass threshold=, or pass decisions= to Predictions"
             raise ColumnError(f"decisions of {name!r}", expected="predicted labels", got="only scores", hint=hint)
         positive = self.decisions[name]
         cells = ((positive, self.y_true), (positive, ~self.y_true), (~positive, self.y_true), (~positive, ~self.y_true))
@@ -615,7 +615,7 @@ class Predictions(Rows, metaclass=Answering):
 
     def _one_model(self, decisions: Any) -> list[str]:
         if len(self.models) > 1 and not isinstance(decisions, Mapping):
-            expected = "a mapping from model names to labels, because there are several models"
+            expected = "a mapping from model names to labels for several models"
             raise InputError("decisions", expected=expected, got=check.shown(decisions))
         return self.models
 
@@ -682,26 +682,26 @@ def _score_columns(scores: Any) -> dict[str, Any]:
 # Kinds of rows, and the functions that do not take them
 
 EXPECTED = {
-    "repeats": ("one row per case", "several rows per case, from repeated evaluation"),
+    "repeats": ("one row per case", "several rows per case (repeated evaluation)"),
     "groups": ("independent rows", "rows in groups"),
     "sampling": ("rows of equal weight", "sampling weights"),
     "frequency": ("rows of equal weight", "frequency weights"),
     "estimated": ("rows of equal weight", "estimated weights"),
-    "expected": ("observed labels", "probabilities of the labels, from rs.expected"),
+    "expected": ("observed labels", "probabilities of the labels (from rs.expected)"),
     "money": ("weights that are numbers of cases", "weights that are amounts of money"),
     "priced": ("labels that state who responds", "labels that state whether acting brings a gain"),
-    "sums": ("numbers of cases", "sums of weights, which do not show the number of rows"),
+    "sums": ("numbers of cases", "sums of weights. They do not show the number of rows"),
 }
 """Texts for "expected" and "got" in the error of a function that does not accept a kind of rows."""
 
-_TRIAL = "plan from the experiment: trial.plan(campaign)"
-_CASES = {"money": "pass the amounts as a column: rs.choose(*trial.priced()), or Context(cost_fn='amount')"}
+_TRIAL = "call trial.plan(campaign) of the experiment"
+_CASES = {"money": "pass the amounts as a column: call rs.choose(*trial.priced()), or use Context(cost_fn='amount')"}
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
-_ONE_ROW_A_CASE = {"repeats": "take one repeat: predictions.by_repeat()[0]"}
+_ONE_ROW_A_CASE = {"repeats": "pass one repeat: predictions.by_repeat()[0]"}
 _INDEPENDENT = dict.fromkeys(
     ("repeats", "groups"), "omit the confidence level; if the rows are independent, you can omit the groups instead"
 )
-_ESTIMATED = {"estimated": "val_prob(…).u_p and spiegelhalter_test allow for estimated weights"}
+_ESTIMATED = {"estimated": "use val_prob(…).u_p or spiegelhalter_test, which allow for estimated weights"}
 _ALIKE = ("sampling", "estimated", "money")
 _SUMS = (*_ALIKE, "expected")
 _PAIRED_COSTS = dict.fromkeys(_ALIKE, "rs.inference.compare_costs allows for weights")

@@ -356,7 +356,7 @@ def profit(
     if isinstance(y_score, Campaign):
         y_score, campaign = None, y_score
     if not isinstance(campaign, Campaign):
-        raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="profit(data, Campaign(…))")
+        raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="call profit(data, Campaign(…))")
     campaign.require_one_benefit()
     require_kinds("profit", y_true)
     how = {"model": model, "pos_label": pos_label, "sample_weight": sample_weight}

@@ -295,14 +295,14 @@ class RocCurve(CountCurve):
         given = {name: part for name, part in parts.items() if part is not None}
         two_way = list(given) == ["max_fpr", "min_tpr"]
         if len(given) != 1 and not two_way:
-            expected = f"exactly one of {', '.join(parts)}, or max_fpr and min_tpr"
+            expected = f"one of {', '.join(parts)} or the pair max_fpr and min_tpr"
             raise InputError("partial_auc", expected=expected, got=", ".join(given) or "none of them")
         for axis, *ends in given.values():
             if len(ends) != 2 or not all(map(check.is_number, ends)):
                 raise InputError("partial_auc", expected=f"numbers as limits of {axis}", got=check.shown(ends))
             low, high = ends
             if not 0 <= low < high <= 1:
-                raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for {axis}", got=f"{low} to {high}")
+                raise InputError("partial_auc", expected=f"0 ≤ low < high ≤ 1 for {axis}", got=f"{low} and {high}")
         axis, low, high = next(iter(given.values()))
         most = high - low
         if two_way:

@@ -123,8 +123,8 @@ def apply_plan(
     keep = [keep] if isinstance(keep, str) else list(keep)
     if label is not None:
         if not every_row:
-            hint = "add every_row=True (--every-row), which lists the outcomes"
-            raise InputError("label", expected="every_row=True", got="every_row=False", hint=hint)
+            hint = "pass every_row=True (--every-row) to list the cases with their outcomes"
+            raise InputError("label", expected="every_row=True in the same call", got="every_row=False", hint=hint)
         keep.append(label)
     if isinstance(source, Predictions):
         segment = source.segment if segment is None else segment
@@ -293,7 +293,7 @@ def outcomes(
     actions: dict[str, Array] = {}
     if plan.several_actions:
         if acted == "all":
-            raise InputError("acted", expected="the column with the action of each case", got="'all'")
+            raise InputError("acted", expected="the name of the column with the action of each case", got="'all'")
         action = plan.assign(**arguments, **choice)
         if acted is not None:
             action = _actions(cases.kept[acted])
@@ -325,8 +325,8 @@ def _check_whole_list(plan: Plan, taken: Booleans, strata: Array) -> None:
     suspicious = planned is not None and (taken.size == planned or (taken.size < planned and none_below))
     if not suspicious or taken.all() or not taken.any():
         return
-    got = f"{taken.size:,} cases, which may be only the cases acted on"
-    hint = 'pass acted="all" (--acted all) if all cases were acted on, or name a column with the cases acted on'
+    got = f"{taken.size:,} cases. These may be only the cases acted on"
+    hint = 'pass acted="all" (--acted all) if all of them were acted on; otherwise name the column that says which were'
     raise InputError("outcomes", expected="all cases that the plan was applied to", got=got, hint=hint)
 
 
@@ -336,7 +336,7 @@ def labelled(plan: Plan, source: Any, *, label: str, scores: Any = None, **colum
     if plan.columns:
         columns["columns"] = plan.columns
     if plan.by_segment and columns.get("segment") is None:
-        raise InputError("segment", expected="the segment column of this plan", got="no column")
+        raise InputError("segment", expected="the name of the column with the segments of this plan", got="no name")
     if type(source).__module__.startswith("pyspark.") and not plan.columns:
         return read_counts(source, label=label, scores=scores, **columns)
     return read(source, label=label, scores=scores, **columns)
@@ -418,7 +418,7 @@ def _fetch_cases(
         if not plan.by_segment:
             segment = None
         elif segment is None:
-            raise InputError("segment", expected="the segment column of this plan", got="no column")
+            raise InputError("segment", expected="the name of the column with the segments of this plan", got="no name")
         roles = [("scores", column) for column in models.values()]
         roles += [(role, column) for role, column in (("ids", ids), ("segment", segment)) if isinstance(column, str)]
         roles += [("keep", column) for column in keep]
@@ -452,7 +452,7 @@ def _score_columns(plan: Plan, source: formats.Source, scores: Any) -> dict[str,
     if isinstance(scores, Mapping):
         column_of = {str(model): str(column) for model, column in scores.items()}
     elif not isinstance(scores, str | list | tuple | None):
-        expected = "the name of a column, or a mapping from model names to columns"
+        expected = "the name of a column or a mapping from model names to columns"
         raise InputError("scores", expected=expected, got=check.shown(scores))
     elif scores and len(plan.needs) == 1:
         column_of[plan.needs[0]] = scores if isinstance(scores, str) else str(scores[0])
@@ -460,7 +460,7 @@ def _score_columns(plan: Plan, source: formats.Source, scores: Any) -> dict[str,
     for model in plan.needs:
         models[model] = column_of.get(model) or model
         if models[model] not in source.columns:
-            hint = f"name the score column of this model; the columns are {listing(list(source.columns))}"
+            hint = f"name the score column of this model. The columns are {listing(list(source.columns))}"
             expected = f"a column {models[model]!r} with the scores of model {model!r}"
             raise ColumnError("scores", expected=expected, got="no such column", hint=hint)
     return models
@@ -471,7 +471,7 @@ def _scores(column: pa.ChunkedArray, origin: str, name: str, decimal: str) -> Ar
     numbers = columns.numbers(column, subject, ScoreError, decimal=decimal)
     if numbers.missing is not None:
         got = check.count_and_first(numbers.missing, "missing or infinite")
-        hint = "to exclude such rows, pass where="
+        hint = "pass where= to exclude such rows"
         raise ScoreError(subject, expected="a finite score in every row", got=got, hint=hint)
     return numbers.as_scores()
 

@@ -433,7 +433,7 @@ class Role:
     def incomplete(self, source: formats.HasColumns, got: str) -> errors.InputError:
         """Return the error for missing or infinite values. `got` is the text with their number."""
         error = _ERRORS.get(self.argument, errors.InputError)
-        hint = "to drop such rows, pass missing='drop'"
+        hint = "pass missing='drop' to drop such rows"
         return error(self.subject(source), expected="a finite value in every row", got=got, hint=hint)
 
 
@@ -510,13 +510,13 @@ class CountRequest:
         --------
         >>> CountRequest("y", "score", memory=9).refuse("Spark DataFrame", memory="Spark has its own")
         Traceback (most recent call last):
-        rocscope.errors.InputError: memory: expected no memory for a Spark DataFrame, got 9; Spark has its own
+        rocscope.errors.InputError: memory: expected no value for a Spark DataFrame, got 9; Spark has its own
         """
         self.layout.refuse(f"a {origin}")
         for name, hint in hints.items():
             value = getattr(self, name)
             if value is not None:
-                raise errors.InputError(name, expected=f"no {name} for a {origin}", got=repr(value), hint=hint)
+                raise errors.InputError(name, expected=f"no value for a {origin}", got=repr(value), hint=hint)
 
 
 # ---- Class probabilities ----
@@ -569,6 +569,6 @@ def _matching(names: Sequence[str], pattern: str) -> ByClass:
         if len(name) > len(before) + len(after) and name.startswith(before) and name.endswith(after):
             by_class[name[len(before) : len(name) - len(after)]] = name
     if len(by_class) < 2:
-        got = errors.listing(list(by_class.values())) if by_class else "no such column"
+        got = f"only {errors.listing(list(by_class.values()))}" if by_class else "no such column"
         raise errors.ColumnError("proba", expected=f"at least two columns that match {pattern!r}", got=got)
     return by_class

@@ -224,7 +224,7 @@ def describe(
     --------
     >>> facts = describe({"bought": ["yes", "no", "yes", None], "a": [0.9, 0.4, 0.4, 0.2]})
     >>> facts
-    Description(dict of columns, rows=4, columns=2, label_candidates=['bought'], problems=0)
+    Description(the dict, rows=4, columns=2, label_candidates=['bought'], problems=0)
     >>> facts["bought"].classes, facts["a"].tied
     ({'no': 1, 'yes': 2}, 0.5)
     """

@@ -181,7 +181,7 @@ class FileLayout:
         if self.thousands is not None and self.decimal is None:
             object.__setattr__(self, "decimal", _DECIMAL_BESIDE[self.thousands])
         elif self.thousands is not None and self.thousands == self.decimal:
-            expected = "another character than the decimal mark"
+            expected = "a character other than the decimal mark"
             raise errors.InputError("thousands", expected=expected, got=repr(self.thousands))
         for name in ("skip_rows", "skip_footer"):
             value = getattr(self, name)
@@ -190,7 +190,7 @@ class FileLayout:
         if self.delimiter is not None and (
             len(self.delimiters) != 1 or self.delimiters in '"\r\n' + self.decimal_mark.rstrip(",")
         ):
-            expected = "one character other than a quote and the decimal mark"
+            expected = "one character that is neither a quote nor the decimal mark"
             raise errors.InputError("delimiter", expected=expected, got=repr(self.delimiter))
         if self.encoding is not None and not _is_encoding(self.encoding):
             expected = "an encoding that Python supports, such as 'latin-1'"
@@ -218,7 +218,7 @@ class FileLayout:
         for name in names:
             value = getattr(self, name)
             if value is not None:
-                raise errors.InputError(name, expected=f"no {name} for {kind}", got=repr(value))
+                raise errors.InputError(name, expected=f"no value for {kind}", got=repr(value))
 
     def require_meaning(self, format: str) -> None:
         """Raise InputError if an argument was given that does not apply to the format."""
@@ -309,7 +309,7 @@ def refuse_lakes(paths: Iterable[str]) -> None:
     for folder in {parent for path in paths for parent in Path(path).absolute().parents}:
         lake = _lake_of(folder)
         if lake is not None:
-            got = f"files of a {lake} table, which may contain deleted rows"
+            got = f"files of a {lake} table. They may contain deleted rows"
             hint = f"read a snapshot of the table: rocscope.read({_LAKE_READER[lake]}, …)"
             raise errors.EngineError(str(folder), expected="files without deleted rows", got=got, hint=hint)
 
@@ -479,7 +479,7 @@ _ERRORS_OF_LIBRARIES = (
 
 def no_rows(origin: str, where: str | None = None) -> errors.ShapeError:
     """Return the error for a source without rows, or without rows that satisfy the condition."""
-    got = "no rows" if where is None else f"no rows where {where}"
+    got = "no rows" if where is None else f"no rows with {where}"
     return errors.ShapeError(origin, expected="at least one row", got=got)
 
 
@@ -720,8 +720,8 @@ def require_name(source: HasColumns, argument: str, name: Any) -> str:
     """Return the name of a required column. Raise ColumnError if it is None."""
     if name is None:
         columns = errors.listing(list(source.columns), _MOST_LISTED)
-        expected = f"the name of a column of {errors.brief(source.origin)}: {columns}"
-        hint = f"give {argument}= (--{argument.removesuffix('s')})"
+        expected = f"the name of a column of {errors.brief(source.origin)} ({columns})"
+        hint = f"pass {argument}= (--{argument.removesuffix('s')})"
         raise errors.ColumnError(argument, expected=expected, got="no name", hint=hint)
     return str(name)
 

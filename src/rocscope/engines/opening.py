@@ -67,13 +67,13 @@ def open_source(source: Any, layout: formats.FileLayout = formats.DEFAULT_LAYOUT
             paths: list[str] = []
             for place in places:
                 if not isinstance(place, str | bytes | os.PathLike):
-                    raise InputError("source", expected="paths of files", got=f"a {type(place).__name__}")
+                    raise InputError("source", expected="paths of files", got=f"a value of type {type(place).__name__}")
                 paths += formats.find_files(os.fsdecode(place), layout.format)
             formats.refuse_lakes(paths)
             yield stack.enter_context(_open_files(paths, tuple(paths), layout))
         elif callable(getattr(source, "read", None)):
             if layout.format is None:
-                hint = f"give format= {' | '.join(formats.FORMATS)}"
+                hint = f"pass format= with one of {', '.join(formats.FORMATS)}"
                 raise InputError(name, expected="the format of the stream", got="no format", hint=hint)
             path = stack.enter_context(_spooled(source, name, layout.format))
             yield stack.enter_context(_open_files([path], (name,), layout))
@@ -131,7 +131,7 @@ def _common_format(paths: Sequence[str]) -> str:
     for path in paths:
         by_format.setdefault(formats.format_of(Path(path)), path)
     if None in by_format:
-        hint = f"give format= {' | '.join(formats.FORMATS)}"
+        hint = f"pass format= with one of {', '.join(formats.FORMATS)}"
         raise EngineError(f"{by_format[None]}: the name of the file does not end in a known extension", hint=hint)
     if len(by_format) > 1:
         got = " and ".join(f"{format} ({path})" for format, path in by_format.items())
@@ -341,7 +341,7 @@ def open_csv(paths: list[str], origin: tuple[str, ...], layout: formats.FileLayo
     for path, name in zip(paths, origin, strict=True):
         columns_here = _header(path, name, delimiter)[0]
         if columns_here != columns:
-            expected = f"the same columns as in {origin[0]}, {columns}"
+            expected = f"the columns {columns} of {origin[0]}"
             raise EngineError(name, expected=expected, got=str(columns_here))
     connection = tables.connect(paths)
     kinds, mark = _CSV_TYPES, layout.decimal_mark

@@ -214,7 +214,7 @@ def read(
     >>> preds
     Predictions(n=3, n_pos=1, n_neg=2, models=['a', 'b'])
     >>> preds.source
-    Provenance(dict of columns, rows_read=4, rows_dropped=1)
+    Provenance(the dict, rows_read=4, rows_dropped=1)
     """
     check.check_choice("missing", missing, _MISSING)
     layout = formats.FileLayout(format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header)
@@ -226,7 +226,7 @@ def read(
             for name, value in (("scores", scores), ("pos_label", pos_label), ("columns", columns)):
                 if value is not None:
                     given = "predicted" if proba is None else "proba"
-                    expected, got = f"no {name}= in a call with {given}=", check.shown(value)
+                    expected, got = f"no value in a call with {given}=", check.shown(value)
                     raise InputError(name, expected=expected, got=got)
             if proba is not None:
                 taken = (label, *others.values())
@@ -610,6 +610,6 @@ def _finite_scores(opened: formats.Source, table: pa.Table, score: str) -> colum
     scores = column_roles.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
     if scores.missing is not None:
         got = check.count_and_first(scores.missing, "missing or infinite")
-        hint = "to exclude such rows, pass where="
+        hint = "pass where= to exclude such rows"
         raise ScoreError(subject, expected="a finite value in every row", got=got, hint=hint)
     return scores

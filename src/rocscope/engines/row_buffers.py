@@ -125,7 +125,7 @@ class Spill:
         weakref.finalize(self, self._file.close)
 
     def _error(self, error: OSError) -> EngineError:
-        hint = f"set TMPDIR to a folder with more space than {self._end:,} bytes, or increase memory="
+        hint = f"set TMPDIR to a folder with more space than {self._end:,} bytes, or pass a larger memory="
         return EngineError(f"temporary file in {self._folder}: {error.strerror or error}", hint=hint)
 
     def write(self, array: Array) -> Extent:

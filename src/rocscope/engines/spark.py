@@ -301,7 +301,7 @@ def _check(facts: tasks.Facts, data: Input, pos_label: Any) -> None:
         raise formats.no_rows(ORIGIN)
     for name, rows in facts.bad.items():
         if rows and not data.layout.drop:
-            got = f"{rows} of {facts.rows} missing or infinite"
+            got = f"{rows} of {facts.rows} values missing or infinite"
             raise data.role(name).incomplete(source, got)
     if facts.dropped == facts.rows:
         raise formats.no_complete_rows(ORIGIN, facts.rows)

@@ -153,8 +153,8 @@ def refine(ask: Ask, low: Any, high: Any, *, tol: float, most: int, subject: str
         if cells.low.size > most:
             break
     width = cells.unordered_pairs.sum() / (float(cells.pos.sum()) * float(cells.neg.sum()))
-    expected = f"an AUC known to within {tol:g} from {most:,} ranges of scores"
-    got = f"an AUC known to within {width:.3g} from {cells.low.size:,} ranges"
+    expected = f"an AUC with an error of at most {tol:g} (tol)"
+    got = f"an error of up to {width:.3g} with {cells.low.size:,} ranges of scores"
     raise EngineError(subject, expected=expected, got=got, hint="pass a larger tol= or memory=")
 
 
@@ -334,7 +334,7 @@ class _Table:
         most = self.most_levels
         table = self.fetch(totals_by(rows, *keys, "score").head(most + 1))
         if table.num_rows > most:
-            hint = "pass tol=1e-6 to count ranges of scores and compute the AUC to within 1e-6, or a larger memory="
+            hint = "pass tol=1e-6 to compute the AUC with an error of at most 1e-6, or pass a larger memory="
             got = f"more than {most:,}"
             raise EngineError(role.subject(self), expected=f"at most {most:,} distinct scores", got=got, hint=hint)
         return table
@@ -353,7 +353,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
         _check_type(role, table)
     if request.tol is not None and (request.weight is not None or request.context is not None):
         given = "weight" if request.weight is not None else "context"
-        hint = "omit tol, because ranges of scores need numbers of rows"
+        hint = "omit tol, because ranges of scores can only count rows"
         raise InputError(f"tol and {given}", expected="only one of these arguments", got="both", hint=hint)
     rows, dropped = _complete_rows(table)
     prepared = _prepared(table)
@@ -401,7 +401,7 @@ def _complete_rows(table: _Table) -> tuple[int, int]:
     for number, role in enumerate(table.roles):
         bad = sums[f"bad{number}"]
         if bad and table.request.missing != "drop":
-            raise role.incomplete(table, f"{bad} of {rows} missing or infinite")
+            raise role.incomplete(table, f"{bad} of {rows} values missing or infinite")
     if dropped == rows:
         raise formats.no_complete_rows(table.origin[0], rows)
     return rows, dropped

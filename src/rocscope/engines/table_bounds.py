@@ -115,5 +115,5 @@ def refuse_totals(rows: Sequence[Sequence[str]], width: int, name: str, delimite
     is_total = places and not any(re.match(TOTALS, cell.strip().lower()) for cell in earlier)
     if is_total or (len(last) != width and len(filled[-2]) == width):
         expected, got = "data in the last row", repr(delimiter.join(last))
-        hint = "skip this row with skip_footer=1 (--skip-footer 1), or keep it with skip_footer=0"
+        hint = "pass skip_footer=1 (--skip-footer 1) to skip this row, or skip_footer=0 to keep it"
         raise errors.EngineError(name, expected=expected, got=got, hint=hint)

@@ -604,7 +604,7 @@ def open_mapping(columns: Mapping[Any, Any]) -> formats.Source:
     def load(wanted: list[str]) -> pa.Table:
         return pa.table({name: _array(by_name[name], name) for name in wanted})
 
-    return ArrowColumns(("dict of columns",), [str(name) for name in columns], load)
+    return ArrowColumns(("the dict",), [str(name) for name in columns], load)
 
 
 def _array(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
@@ -661,7 +661,7 @@ def open_frame(frame: Any) -> formats.Source:
             return ArrowColumns(origin, names, lambda wanted: load(wanted).select(wanted))
         narwhal = nw.from_native(frame, pass_through=True)
         if not isinstance(narwhal, nw.DataFrame | nw.LazyFrame):
-            expected = "a file, folder, glob, '-', open binary file, data frame, relation or dict of columns"
+            expected = "a path, a pattern, '-', an open binary file, a data frame, a relation or a dict of columns"
             raise errors.EngineError("source", expected=expected, got=type(frame).__name__)
         native_names = narwhal.collect_schema().names()
     # pandas also allows numbers as column names.
@@ -776,7 +776,7 @@ def _chosen(table: str | None, tables: list[str], origin: str) -> str:
         raise errors.InputError(origin, expected="a database with a table", got="a database without tables")
     got = "no name" if table is None else repr(table)
     expected = f"a table of {origin}: {errors.one_of(table or '', tables)}"
-    raise errors.InputError("table", expected=expected, got=got, hint="name a table with table= (--table)")
+    raise errors.InputError("table", expected=expected, got=got, hint="pass its name as table= (--table)")
 
 
 # ---- Spreadsheets ----
@@ -796,7 +796,7 @@ def open_excel(paths: list[str], origin: tuple[str, ...], layout: formats.FileLa
     for rows, name in zip(sheets, origin, strict=True):
         names_here = [_as_text(cell) for cell in rows[0]]
         if names_here != names:
-            expected = f"the same columns as in {origin[0]}, {names}"
+            expected = f"the columns {names} of {origin[0]}"
             raise errors.EngineError(name, expected=expected, got=str(names_here))
     arrays: dict[str, pa.Array] = {}
     for place, name in enumerate(names):

@@ -418,9 +418,9 @@ class Figure:
         Examples
         --------
         >>> Figure("auc", "AUC", "ranks").words
-        "'auc', a metric of the whole ranking"
+        "'auc' (a metric of the whole ranking)"
         """
-        return f"{self.name!r}, {_WORDS[self.needs]}"
+        return f"{self.name!r} ({_WORDS[self.needs]})"
 
     def value(self, counts: ThresholdCounts) -> float:
         """Return the value of the measure for counts of all distinct scores."""
@@ -514,8 +514,8 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
     0.25
     """
     if (max_fpr is None) == (min_tpr is None):
-        got = "none" if max_fpr is None else "both"
-        raise InputError("partial_area", expected="either max_fpr or min_tpr", got=got)
+        got = "neither" if max_fpr is None else "both"
+        raise InputError("partial_area", expected="one of max_fpr and min_tpr", got=got)
     part = check.check_share(max_fpr, "max_fpr") if max_fpr is not None else 1 - check.check_share(min_tpr, "min_tpr")
     chance = part**2 / 2
 

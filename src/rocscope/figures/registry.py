@@ -292,7 +292,7 @@ def scorer_name(metric: Any) -> Any:
     if function.__name__ == "fbeta_score":
         return f"f{options['beta']:g}"
     if options.pop("average", "binary") != "binary" or options.keys() - {"pos_label"}:
-        hint = "pass the name of a metric. learning_curve(metric=) accepts any scorer"
+        hint = "pass the name of a metric; or call learning_curve(metric=), which accepts any scorer"
         expected = "a scorer without options"
         raise InputError(f"scorer of {function.__name__}", expected=expected, got=check.shown(metric), hint=hint)
     return function.__name__
@@ -351,7 +351,7 @@ def statistic_named(name: str, subject: str = "statistic") -> tuple[Figure, Call
     >>> statistic_named("neg_brier_score")[1](ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])).__round__(3)
     0.025
     """
-    expected = "a metric of the whole ranking, such as 'auc', or of probabilities, such as 'brier'"
+    expected = "a metric of the whole ranking (such as 'auc') or of probabilities (such as 'brier')"
     hint = "for a metric at a threshold, pass rocscope.inference.statistics.at(0.5, 'precision')"
     suits = ("ranks", "probabilities")
     figure = figure_named(name, subject, expected=expected, suits=lambda figure: figure.needs in suits, hint=hint)

@@ -161,7 +161,7 @@ def band(
         name = getattr(metric, "__name__", "")
         if method in proportions.METHODS:
             if over != "threshold" or name not in proportions.SHARES:
-                expected = f"'bootstrap', or one of {', '.join(proportions.SHARES)} over thresholds"
+                expected = f"'bootstrap' or one of {', '.join(proportions.SHARES)} over thresholds"
                 raise InputError("method", expected=expected, got=repr(method))
             count, n = proportions.share_of(name, *_cells_at_threshold(counts, x))
             low, high = proportions.proportion_interval(count, n, method=method, level=level)

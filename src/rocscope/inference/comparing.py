@@ -232,8 +232,8 @@ def _require_same(what: str, first: Any, second: Any, arms: str) -> None:
     if first is None and second is None:
         return
     if first is None or second is None:
-        got = f"a {what} of each row in one model only"
-        raise PairingError(f"{arms} are not paired", expected=f"a {what} of each row in both models", got=got)
+        got = f"{what}s in one model only"
+        raise PairingError(f"{arms} are not paired", expected=f"{what}s in both models or in neither", got=got)
     first, second = np.asarray(first), np.asarray(second)
     if first.size != second.size:
         got = f"{first.size} and {second.size} rows"

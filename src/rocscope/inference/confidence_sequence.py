@@ -178,14 +178,14 @@ def limit_of(text: str, *, of_decision: bool) -> Condition:
     """
     limit, *more = Condition.read(text, "fail_if", "cost > .35")
     if more or limit.level is not None or limit.model is not None:
-        expected = "one condition without confidence level and model, such as 'cost > .35'"
+        expected = "one condition without confidence level and without model, such as 'cost > .35'"
         raise InputError("fail_if", expected=expected, got=repr(text), hint="pass several conditions as a list")
 
     def suits(figure: Figure) -> bool:
         share = figure.unit == "share" and figure.parts is not None and set(figure.parts[0]) == {0, 1}
         return figure.name in RANKED or (of_decision and (share or figure.name == "cost"))
 
-    expected = "the cost, a mean over cases such as 'precision', 'auc' or 'calibration'"
+    expected = "'cost', 'auc', 'calibration' or a mean over cases such as 'precision'"
     figure = figure_named(limit.quantity, "fail_if", expected=expected, suits=suits)
     return replace(limit, quantity=RANKED.get(figure.name, figure.name))
 

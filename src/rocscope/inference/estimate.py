@@ -747,7 +747,7 @@ class Hypothesis:
                 raise InputError("margin", expected="0 for test='difference'", got=repr(self.margin), hint=hint)
             return
         if self.alternative != "two-sided":
-            expected, hint = f"'two-sided' for test={self.test!r}", "omit alternative: the test has a direction"
+            expected, hint = f"'two-sided' for test={self.test!r}", "omit alternative, because the test has a direction"
             raise InputError("alternative", expected=expected, got=repr(self.alternative), hint=hint)
         if not 0 <= self.margin < inf or (self.test != "superiority" and self.margin == 0):
             least = "of at least 0" if self.test == "superiority" else "above 0"

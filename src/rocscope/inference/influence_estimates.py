@@ -423,10 +423,10 @@ def estimate_of(
     statistic = scorer_name(statistic)
     smooth = statistic_named(statistic)[1] if isinstance(statistic, str) else statistic
     if not isinstance(smooth, Smooth):
-        hint = "to use your own function of ThresholdCounts, call rocscope.bootstrap"
+        hint = "call rocscope.bootstrap for your own function of ThresholdCounts"
         if not isinstance(statistic, str) and hasattr(statistic, "__len__"):  # the scores, after the labels
             hint = PASS_PREDICTIONS
-        expected = "the name of a metric, or one of rocscope.inference.statistics"
+        expected = "the name of a metric or one of rocscope.inference.statistics"
         raise InputError("statistic", expected=expected, got=check.shown(statistic), hint=hint)
     sample = values_of(sample_of(data, model=model), smooth, groups=groups, folds=folds)
     return estimate_value(sample, 0, level, smooth.scale)

@@ -177,7 +177,7 @@ def proportion_interval(
     check.check_choice("method", method, METHODS)
     count, n = np.asarray(count, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if ((count % 1 != 0) | (n % 1 != 0)).any():
-        hint = "weighted cases are not binomial trials; use rocscope.bootstrap"
+        hint = "use rocscope.bootstrap, because weighted cases are not binomial trials"
         raise InputError("counts", expected="whole numbers", got="numbers with fractions", hint=hint)
     return binomial_limits(count, n, method, level)
 
@@ -597,7 +597,7 @@ def _rows_of_table(table: Any) -> Predictions:
     """Return Predictions with one row per cell of a 2 × 2 table. The counts are frequencies; correct cases score 1."""
     counts = np.asarray(table)
     if counts.shape != (2, 2) or counts.dtype.kind not in "iu":
-        expected, hint = "Predictions, or a 2 × 2 table of counts", PASS_PREDICTIONS
+        expected, hint = "Predictions or a 2 × 2 table of counts", PASS_PREDICTIONS
         raise InputError("predictions", expected=expected, got=check.shown(table), hint=hint)
     scores = {"first": [1, 1, 0, 0], "second": [1, 0, 1, 0]}
     return Predictions(np.ones(4, np.bool_), scores, sample_weight=counts.ravel(), weights="frequency")

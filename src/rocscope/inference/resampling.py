@@ -863,7 +863,7 @@ def bootstrap(
         figure, statistic = statistic_named(statistic)
         statistic = auc if figure.name == "auc" else statistic
     if not callable(statistic):
-        hint = "for example, pass rocscope.auc or lambda counts: counts.at(0.5).accuracy"
+        hint = "pass a function such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
         if hasattr(statistic, "__len__"):  # the scores, after the labels
             hint = PASS_PREDICTIONS
         raise InputError("statistic", expected="a metric's name or a function", got=check.shown(statistic), hint=hint)
@@ -875,7 +875,7 @@ def bootstrap(
     design = design_of(data, model, stratified=stratified, groups=groups)
     if by_name and len(design.tallies) > 1:
         got = f"{len(design.tallies)} models"
-        raise InputError("statistic", expected="data of one model for a metric's name", got=got, hint="pass model=")
+        raise InputError("statistic", expected="data of one model", got=got, hint="pass model=")
 
     plan = Statistic(statistic, 1)
     if len(design.tallies) == 1:

@@ -588,7 +588,7 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     >>> ax.get_xlabel()
     'False-positive rate (1 − specificity)'
     """
-    theme.require("curve", curve, Curve, made_by="rocscope.roc and other curve functions make one")
+    theme.require("curve", curve, Curve, made_by="call rocscope.roc or another curve function to make one")
     ax = theme.new_axes() if ax is None else ax
     if band is None and isinstance(curve, CountCurve):
         band = curve.envelope(most=MOST)

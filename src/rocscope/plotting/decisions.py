@@ -71,10 +71,10 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['nobody positive', 'a', 'everybody positive']
     """
-    theme.require("regions", regions, Hull, RegionMap, made_by="rocscope.hull makes one")
+    theme.require("regions", regions, Hull, RegionMap, made_by="call rocscope.hull to make one")
     if review is not None and not isinstance(regions, Hull):
         hint = "pass the review to Hull.region_map"
-        raise InputError("review", expected="None with a RegionMap", got=repr(review), hint=hint)
+        raise InputError("review", expected="no review with a RegionMap", got=repr(review), hint=hint)
     drawn = regions.region_map(review=review) if isinstance(regions, Hull) else regions
     axes = theme.new_axes() if ax is None else ax
     theme.dress(axes)
@@ -205,7 +205,7 @@ def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['score: 800 contacts, profit 1,600', 'highest profit within it']
     """
-    theme.require("plan", plan, CampaignPlan, made_by="rocscope.plan_campaign makes one")
+    theme.require("plan", plan, CampaignPlan, made_by="call rocscope.plan_campaign to make one")
     best = plan.best.best
     plan.curve  # noqa: B018 (refuses a plan without its data)
     new, several = ax is None, len(plan.campaigns) > 1

@@ -48,7 +48,7 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     >>> plot_over_time(found, Figure().subplots()).lines[0].get_xydata().tolist()
     [[2.0, 0.75], [4.0, 1.0]]
     """
-    theme.require("found", found, OverTime, made_by="rocscope.outcomes.over_time makes one")
+    theme.require("found", found, OverTime, made_by="call rocscope.outcomes.over_time to make one")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
     for index, (model, label) in enumerate(zip(found.models, theme.names(found.models), strict=True)):
@@ -94,7 +94,7 @@ def plot_drift(drift: Drift, ax: Any = None) -> Any:
     >>> [float(bar.get_height()) for bar in ax.patches]
     [0.5, 0.5, 0.75, 0.25]
     """
-    theme.require("drift", drift, Drift, made_by="rocscope.drift makes one")
+    theme.require("drift", drift, Drift, made_by="call rocscope.drift to make one")
     if drift.bin_ends is None or drift.reference_share is None or drift.current_share is None:
         hint = "pass exact counts or rows to rocscope.drift"
         raise InputError("drift", expected="bins of the stability index", got="no bins", hint=hint)
@@ -149,7 +149,7 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
     >>> [line.get_label() for line in plot_uplift(trial.qini("b"), ax).lines]
     ['a', 'at random', 'b']
     """
-    theme.require("curve", curve, UpliftCurve, made_by="rocscope.outcomes.from_experiment(…).qini() makes one")
+    theme.require("curve", curve, UpliftCurve, made_by="call rocscope.outcomes.from_experiment(…).qini()")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
     drawn = [line for line in axes.lines if line.get_gid() == "uplift"]
@@ -199,7 +199,7 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     >>> [float(bar.get_height()) for bar in plot_uplift_parts(table, Figure().subplots()).patches]
     [0.0, 0.0]
     """
-    theme.require("uplift", uplift, UpliftTable, made_by="rocscope.outcomes.from_experiment(…).by_decile() makes one")
+    theme.require("uplift", uplift, UpliftTable, made_by="call rocscope.outcomes.from_experiment(…).by_decile()")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
     estimates = [part.uplift for part in uplift.parts]
@@ -252,7 +252,7 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     >>> ax.lines[0].get_xydata().round(2).tolist()
     [[10.0, 0.65], [20.0, 0.75], [40.0, 0.85]]
     """
-    theme.require("curve", curve, LearningCurve, made_by="rocscope.evaluation.learning_curve makes one")
+    theme.require("curve", curve, LearningCurve, made_by="call rocscope.evaluation.learning_curve to make one")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
     if curve.logarithmic:
@@ -339,7 +339,7 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     >>> [text.get_text() for text in ax.texts]
     ['Mean rank over 4 data sets (1 is best)', 'critical difference 1.66', 'a  1.00', '2.25  b', '2.75  c']
     """
-    theme.require("result", result, RankComparison, made_by="rocscope.evaluation.friedman makes one")
+    theme.require("result", result, RankComparison, made_by="call rocscope.evaluation.friedman to make one")
     best_first = sorted(zip(result.mean_rank.values(), theme.names(result.models), strict=True), key=lambda p: p[0])
     m, groups = len(best_first), result.groups
     first_row = 0.8 + _BAR * len(groups)

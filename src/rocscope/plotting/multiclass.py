@@ -127,7 +127,7 @@ def plot_confusion(matrix: ConfusionMatrix, *, shares: Shares = "row", ax: Any =
     >>> [text.get_text() for text in ax.texts]
     ['8', '2', '2', '8']
     """
-    theme.require("matrix", matrix, ConfusionMatrix, made_by="predictions.confusion() makes one")
+    theme.require("matrix", matrix, ConfusionMatrix, made_by="call predictions.confusion() to make one")
     check.check_choice("shares", shares, ("row", "column", "none"))
     shade = {"row": matrix.row_shares, "column": matrix.column_shares, "none": matrix.counts / matrix.n}[shares]
     texts = [[f"{count:,.6g}" for count in row] for row in matrix.counts.tolist()]
@@ -167,7 +167,7 @@ def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
     >>> [text.get_text() for text in ax.texts]
     ['', '0.500', '0.500', '']
     """
-    theme.require("auc", auc, MulticlassAuc, made_by="rocscope.multiclass.multiclass_auc makes one")
+    theme.require("auc", auc, MulticlassAuc, made_by="call rocscope.multiclass.multiclass_auc to make one")
     texts = [["" if value != value else theme.number(value) for value in row] for row in auc.matrix.tolist()]
     labels = ("… than in a case of", "Probability higher in a case of")
     return _heat_map(ax, auc.matrix, texts, auc.classes, labels, (0.5, 1.0))

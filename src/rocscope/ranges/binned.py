@@ -47,7 +47,7 @@ def whole_counts(values: Any, name: str, n: int) -> Array:
     counts = check.check_column(values, name, n)
     if counts.dtype.kind not in "iu" or (counts < 0).any():
         got = repr(counts[:5].tolist())
-        raise WeightError(name, expected="whole numbers of at least 0", got=got, hint="weighted rows cannot be binned")
+        raise WeightError(name, expected="whole numbers of at least 0", got=got, hint="omit the weights")
     return counts.astype(np.int64)
 
 
@@ -513,7 +513,7 @@ class BinnedCounts(CumulativeCounts):
             above = self.low[whole - 1].item() if whole else inf
             got = f"one inside the bin from {self.low[whole].item()!r} to {self.high[whole].item()!r}"
             hint = f"use {self.low[whole].item()!r} or {above!r}, the nearest thresholds between bins"
-            raise InexactCountsError(f"threshold {threshold!r}", expected="one between two bins", got=got, hint=hint)
+            raise InexactCountsError(f"threshold {threshold!r}", expected="one between bins", got=got, hint=hint)
         tp, fp = (axis[whole].item() for axis in self.cumulative)
         return tp, fp, self.n_pos - tp, self.n_neg - fp
 

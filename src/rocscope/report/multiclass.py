@@ -173,8 +173,8 @@ def multiclass_report(
     if len(present) < 2:
         raise OneClassError("y_true", expected="cases of at least two classes", got=f"only class {present[0]!r}")
     if context.target_prevalence is not None:
-        hint = "set the prevalence of a class on the page"
-        expected = "a context without target prevalence, because each class has its own prevalence"
+        hint = "set prevalences on the page, because each class has its own prevalence"
+        expected = "a context without target prevalence"
         got = f"target_prevalence={context.target_prevalence!r}"
         raise InputError("context", expected=expected, got=got, hint=hint)
     slices = Slices(context)

@@ -248,7 +248,7 @@ class DataSource:
 def _of_predictions(name: str, preds: Predictions, where: str | None, options: dict[str, Any]) -> DataSource:
     for option, value in options.items():
         if value not in (None, "error", "auto"):
-            expected = f"no {option} with Predictions, which contain all columns"
+            expected = "no value with Predictions (they contain all columns)"
             raise InputError(option, expected=expected, got=repr(value))
     columns: dict[str, Any] = dict(preds.columns)
 
@@ -331,7 +331,7 @@ class FilteredRows:
             If the part has no rows.
         """
         if part not in self.parts:
-            raise InputError(f"{part[0]} {part[1]}", expected="positives and negatives", got="no such rows")
+            raise InputError(f"{part[0]} {part[1]}", expected="positives and negatives", got="one class or no rows")
         if part not in self._rows:
             self._rows[part] = self.parts[part]()
         return self._rows[part]

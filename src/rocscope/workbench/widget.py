@@ -187,6 +187,6 @@ class Widget(anywidget.AnyWidget):
 def _costs(context: rs.Context) -> dict[str, Any]:
     if context.columns:
         raise InputError(
-            "context", expected="costs that are numbers, because the page has no costs per row", got=repr(context)
+            "context", expected="costs that are numbers (the page has no costs per row)", got=repr(context)
         )
     return packed_context(context)

@@ -241,7 +241,7 @@ def test_outcomes_are_those_of_the_action_that_each_case_got():
     assert other.gain.value == pytest.approx(gains(np.where(action == "letter", "visit", action)).sum())
     with pytest.raises(InputError, match="acted: expected 'call', 'letter', 'visit', got 'mail'"):
         plan.outcomes(rows | {"got": np.full(n, "mail")}, "client", acted="got", **asked)
-    with pytest.raises(InputError, match="acted: expected the column with the action"):
+    with pytest.raises(InputError, match="acted: expected the name of the column with the action"):
         plan.outcomes(rows, "client", acted="all", **asked)
 
 

@@ -145,8 +145,12 @@ def test_the_interval_of_an_allocation_without_its_data_is_that_of_independent_c
         (lambda: PLANS["campaign"].apply({"a": [1.0, np.nan]}), ScoreError, "expected a finite score in every row"),
         (lambda: PLANS["campaign"].apply({"a": [1, 2]}, [7]), ShapeError, "ids: expected one entry"),
         (lambda: PLANS["campaign"].apply({"a": [1, 2], "i": [7, 7]}, "i"), InputError, "ids: .*'7' twice"),
-        (lambda: PLANS["campaign"].apply({"a": [1, 2]}, "id"), ColumnError, "ids of dict of columns"),
-        (lambda: PLANS["allocation"].apply({"a": [1, 2]}), InputError, "segment: expected the segment column"),
+        (lambda: PLANS["campaign"].apply({"a": [1, 2]}, "id"), ColumnError, "ids of the dict"),
+        (
+            lambda: PLANS["allocation"].apply({"a": [1, 2]}),
+            InputError,
+            "segment: expected the name of the column with the segments",
+        ),
         (lambda: rs.load_plan("nowhere.json"), StoredError, "nowhere.json: expected a plan file"),
     ],
 )

@@ -161,7 +161,7 @@ def test_verify_reads_every_source(tmp_path):
             assert plan.verify(source, **named) == expected
         assert expected.checks and not expected.refuted
     assert str(made[0].verify(preds).checks[0]).startswith("model: stored ")
-    with pytest.raises(InputError, match="segment: expected the segment column"):
+    with pytest.raises(InputError, match="segment: expected the name of the column with the segments"):
         made[-1].verify(table, label="y")
 
 

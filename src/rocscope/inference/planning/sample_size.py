@@ -359,9 +359,9 @@ def detectable_auc(
 
     low, top = null + 1e-9, 1 - 1e-9  # the AUC must differ from the null value and from 1
     if surplus(top) < 0:
-        raise InputError("power", expected="a power that some AUC below 1 has", got=repr(power), hint="pass more cases")
+        raise InputError("power", expected="a power that an AUC below 1 has", got=repr(power), hint="pass more cases")
     if surplus(low) >= 0:
-        expected = f"a power above {surplus(low) + power:.3g}, the power for no difference"
+        expected = f"a power above {surplus(low) + power:.3g} (the power for no difference)"
         raise InputError("power", expected=expected, got=repr(power))
     return _solve(surplus, low, top)
 
@@ -563,7 +563,7 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
         return high - low <= width
 
     if not is_enough(_MOST_CASES):
-        raise InputError("width", expected=f"a width reached by {_MOST_CASES:,} positives", got=repr(width))
+        raise InputError("width", expected=f"a width that {_MOST_CASES:,} positives can reach", got=repr(width))
     n_pos = _smallest(is_enough)
     return StudyPlan(n_pos, ceil(n_pos * ratio), float("nan"), f"AUC {auc:g} to a width of {width:g}")
 
@@ -632,7 +632,7 @@ def rate_sample_size(
 
 def _cases_for_width(rate: float, width: float, level: float, method: ShareMethod) -> int:
     """Return the smallest number of cases from which on all intervals have at most this width."""
-    unreachable = InputError("width", expected=f"a width reached by {_MOST_CASES:,} cases per class", got=repr(width))
+    unreachable = InputError("width", expected=f"a width that {_MOST_CASES:,} cases per class reach", got=repr(width))
     if (2 * normal_quantile(level) / width) ** 2 * rate * (1 - rate) > _MOST_CASES:
         raise unreachable  # by the normal approximation, before any search
     # The width is not monotone in n, so search for the largest n that is too wide, well below the end of the range.
