@@ -174,7 +174,7 @@ TIED = rs.ThresholdCounts([2, 1], [3, 1], [1, 3])
         (lambda: rs.monitor(decision(), fail_if="f1 < .5"), "got 'f1', a metric of one threshold"),
         (lambda: rs.monitor(decision(), fail_if="auc < .5 and cost > 1"), "pass several conditions as a list"),
         (lambda: rs.monitor(decision(), fail_if="cost > 7"), "between 0 and 4"),
-        (lambda: rs.monitor("auc", fail_if="cost > 1"), "got 'cost' (a metric that needs the costs"),
+        (lambda: rs.monitor("auc", fail_if="cost > 1"), r"got 'cost' \(a metric that needs the costs"),
         (lambda: rs.monitor("calibration", fail_if="calibration > 0").update([1, 0], [3.0, -2.0]), "probabilities"),
         (lambda: rs.monitor(decision(), level=95), "level"),
         (lambda: Monitor.from_dict({"format": "other"}), "state of a monitor"),
