@@ -255,8 +255,8 @@ def test_the_help_names_the_table_of_pyproject(run):
 def test_a_column_that_is_not_named_is_asked_for_as_it_is_typed(run, scores, tmp_path):
     (tmp_path / "rules.toml").write_text('rules = ["auc > 0"]\n')
     gate = ("gate", scores, "--rules", "rules.toml")  # it guesses only where that is asked for
-    assert run(*gate)[2].endswith("got no name; give --label\n")
-    assert run(*gate, "--label", "y")[2].endswith("got no name; give --score\n")
+    assert run(*gate)[2].endswith("got no name; pass --label\n")
+    assert run(*gate, "--label", "y")[2].endswith("got no name; pass --score\n")
 
 
 def test_summary_at_a_threshold_fixed_beforehand(run, scores):

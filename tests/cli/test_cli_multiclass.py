@@ -96,7 +96,7 @@ def test_choose_takes_criterion_constraints_and_costs(run, table, tmp_path):
     [
         (
             ("summary", *ROWS, "--score", "p_low"),
-            "--score: expected two classes, got several classes (--proba)",
+            "--score: expected two classes, got --proba for several classes",
         ),
         (("summary", *ROWS, "--cost-fn", "3"), "use rocscope choose with --cost-matrix"),
         (("report", *ROWS, "--target-prevalence", "0.1"), "each class has its own prevalence"),
@@ -357,7 +357,7 @@ def test_a_plan_gets_the_columns_that_it_needs(run, table, scores):
         code, _, err = run(command[0], "decision.json", "rows.csv", *label, "--proba", "p_*", *command[1:])
         assert (code, "--proba: expected a plan for several classes, got a plan for two classes" in err) == (2, True)
     code, _, err = run("monitor", "weights.json", *ROWS, "--state", "s.json", "--target-prevalence", ".5")
-    assert (code, "--target-prevalence: expected two classes, got several classes (--proba)" in err) == (
+    assert (code, "--target-prevalence: expected two classes, got --proba for several classes" in err) == (
         2,
         True,
     )

@@ -198,7 +198,7 @@ def test_what_a_shell_pipes_and_pipes_of_a_name(run, scores, tmp_path):
     assert piped.returncode == 0, piped.stderr
     assert '"auc"' in piped.stdout
     piped = script(f"ROCSCOPE summary <(cat {scores}) {columns}")
-    assert (piped.returncode, "give --format csv | tsv" in piped.stderr) == (2, True), piped.stderr
+    assert (piped.returncode, "pass --format with one of csv, tsv" in piped.stderr) == (2, True), piped.stderr
     os.mkfifo(tmp_path / "pipe.csv")
     code, _, err = run("summary", tmp_path / "pipe.csv", *COLUMNS)
     assert (code, "neither a file nor a folder; pass its content on standard input" in err) == (2, True)

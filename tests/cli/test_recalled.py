@@ -83,14 +83,14 @@ def test_every_command_guesses_and_gate_and_monitor_when_asked(run, scores, tmp_
     code, _, err = run("summary", scores, "--label", "y")
     assert (code, err.startswith("Guessed: --score a --score b\n")) == (0, True)
     code, _, err = run("gate", scores, "--rules", "rules.toml")
-    assert (code, err.endswith("got no name; give --label\n")) == (2, True)
+    assert (code, err.endswith("got no name; pass --label\n")) == (2, True)
     code, _, err = run("gate", scores, "--rules", "rules.toml", "--guess")
     assert (code, err.startswith(guess)) == (0, True)
     # A plan made in Python does not name the label; its scores are never guessed.
     rs.choose(rs.read(scores, label="y", scores="a")).save(tmp_path / "plan.json")
     watch = ("monitor", "plan.json", scores, "--state", "s.json")
     code, _, err = run(*watch)
-    assert (code, err.endswith("got no name; give --label\n")) == (2, True)
+    assert (code, err.endswith("got no name; pass --label\n")) == (2, True)
     code, _, err = run(*watch, "--guess")
     assert (code, err.startswith("Guessed: --label y\n")) == (0, True), err
     (tmp_path / "kinds.csv").write_text("kind,p_a,p_b,p_c\n" + "a,0.8,0.1,0.1\nb,0.1,0.8,0.1\nc,0.2,0.2,0.6\n" * 5)

@@ -191,7 +191,7 @@ def test_a_wrong_value_is_answered_in_its_own_words_before_rows_are_read(tmp_pat
 def test_a_failed_guess_does_without_what_it_does_not_need(tmp_path):
     (tmp_path / "rows.csv").write_text("kind,s\na,0.9\nb,0.1\nc,0.2\n")
     codes, err, loaded = answers(tmp_path, ("rows.csv",))
-    assert (codes, "a column of rows.csv: 'kind', 's', got no name" in err) == (["2"], True)
+    assert (codes, "a column of rows.csv ('kind', 's'), got no name" in err) == (["2"], True)
     of_arrow = {"pandas"} if int(version("pyarrow").split(".")[0]) < 23 else set()  # which loads it to make arrays
     assert not loaded & ({"scipy", "sklearn", "pandas", "matplotlib"} - of_arrow)
 
@@ -291,7 +291,7 @@ def test_settings_for_two_classes_may_stay_where_there_are_more(run, tmp_path):
     assert run(*arguments)[0] == 0
     assert run(*arguments, ROCSCOPE_COST_FP="5")[0] == 0
     code, _, err = run(*arguments, "--cost-fn", "5")
-    assert (code, "--cost-fn: expected two classes, got several classes (--proba)" in err) == (2, True)
+    assert (code, "--cost-fn: expected two classes, got --proba for several classes" in err) == (2, True)
 
 
 def test_a_closed_stdin_is_named(run, monkeypatch):

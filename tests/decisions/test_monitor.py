@@ -171,7 +171,7 @@ TIED = rs.ThresholdCounts([2, 1], [3, 1], [1, 3])
     [
         (lambda: rs.monitor(decision(), fail_if="cost above 3"), "a text such as"),
         (lambda: rs.monitor(decision(), fail_if="profit > 3"), "one of"),
-        (lambda: rs.monitor(decision(), fail_if="f1 < .5"), "got 'f1', a metric of one threshold"),
+        (lambda: rs.monitor(decision(), fail_if="f1 < .5"), r"got 'f1' \(a metric of one threshold"),
         (lambda: rs.monitor(decision(), fail_if="auc < .5 and cost > 1"), "pass several conditions as a list"),
         (lambda: rs.monitor(decision(), fail_if="cost > 7"), "between 0 and 4"),
         (lambda: rs.monitor("auc", fail_if="cost > 1"), r"got 'cost' \(a metric that needs the costs"),

@@ -149,7 +149,7 @@ def refused(call, subject, got, kind=InputError):
     message = str(raised.value)
     words = ("a figure", "a metric", "the cost")
     assert message.startswith(tuple(f"{subject}: expected {word}" for word in words)), message
-    assert f"got {got!r}, a metric" in message
+    assert f"got {got!r} (a metric" in message
     assert "\n" not in message
 
 
@@ -307,7 +307,7 @@ def test_gate_of_the_command_line(name, run, tmp_path):
         code, out, err = run("compare", "s.csv", *options, "--fail-if", f"{name}(a) < 0")
         assert (code, out) == (2, "")
         assert "--fail-if: expected a metric of the whole ranking" in err
-        assert f"got {name!r}, a metric" in err
+        assert f"got {name!r} (a metric" in err
         return
     if name in NOT_SMOOTH and name != "ks":  # a bootstrap, of which one is enough
         return

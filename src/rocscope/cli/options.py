@@ -646,7 +646,7 @@ def refuse_for_more_classes(app: App, _commands: tuple[str, ...], arguments: Arg
     typed = [name for name in options if "cli" in sources[name]]
     if typed and (sources["--proba"] or sources["--predicted"]):
         given = "--proba" if sources["--proba"] else "--predicted"
-        raise InputError(", ".join(typed), expected="two classes", got=f"several classes ({given})", hint=instead)
+        raise InputError(", ".join(typed), expected="two classes", got=f"{given} for several classes", hint=instead)
 
 
 # Options that take a number of cases: "10.000" and "10,000" mean ten thousand here, never ten.

@@ -76,7 +76,7 @@ class Context(Result):
             check.settle(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
         # If both kinds of errors were rewarded, the worst classifier would be the best.
         if not self.columns and self.false_alarm_cost < 0 and self.miss_cost < 0:
-            raise _rewards_errors(f"{self!r}, which rewards errors of both kinds")
+            raise _rewards_errors(f"{self!r}. It rewards errors of both kinds")
 
     @classmethod
     def given(cls, context: "Context | Campaign | None" = None) -> "Context":
@@ -572,7 +572,7 @@ class Stakes:
         stakes = cls(acted, left, class_weights(rows, context))
         gain = np.where(rows.y_true, stakes.gain, -stakes.gain)
         if (gain <= 0).all() and all((gain[part] < 0).any() for part in (rows.y_true, ~rows.y_true)):
-            raise _rewards_errors(f"{context!r}, which rewards errors of both kinds in every row")
+            raise _rewards_errors(f"{context!r}. It rewards errors of both kinds in every row")
         return stakes
 
     @property

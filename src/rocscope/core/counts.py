@@ -354,7 +354,7 @@ class CumulativeCounts(Result):
         if self.weights in ("cases", "frequency", "priced") and whole:
             return
         got, hint = (
-            "sums of weights, which do not show the number of rows",
+            "sums of weights. They do not show the number of rows",
             "pass the rows with sample_weight (Predictions)",
         )
         raise WeightError("counts", expected="numbers of cases", got=got, hint=hint)

@@ -324,7 +324,7 @@ def figure_named(name: Any, subject: str, *, expected: str, suits: Callable[[Fig
     >>> figure_named("auc", "criterion", expected="a metric of one threshold", suits=lambda f: f.cells)
     Traceback (most recent call last):
     ...
-    rocscope.errors.InputError: criterion: expected a metric of one threshold, got 'auc', a metric of the whole ranking
+    rocscope.errors.InputError: criterion: expected a metric of one threshold, got 'auc' (a metric of the whole ranking)
     """
     name = scorer_name(name)
     figure = known(name) if isinstance(name, str) else None

@@ -185,7 +185,7 @@ def limit_of(text: str, *, of_decision: bool) -> Condition:
         share = figure.unit == "share" and figure.parts is not None and set(figure.parts[0]) == {0, 1}
         return figure.name in RANKED or (of_decision and (share or figure.name == "cost"))
 
-    expected = "'cost', 'auc', 'calibration' or a mean over cases such as 'precision'"
+    expected = "the cost, 'auc', 'calibration' or a mean over cases such as 'precision'"
     figure = figure_named(limit.quantity, "fail_if", expected=expected, suits=suits)
     return replace(limit, quantity=RANKED.get(figure.name, figure.name))
 
