@@ -168,7 +168,7 @@ def test_compare_gives_areas_and_costs_of_models(run, two_models, tmp_path):
     assert "cost" not in err
     for option, words in [
         (("--fail-if", "cost(a) > 1"), "add --cost-matrix to compare costs"),
-        (("--fail-if", "brier(a) > 1"), "an AUC or, with --cost-matrix, the cost"),
+        (("--fail-if", "brier(a) > 1"), "an AUC or, with --cost-matrix, on the cost"),
         (("--fail-if", "auc(c) > 1"), "got 'c'"),
         (("--cost-fn", "2"), "use --cost-matrix for costs"),
     ]:
