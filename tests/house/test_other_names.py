@@ -1,6 +1,7 @@
 """Names of other libraries: `rocscope.<name>` says what to call, and that call works."""
 
 import importlib
+import inspect
 import re
 
 import numpy as np
@@ -108,6 +109,11 @@ def test_topics_are_answered_when_they_are_called(here):
         with pytest.raises(TypeError, match=re.escape(f"cannot be called; use {calls}")):
             module(here["y"], p=here["p"])
         assert all(eval(call, here) is not None for call in calls.split(", or "))
+
+
+def test_a_function_named_like_its_module_is_the_function():
+    assert callable(rs.drift) and inspect.isfunction(rs.outcomes.drift)
+    assert callable(rs.expected) and inspect.isfunction(rs.outcomes.expected)
 
 
 def test_a_word_has_one_meaning():

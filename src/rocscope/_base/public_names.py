@@ -14,7 +14,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from opcode import opmap
 from pkgutil import get_data
-from types import ModuleType
 from typing import Any, Literal, NoReturn
 
 import lazy_loader
@@ -86,8 +85,10 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
     return find, names, public
 
 
-class _Topic(ModuleType):
+class _Topic:
     """Module whose call, such as rs.calibration(y, p), raises an error that names a function."""
+
+    __name__: str
 
     def __call__(self, *_args: Any, **_options: Any) -> NoReturn:
         topics = answers()["topics"]
@@ -98,7 +99,9 @@ class _Topic(ModuleType):
 def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
     """Return a `__getattr__` that always raises an error. The error suggests a public name."""
 
-    sys.modules[package].__class__ = _Topic
+    # The class of a module with lazy names is lazy_loader's, which keeps a function that is named like its module.
+    kind = type(sys.modules[package])
+    sys.modules[package].__class__ = type(kind.__name__, (_Topic, kind), {})
 
     def refuse(name: str) -> NoReturn:
         message = f"{package} has no {name!r}{'' if name.startswith('__') else _advice(package, name, public)}"
