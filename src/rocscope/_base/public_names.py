@@ -101,7 +101,8 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
 
     # The class of a module with lazy names is lazy_loader's, which keeps a function that is named like its module.
     kind = type(sys.modules[package])
-    sys.modules[package].__class__ = type(kind.__name__, (_Topic, kind), {})
+    if not issubclass(kind, _Topic):
+        sys.modules[package].__class__ = type(kind.__name__, (_Topic, kind), {})
 
     def refuse(name: str) -> NoReturn:
         message = f"{package} has no {name!r}{'' if name.startswith('__') else _advice(package, name, public)}"
