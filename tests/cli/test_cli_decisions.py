@@ -320,15 +320,15 @@ def test_costs_that_are_columns(run, payments, tmp_path):
         (("choose", "--cost-fn", "amount", "--randomized"), "--randomized: expected a context with equal costs"),
         (
             ("report", "--cost-fn", "amount"),
-            "--cost-fn: expected a number, got 'amount'; rocscope choose and rocscope compare",
+            "--cost-fn: expected a number, got the column 'amount'; enter a number, because",
         ),
         (
             ("summary", "--cost-tp", "amount"),
-            "--cost-tp: expected a number, got 'amount'; rocscope choose and rocscope compare",
+            "--cost-tp: expected a number, got the column 'amount'; enter a number, because",
         ),
         (
             ("compare", "--cost-fn", "amount"),
-            "--cost-fn: expected a number, got 'amount'; rocscope choose and rocscope compare",
+            "--cost-fn: expected a number, got the column 'amount'; enter a number, because",
         ),
     ],
 )

@@ -100,7 +100,7 @@ def gap(rng):
         assert best is None or (len(texts) > straight and np.isclose(trivial, best).any()), texts
         return 0.0, False
     except InputError as error:
-        assert str(error).startswith("bounds: expected two thresholds in the best rule, got three")
+        assert str(error).startswith("bounds: expected a best rule with two thresholds, got three")
         return 0.0, True
     assert best is not None, texts
     point = decision.point
