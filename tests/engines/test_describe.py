@@ -122,7 +122,7 @@ def test_a_description_is_safe_for_json_and_for_html():
 def test_names_that_are_not_there():
     with pytest.raises(ColumnError, match=r"label of the dict: expected 'y', got 'z'"):
         describe({"y": [1, 0]}, label="z")
-    with pytest.raises(ColumnError, match="column: expected one of 'y'"):
+    with pytest.raises(ColumnError, match="column: expected 'y'"):
         describe({"y": [1, 0]})["z"]
     with pytest.raises(EngineError, match="no such file"):
         describe("nowhere.csv")
