@@ -80,7 +80,8 @@ class CalibrationFunction(Result):
         Raises
         ------
         InputError
-            If p or q is not between 0 and 1, the sum of q is not 1, or the number of positives from p and q is not P.
+            If a value of p or q is not between 0 and 1, if the sum of q is not 1, or if p and q do not give P
+            positives.
 
         Examples
         --------
@@ -189,7 +190,7 @@ class ContinuousCalibration:
     def counts(self, levels: int = _LEVELS) -> ThresholdCounts:
         """Return the numbers of positives and negatives in `levels` score intervals of equal width.
 
-        Each interval is represented by its lower end. At these scores, TP and FP are the same as from the method `at`.
+        The score of an interval is its lower end. At this score, TP and FP equal those that the method `at` returns.
         """
         edges = np.linspace(0, 1, levels + 1)
         node, weight = np.polynomial.legendre.leggauss(_NODES)

@@ -223,7 +223,7 @@ def monitor(
         Exit with code 1 if a test shows that this is true: 'cost > .35', 'auc < .7' or 'calibration > 0'.
         For a plan with class weights: 'error > .1' or 'recall(cat) < .8'.
     again
-        Count the rows even if the same rows were already added under this name.
+        Count the rows even if the same rows were already added under the same batch name (see --when).
     """
     chosen = opt.load_plan(decision, classes)
     rows, segment = rows.recalled(chosen, but=("where", "score")), segment or opt.recall(chosen).get("segment")

@@ -44,7 +44,8 @@ class Context(Result):
     ------
     InputError
         If a cost is not finite, if the prevalence is not between 0 and 1, or if both kinds of errors cost less than
-        correct predictions. If only one kind of error does, one action is always optimal (see `always_right`).
+        correct predictions. If one kind of error costs less than a correct prediction of the same class, one action is
+        always optimal (see `always_right`).
 
     References
     ----------
@@ -277,7 +278,7 @@ class Context(Result):
         return self.lift_slope(1)
 
     def cost(self, point: OperatingPoint) -> float:
-        """Return the total cost of the cases of a point. The target prevalence is ignored."""
+        """Return the total cost of all cases of the sample at an operating point. The target prevalence is ignored."""
         return sum(self.cost_by_cell(point).values())
 
     def cost_by_cell(self, point: OperatingPoint) -> dict[str, float]:

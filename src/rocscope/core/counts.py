@@ -260,7 +260,7 @@ class CumulativeCounts(Result):
         return OperatingPoint(tp, fp, fn, tn, threshold, self.weights, self.dependent)
 
     def with_next_score(self, point: OperatingPoint) -> OperatingPoint:
-        """Return the point with `next_score` set, so that its `threshold_text` is short."""
+        """Return a copy of the point with its `next_score`. `threshold_text` is then a short decimal."""
         if math.isinf(point.threshold):
             return point
         return replace(point, next_score=self.score_below(point.threshold))

@@ -215,9 +215,10 @@ def brier_curve(
 
     Notes
     -----
-    The threshold is x = cost_fp/(cost_fp + cost_fn), which is optimal for calibrated probabilities. The loss is
-    y = 2·[(1 − x)·fn + x·fp]/n. The best possible loss for this x is twice the expected cost of the best threshold, at
-    the prevalence of the sample. The difference between the loss and the best possible loss is due to miscalibration.
+    The threshold is x = cost_fp/(cost_fp + cost_fn), which is optimal for calibrated probabilities. The loss is y =
+    2·[(1 − x)·fn + x·fp]/n. The best possible loss for this x is 2·c, where c is the expected cost of the best
+    threshold at the prevalence of the sample. The difference between the loss and the best possible loss is due to
+    miscalibration.
 
     References
     ----------

@@ -657,7 +657,7 @@ class Allocation(SegmentPlan):
         return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cost, the price of bounds, and the rules of all segments as JSON-compatible data."""
+        """Return the cost, the added cost of the bounds, and the rules of all segments as JSON-compatible data."""
         names = ("cost", "price", "marginal", "profit", "fixed_cost", "max_difference")
         content = {name: getattr(self, name) for name in names}
         if self.subject_to:

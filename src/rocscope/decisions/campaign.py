@@ -320,7 +320,7 @@ class CampaignPlan(Plan):
         return _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers"))).checked(fields)
 
     def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:
-        """Return all offers, and the results of the best offer by depth, as JSON-compatible data."""
+        """Return all offers as JSON-compatible data, with a table of the best offer's results at `steps` depths."""
         names = ("verdict", "worthwhile", "best", "offers", "campaigns")
         table = self.steps if steps == _TENTHS else self.curve.table(steps)
         return jsonable({name: getattr(self, name) for name in names} | {"table": table})

@@ -693,7 +693,7 @@ class Hull(Curve):
 
     @property
     def contenders(self) -> list[str]:
-        """Models that are best, or tied for best, for some slope, at a vertex other than the two end points."""
+        """Models that have the lowest cost for some slope, alone or tied, without the two end points of the hull."""
         owners: set[str] = set()
         for vertex in self.vertices:
             if 0 < vertex.point.tp + vertex.point.fp < vertex.point.n:
@@ -867,7 +867,7 @@ class Hull(Curve):
         return float(context.exact_cost(self.best(context).point))
 
     def mixture(self, **target: Any) -> RandomizedRule:
-        """Return the randomised rule between two adjacent vertices that has a given rate; see `decisions.mixture`.
+        """Return a rule with a given rate, which mixes two adjacent vertices at random; see `decisions.mixture`.
 
         Parameters
         ----------

@@ -145,7 +145,7 @@ def in_money(predictions: Any, context: Context | Campaign) -> Predictions:
     Parameters
     ----------
     predictions : Predictions
-        Rows with the cost columns that the context names.
+        Rows, with the columns of costs whose names are in the context.
     context : Context or Campaign
         Costs; at least one of them is the name of a column.
 
@@ -276,7 +276,7 @@ def compare_row_rule(
     Parameters
     ----------
     predictions : Predictions of calibrated probabilities
-        Rows with the cost columns that the context names.
+        Rows, with the columns of costs whose names are in the context.
     context : Context or Campaign
         Costs, as numbers or as names of columns.
     model : str, optional

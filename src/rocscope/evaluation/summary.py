@@ -214,7 +214,7 @@ class FoldsRow(Result):
         return f"FoldsRow({self.model}: {shown}, {self.folds} folds)"
 
     def line(self, names: Sequence[str]) -> dict[str, str]:
-        """Return one table row as text: mean, interval and standard deviation of each measure, and the seconds."""
+        """Return one table row as text: mean, interval and standard deviation of each measure, and times."""
         line = {"model": self.model, "folds": str(self.folds)}
         for name in names:
             if not isnan(self[name].value):

@@ -298,7 +298,7 @@ def rate_intervals(
     Raises
     ------
     InputError
-        If a count is not a whole number, because weighted cases are not binomial trials.
+        If a count is not a whole number. Weighted cases are not binomial trials.
 
     See Also
     --------
@@ -306,10 +306,10 @@ def rate_intervals(
 
     Notes
     -----
-    At a target prevalence π, the precision has the logit logit(π) + log(tpr/fpr), with the variance
-    (1 − tpr)/tp + (1 − fpr)/fp. Its interval is symmetric on the logit scale. The formulas for npv are analogous. If a
-    cell of the confusion matrix is 0, z²/2 is added to each cell (Mercaldo's adjusted logit interval). Accuracy, error
-    and depth at a target prevalence have MOVER intervals, which combine the intervals of tpr and fpr.
+    At a target prevalence π, the logit of the precision is logit(π) + log(tpr/fpr). Its variance is (1 − tpr)/tp + (1 −
+    fpr)/fp, where tp and fp are counts. Its interval is symmetric on the logit scale. The formulas for npv are
+    analogous. If a cell of the confusion matrix is 0, z²/2 is added to each cell (Mercaldo's adjusted logit interval).
+    Accuracy, error and depth at a target prevalence have MOVER intervals, which combine the intervals of tpr and fpr.
 
     If the threshold was chosen on the same cases, all intervals are too narrow.
 

@@ -811,8 +811,8 @@ def from_experiment(
     scores : array of n, or mapping from model name to array
         Scores of one or more models; rows with higher scores are contacted first.
     share : float or array of n, optional
-        Known probability of treatment. By default, it is estimated by the share of treated rows in each stratum, which
-        gives metrics with a smaller variance.
+        Known probability of treatment. By default, it is estimated by the share of treated rows in each stratum.
+        Metrics then have a smaller variance than with known probabilities.
     strata : array of n labels, optional
         Stratum of each row. Treatment was randomised separately in each stratum, possibly with different probabilities.
     control : label, optional
@@ -848,7 +848,7 @@ def from_experiment(
     -----
     Treatment must have been randomised within strata. If treatment probabilities differ between rows, the rows are
     weighted by (mean probability of the arm)/(probability of the row's arm). Intervals are computed from the influence
-    of each row on a metric. It includes the influence of the row on estimated treatment probabilities.
+    of each row on a metric. The influence of a row includes its influence on estimated treatment probabilities.
 
     References
     ----------

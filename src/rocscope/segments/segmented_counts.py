@@ -458,8 +458,8 @@ class SegmentedCounts(BySegment, Result):
     Notes
     -----
     The numbers are exactly equal to the numbers computed from a separate ThresholdCounts for each segment. If the rows
-    have no weights, the scores are stored once, and two integers per segment. Weighted rows are stored with scores,
-    labels and weights, and the rows of a segment are sorted only when its counts are requested.
+    have no weights, the scores are stored once, and two integers are stored for each segment. Weighted rows are stored
+    with scores, labels and weights, and the rows of a segment are sorted only when its counts are requested.
 
     Examples
     --------
