@@ -109,18 +109,20 @@ def summarised(lines: Iterable[Line]) -> list[str]:
 
 _ABOUT = """# Coverage on randomly drawn designs
 
-This page shows the coverage of 95% intervals in {samples} samples of each design (`make coverage`).
-If the true coverage is 95%, the estimate has a standard error of {error:.1f} points.
-Some designs are fixed. The fixed designs contain heavy tails, contamination, few distinct scores, clusters of
-log-normal size, sampling weights, rare events, steps and bumps of the calibration curve, amounts with a Pareto tail,
-and cross-validated scores. In all other designs, the following properties are drawn at random: the family of
+A design is a way to simulate data. `make coverage` draws {samples} samples of each design and computes 95%
+intervals. The coverage is the share of samples in which the interval contains the true value. If the true
+coverage is 95%, the estimated coverage of one design has a standard error of {error:.1f} points. Some designs are
+fixed. The fixed designs contain heavy tails, contamination, few distinct scores, clusters of log-normal size,
+sampling weights, rare events, steps and bumps of the calibration curve, amounts with a Pareto tail, and
+cross-validated scores. In all other designs, the following properties are drawn at random: the family of
 distributions, the AUC, the prevalence, the number of rows, ties, clusters and weights.
 
-In the table, "least" is the lowest coverage over all designs. The columns "given reliable" use only the intervals that
-are marked as reliable. "Below 93" is the number of designs in which the coverage of reliable intervals is below 93% by
-more than two standard errors. The last column is the share of intervals that are marked as reliable on ordinary
-designs, in percent. A design is ordinary if it has at least 50 rows of each class, an AUC of at most 0.9, no heavy
-tails, and at least 40 clusters. In the name of a design, "50 + 500" are the numbers of positives and negatives, and
+In the table, "mean" and "least" are the mean and the lowest coverage over all designs. The column "given
+reliable, mean" and the following column "least" use only the intervals that are marked as reliable. "Below
+93" is the number of designs in which the coverage of reliable intervals is below 93% by more than two
+standard errors. The last column is the share of intervals that are marked as reliable on ordinary designs, in
+percent. A design is ordinary if it has at least 50 rows of each class, an AUC of at most 0.9, no heavy tails,
+and at least 40 clusters. In the name of a design, "50 + 500" are the numbers of positives and negatives, and
 "levels" is the number of distinct scores.
 """
 
