@@ -66,8 +66,9 @@ class SupportsArray(Protocol):
 Labels = Sequence[Any] | SupportsArray
 Scores = Sequence[Any] | SupportsArray | Mapping[str, Any]
 
-ANYTHING = "Predictions, ThresholdCounts or another kind of counts, or a mapping of them by name"
+ANYTHING = "Predictions, counts (such as ThresholdCounts) or a mapping from name to one of these"
 NAMELESS = "score"
+_ALONE = f"pass y_score, or pass {ANYTHING} as y_true"
 _LABELS_FIRST = "pass the labels first, then the scores by model: (y_true, {'a': scores, 'b': scores})"
 _KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping, BySegment)
 
@@ -262,7 +263,7 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
         raise InputError(name, expected="at least one model", got="an empty mapping")
     samples = {str(key): _sample(str(key), data, f"{name}[{key!r}]", pos_label) for key, data in models.items()}
     if len(samples) < len(models):
-        raise InputError(name, expected="names that differ as text", got=f"the names {list(models)}")
+        raise InputError(name, expected="names whose texts differ", got=f"the names {list(models)}")
     return Samples(samples, None, "separate samples")
 
 
@@ -278,10 +279,9 @@ def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample
         _require_alone(data, y_score, pos_label, sample_weight)
         return data
     if y_score is None or _is_context(y_score):
-        hint = "pass the context as the third argument: (y_true, y_score, context)" if y_score is not None else ""
+        hint = "pass the context as the third argument: (y_true, y_score, context)" if y_score is not None else _ALONE
         got = "None" if y_score is None else kind_of(y_score)
-        expected = f"scores after labels, or only {ANYTHING}"
-        raise InputError("y_score", expected=expected, got=got, hint=hint)
+        raise InputError("y_score", expected="scores after labels", got=got, hint=hint)
     return Predictions(data, y_score, pos_label=pos_label, sample_weight=sample_weight)
 
 
@@ -326,7 +326,7 @@ def point_of(point: Any, *, name: str = "point") -> OperatingPoint:
         return point
     if hasattr(point, "as_point"):
         return point.as_point()
-    hint = "choose a threshold: counts.at(threshold)"
+    hint = "pass counts.at(threshold)"
     raise refusal(name, "an OperatingPoint, or a ConfusionMatrix of two classes", point, hint)
 
 
@@ -354,7 +354,7 @@ def kind_of(data: Any) -> str:
 
 
 def _refuse_counts(name: str, data: Sample | Samples, error: type[InputError] = InputError) -> NoReturn:
-    hint = "pass Predictions. Counts do not contain single rows"
+    hint = "pass Predictions, because counts do not contain single rows"
     raise error(name, expected="rows (Predictions)", got=data.kind, hint=SEGMENTS if data.segmented else hint)
 
 
@@ -396,7 +396,7 @@ def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
         hint = "for a fitted model, pass the result of rocscope.evaluation.from_estimator(model, X, y)"
         raise InputError("y_score", expected="scores", got=kind_of(y_score), hint=hint)
     if y_score is None:
-        raise refusal("y_score", f"scores after labels, or {ANYTHING} as y_true", y_true, alone=True)
+        raise refusal("y_score", "scores after labels", y_true, _ALONE, alone=True)
     if model is not None:
         model_name([NAMELESS], model)
 

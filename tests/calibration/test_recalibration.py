@@ -293,7 +293,7 @@ class TestCrossing:
             ),
             (
                 [([0, 1], [2, 3, 4, 5]), ([2, 3], [0, 1, 5])],
-                "got 0 rows in no test fold and 1 rows in several, with given rows",
+                "got 0 rows in no test fold and 1 rows in several .cv: given rows",
             ),
             (
                 [([0, 2], [1, 3, 4, 5])],

@@ -165,7 +165,7 @@ def test_refusals():
     label = rng.random(100) < 0.4
     rows = Predictions(label, {"a": label + rng.normal(size=100)}, columns={"margin": rng.lognormal(size=100)})
     by_row = rs.plan_campaign(rows, Campaign(100, 1, "margin"))
-    with pytest.raises(InputError, match="fail_if: expected a metric that is a mean over cases, such as 'precision'"):
+    with pytest.raises(InputError, match=r"fail_if: expected a metric that is a mean over cases .such as 'precision'"):
         rs.monitor(by_row, fail_if="cost > 1")
     assert "cost" not in rs.monitor(by_row).update(rows).interval
     with pytest.raises(InputError, match="fail_if: expected a metric that is a mean over cases"):

@@ -82,7 +82,7 @@ def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):
         (
             MODELS,
             {"mixture": {"fpr": 0.1}, "context": rs.Context()},
-            "mixture: expected a mixture without context, criterion or constraint, got both",
+            "mixture: expected a mixture, or a context, criterion or constraint, got both",
         ),
     ],
 )

@@ -109,7 +109,7 @@ def test_a_class_of_one_is_refused():
         ([(np.arange(100), np.arange(0))], "cv: fold 0: expected one or more test rows, got 0 rows"),
         (
             [(np.arange(100), np.arange(90, 200))],
-            "expected training and test rows without overlap, got an overlap of 10 rows, the first is row 90",
+            "expected training and test rows without overlap, got 10 rows in both, the first is row 90",
         ),
         ("leave one out", "cv: expected one of 'holdout', .*'leave_one_out'"),
     ],

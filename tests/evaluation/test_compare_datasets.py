@@ -250,7 +250,7 @@ def test_results_show_themselves():
             "length 2 as for 'a', got length 1 for 'b'",
         ),
         (lambda: rs.evaluation.compare_datasets({"a": [1, 2], "b": [1, nan]}), ScoreError, "the first in row 1"),
-        (lambda: rs.evaluation.compare_datasets({"a": [[1, 2]], "b": [[1, 2]]}), ShapeError, "average over folds"),
+        (lambda: rs.evaluation.compare_datasets({"a": [[1, 2]], "b": [[1, 2]]}), ShapeError, "averages over folds"),
         (lambda: rs.evaluation.compare_datasets({"a": ["x", "y"], "b": [1, 2]}), ScoreError, "numbers"),
         (lambda: rs.evaluation.compare_datasets({}), InputError, "two or more, got 0"),
         (lambda: rs.evaluation.compare_datasets([1, 2]), InputError, "got a list"),

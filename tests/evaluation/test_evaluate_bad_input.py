@@ -57,7 +57,7 @@ refused = {
     "cv of no kind": (lambda: evaluate(cv=3.5), InputError, "a splitter of scikit-learn, or pairs of row numbers, got"),
     "repeats": (lambda: evaluate(repeats=0), InputError, "repeats: expected a whole number of at least 1, got 0"),
     "same repeats": (lambda: evaluate(cv="leave_one_out", repeats=2), InputError, "expected 1 for leave one out, got"),
-    "same splitter": (lambda: evaluate(cv=KFold(3), repeats=2), InputError, "All repeats would be equal"),
+    "same splitter": (lambda: evaluate(cv=KFold(3), repeats=2), InputError, "all repeats would be equal"),
     "splitter's own": (lambda: evaluate(cv=StratifiedKFold(13)), InputError, "cv: StratifiedKFold: "),
     "empty test": (
         lambda: evaluate(cv=[(range(12), [])]),
@@ -68,7 +68,7 @@ refused = {
     "overlap": (
         lambda: evaluate(cv=[(range(7), range(6, 12))]),
         InputError,
-        "got an overlap of 1 rows, the first is row 6",
+        "got 1 rows in both, the first is row 6",
     ),
     "twice": (
         lambda: evaluate(cv=[(range(6), [7, 7])]),
@@ -91,7 +91,7 @@ refused = {
     "straddling": (
         lambda: evaluate(cv=[(range(0, 12, 2), range(1, 12, 2))], y=[0, 0, 1, 1] * 3, groups=GROUPS),
         InputError,
-        "groups without overlap, got an overlap of 6 groups, the first is the group of row 0",
+        "groups without overlap, got 6 groups in both, the first is the group of row 0",
     ),
     "splitter ignores groups": (
         lambda: evaluate(cv=KFold(3, shuffle=True, random_state=0), groups=GROUPS),
@@ -116,7 +116,7 @@ refused = {
         "class GaussianNB; pass an instance: GaussianNB()",
     ),
     "a function": (lambda: evaluate({"f": len}), InputError, "expected an estimator with a method fit"),
-    "equal names": (lambda: evaluate({1: NB, "1": NB}), InputError, "names that differ as text"),
+    "equal names": (lambda: evaluate({1: NB, "1": NB}), InputError, "names whose texts differ"),
     "seed": (lambda: evaluate(random_state=-1), InputError, "random_state: expected a whole number from 0 to"),
     "response": (lambda: evaluate(response="proba"), InputError, "response: expected one of 'auto', 'predict_proba'"),
     "neither": (
@@ -171,7 +171,7 @@ def test_rows_of_a_failed_fold_are_left_out_on_request():
         evaluate({"broken": Broken(), "nb": NB}, error_score="raise")
     with pytest.raises(InputError, match="error_score: expected None, 'raise' or nan, got 0"):
         evaluate(error_score=0)
-    with pytest.raises(InputError, match="return_train_score=True: expected a value of scoring, got None"):
+    with pytest.raises(InputError, match="scoring: expected a metric if return_train_score=True, got None"):
         evaluate(return_train_score=True)
 
 

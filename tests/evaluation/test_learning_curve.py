@@ -166,7 +166,9 @@ def test_labels_of_sizes_do_not_cover_each_other():
 
 def test_a_model_that_needs_more_rows_begins_where_it_can(data):
     models = {"knn": KNeighborsClassifier(25), "nb": GaussianNB()}
-    with pytest.warns(RocscopeWarning, match="2 of 6 fits failed: model 'knn', fold 0, repeat 0, 10 training"):
+    with pytest.warns(
+        RocscopeWarning, match="2 of 6 fits failed, the first: model 'knn', fold 0, repeat 0, 10 training"
+    ):
         found = rs.evaluation.learning_curve(models, *data, sizes=[10, 30, 100], repeats=2)
     assert np.isnan(found.values["knn"]).tolist() == [[True, False, False]] * 2
     assert np.isnan(found.mean("knn")[0])

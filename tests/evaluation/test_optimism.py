@@ -225,7 +225,7 @@ def test_nobody_positive_is_a_legal_choice():
 
 def test_replicates_of_one_class_are_counted():
     preds = rs.Predictions([1, 1] + [0] * 10, np.arange(12.0), fold=np.arange(12) % 2)
-    with pytest.warns(RocscopeWarning, match="of 100 replicates have no value"):
+    with pytest.warns(RocscopeWarning, match="of 100 replicates, which are omitted"):
         quick(preds, rs.Context())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -237,7 +237,7 @@ def test_replicates_of_one_class_are_counted():
     [
         (GaussianNB(), {}, InputError, "X and y"),
         ("model", {}, InputError, "expected Predictions, .*got a str"),
-        (None, {"X": [[1]], "y": [1]}, InputError, "if data are Predictions"),
+        (None, {"X": [[1]], "y": [1]}, InputError, "None if data is Predictions"),
         (None, {"replicates": 0}, InputError, "at least 1"),
         (None, {"level": 2}, InputError, "level"),
         (None, {"criterion": "best"}, InputError, "criterion"),

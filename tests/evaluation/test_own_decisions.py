@@ -286,11 +286,11 @@ def test_what_gives_no_labels_is_cut():
 @pytest.mark.parametrize(
     ("metric", "classes", "message"),
     [
-        (rs.Context(), 3, "metric: expected a CostMatrix, got a Context"),
+        (rs.Context(), 3, "metric: expected a CostMatrix .several classes., got a Context"),
         (
             CostMatrix(COST, classes=range(3), rows="actual"),
             2,
-            "metric: expected a Context, got a CostMatrix; convert it by Context.fr",
+            "metric: expected a Context .two classes., got a CostMatrix; use Context.fr",
         ),
         ("tpr", 3, "metric: expected one of 'auc'.*got 'tpr'"),
         ("macro_tprr", 3, "got 'macro_tprr'"),

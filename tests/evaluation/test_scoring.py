@@ -216,7 +216,7 @@ def test_a_model_of_labels_stays_and_only_what_needs_scores_has_none():
     assert preds.source.responses == {"bayes": "predict_proba", "vote": "labels"}
     assert preds.point("vote").accuracy == np.mean((preds.scores["vote"] == 1) == preds.y_true)
     assert rs.evaluation.compare_folds(preds, metric="accuracy")["bayes", "vote"].p_value <= 1
-    with pytest.raises(InputError, match="auc: expected scores, got only labels from model 'vote'"):
+    with pytest.raises(InputError, match="auc: expected scores, got only predicted labels of model 'vote'"):
         rs.evaluation.compare_folds(preds, metric="auc")
     taken = rs.evaluate(models, X, y, cv=FOLDS, response={"vote": "predict"})
     assert taken.source.responses == {"bayes": "predict_proba", "vote": "predict"}

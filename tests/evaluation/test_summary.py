@@ -140,7 +140,7 @@ def test_counts_give_what_rows_give_and_parts_need_rows():
         rs.summary(preds.counts(), by="segment")
     with pytest.raises(InputError, match="segment"):
         rs.summary(preds, by="segment")
-    with pytest.raises(ColumnError, match="expected one of 'm', got 'n'"):
+    with pytest.raises(ColumnError, match="expected 'm', got 'n'"):
         rs.summary(preds)["n"]
 
 

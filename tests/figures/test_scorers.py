@@ -105,7 +105,5 @@ def test_a_scorer_that_is_fetched_is_one_that_is_named():
 
 
 def test_a_positive_label_that_rows_do_not_hold_is_refused():
-    with pytest.raises(
-        InputError, match=r"^pos_label of the scorer: expected 0 or 1, got 'yes'; labels are coded as 1 for"
-    ):
+    with pytest.raises(InputError, match=r"^pos_label of the scorer: expected 0 or 1, got 'yes'; use 1 for"):
         measure_of(sk.make_scorer(sk.f1_score, pos_label="yes"), several_classes=False)

@@ -220,7 +220,7 @@ def test_rows_are_taken_and_counts_refused(name):
 def test_a_point_is_taken_and_several_are_refused(name):
     assert_alike(outcome(OF_A_POINT[name], MATRIX), outcome(OF_A_POINT[name], POINT))
     for data in (COUNTS["a"], BOTH, OPEN):
-        with pytest.raises(InputError, match=r"expected an OperatingPoint, .*; choose a threshold"):
+        with pytest.raises(InputError, match=r"expected an OperatingPoint, .*; pass counts.at"):
             OF_A_POINT[name](data)
 
 
@@ -269,7 +269,7 @@ def test_repeats_are_no_new_data_behind_a_name_either(name):
 
 
 def test_models_have_different_names():
-    with pytest.raises(InputError, match=r"^models: expected names that differ as text, got the names \[1, .1.\]"):
+    with pytest.raises(InputError, match=r"^models: expected names whose texts differ, got the names \[1, .1.\]"):
         rs.hull({1: COUNTS["a"], "1": COUNTS["b"]})
 
 
@@ -279,7 +279,7 @@ def test_a_refusal_names_what_to_do_instead():
             rs.auc(data)
         with pytest.raises(InputError, match=hint):
             rs.hull(data)
-    with pytest.raises(InputError, match=r"^y_score: expected scores after labels, .*, got None$"):
+    with pytest.raises(InputError, match=r"^y_score: expected scores after labels, got None; pass y_score"):
         rs.hull(A)
     for taking in (rs.choose, rs.summary, rs.Report):
         with pytest.raises(

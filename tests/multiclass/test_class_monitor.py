@@ -195,7 +195,7 @@ def test_what_cannot_be_monitored_is_refused_with_the_way_on(plan, tmp_path):
     ]:
         with pytest.raises((InputError, LabelError), match=words):
             rs.monitor(what, fail_if=limit)
-    with pytest.raises(InputError, match="recalls do not depend on the class shares"):
+    with pytest.raises(InputError, match="recalls do not depend on class shares"):
         rs.monitor(plan, target_prevalence=0.5)
     with pytest.raises(InputError, match="pos_label"):
         rs.monitor(plan).update(["ant"], [[1.0, 0, 0]], pos_label="ant")

@@ -250,7 +250,7 @@ def test_least_recalls_are_met_or_said_to_be_out_of_reach():
     assert free.confusion.recall[2] < 0.8 <= bound.confusion.recall[2]
     assert bound.method == "coordinate"
     assert bound.value <= free.value
-    with pytest.warns(RocscopeWarning, match="no class weights that satisfy the constraints were found"):
+    with pytest.warns(RocscopeWarning, match="no class weights satisfy all constraints"):
         rs.multiclass.class_weights(y, proba, min_recall=1.0, classes=range(3))
 
 

@@ -135,7 +135,7 @@ def test_orientation_must_be_said_unless_it_makes_no_difference():
         (
             lambda: rs.multiclass.ConfusionMatrix(TABLE, classes="AB", rows="actual"),
             ShapeError,
-            "2 rows and columns, one per class",
+            "2 rows and columns .one per class.",
         ),
         (lambda: rs.multiclass.ConfusionMatrix(TABLE, rows="columns"), InputError, "'actual' or 'predicted'"),
         (lambda: rs.multiclass.ConfusionMatrix(TABLE, rows="actual").binary(3), LabelError, "one of 0, 1, 2"),

@@ -137,7 +137,7 @@ def test_orientation_must_be_said_unless_it_makes_no_difference():
 
 def test_a_matrix_that_is_written_the_other_way_round_is_noticed():
     cost = [[0, 5], [3, 4]]
-    with pytest.raises(InputError, match=r"3 for a case of 'b' predicted as 'a', and 4.*check rows="):
+    with pytest.raises(InputError, match=r"3 for a case of 'b' predicted as 'a', and cost 4.*check rows="):
         rs.multiclass.CostMatrix(cost, classes="ab", rows="actual")
     assert rs.multiclass.CostMatrix(cost, classes="ab", rows="predicted").cost.tolist() == [[0, 3], [5, 4]]
     with pytest.raises(InputError, match="from_benefits"):
@@ -154,7 +154,7 @@ def test_a_matrix_that_is_written_the_other_way_round_is_noticed():
         (
             lambda: rs.multiclass.CostMatrix([[0, 1], [1, 0]], classes="abc"),
             ShapeError,
-            r"3 rows and columns, one per class",
+            r"3 rows and columns .one per class.",
         ),
         (
             lambda: rs.multiclass.CostMatrix([[0, 1], [1, 0]], classes="aa"),

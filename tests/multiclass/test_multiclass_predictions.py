@@ -107,7 +107,7 @@ def test_normalize_divides_rows_by_their_sums():
         rs.multiclass.MulticlassPredictions(["a", "b"], counts, classes="abc")
     preds = rs.multiclass.MulticlassPredictions(["a", "b"], counts, classes="abc", normalize=True)
     assert preds.probabilities().tolist() == [[0.25, 0.25, 0.5], [0, 1, 0]]
-    with pytest.raises(ScoreError, match="1 rows without"):
+    with pytest.raises(ScoreError, match="1 rows with only zeros"):
         rs.multiclass.MulticlassPredictions(["a", "b"], [[0, 0, 0], [1, 0, 0]], classes="abc", normalize=True)
 
 

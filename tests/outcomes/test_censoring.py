@@ -91,7 +91,7 @@ def test_given_probabilities_are_inverted_where_the_outcome_is_known():
 def test_what_is_wrong_is_said():
     time, event, score = [1, 2, 3, 4], [1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1]
     for given, said in (
-        ([0.5, 0.5, 0, 0.5], "probabilities above 0 and up to 1"),
+        ([0.5, 0.5, 0, 0.5], "named covariates or probabilities"),
         ({"x": [1, 1, 1, 1]}, "not constant or collinear"),
         ({"x": ["a", "b", "a", "b"]}, r"censoring\['x'\]: expected numbers.*columns of 0/1"),
         ({"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, "not constant or collinear"),
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_said():
     with pytest.raises(InputError, match="either censoring or strata"):
         at_horizon(time, event, score, 3, censoring={"x": [1, 0, 0, 1]}, strata=[0, 1, 1, 1])
     for options in ({"censoring": {"x": [1, 0, 0, 1]}}, {"strata": [0, 1, 1, 0]}):
-        with pytest.raises(InputError, match=r"rows of a pair need weights at the same time.*over_time"):
+        with pytest.raises(InputError, match=r"call over_time for AUCs with these weights"):
             concordance(time, event, score, 3, **options)
 
 

@@ -199,13 +199,13 @@ def test_one_event_has_an_interval_that_says_that_it_is_one():
 
 def test_what_is_wrong_is_said():
     time, event, score = [1.0, 2, 3, 4], [1, 0, 1, 0], [0.4, 0.3, 0.2, 0.1]
-    with pytest.raises(InputError, match=r"below 4.*last usable horizon is horizon=3"):
+    with pytest.raises(InputError, match=r"below 4.*use horizon=3 or less"):
         at_horizon(time, event, score, 5)
     with pytest.raises(InputError, match="competing events"):
         at_horizon(time, [1, 0, -1, 0], score, 2)
     with pytest.raises(InputError, match="times of at least 0"):
         at_horizon([-1, 2, 3, 4], event, score, 2)
-    with pytest.raises(InputError, match=r"below 3.*last usable horizon is horizon=1"):
+    with pytest.raises(InputError, match=r"below 3.*use horizon=1 or less"):
         at_horizon([1, 3, 5, 6], [1, 0, 1, 0], score, 9, strata=[0, 0, 1, 1])
     with pytest.raises(InputError, match="2 columns, one per horizon"):
         at_horizon(time, event, np.ones((4, 3)), [1, 2])
@@ -267,7 +267,7 @@ def test_events_without_a_meaning_ask_for_their_codes():
 def test_records_and_time_differences_name_the_fix():
     y = np.array([(True, 1.0), (False, 2.0)], dtype=[("event", bool), ("time", float)])
     for given in ((y, y["event"]), (y["time"], y)):
-        with pytest.raises(InputError, match=r"pass one of its columns: y\['event'\], y\['time'\]"):
+        with pytest.raises(InputError, match=r"pass one column: y\['event'\], y\['time'\]"):
             at_horizon(*given, [0.2, 0.1], 1)
     assert at_horizon(y["time"], y["event"], [0.2, 0.1], 1).prevalence == 0.5
     days = np.array([1, 2], "timedelta64[D]")

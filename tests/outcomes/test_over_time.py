@@ -153,7 +153,7 @@ def test_what_is_wrong_is_said():
         over_time([1, 2, 3], [1, 0, 1], [3, 2, 1], [1, 2], statistic="auc")
     with pytest.raises(InputError, match="a time by which events occur"):
         concordance([1, 2, 3], [0, 0, 1], [3, 2, 1], 2)
-    with pytest.raises(InputError, match="horizon: expected an event, and a row that is observed for longer"):
+    with pytest.raises(InputError, match="horizon: expected an event and a row that is observed for longer"):
         concordance([1, 2, 3], [0, 0, 1], [3, 2, 1], 3)
     with pytest.raises(InputError, match=r"horizon 1: .* no positives"):
         over_time([2, 3, 4, 5], [1, 1, 0, 1], [3, 2, 1, 4], [1, 3])

@@ -108,7 +108,7 @@ PREDS = rows_in_segments(6)
         (
             {"a": PREDS.counts("a", by="segment"), "b": rows_in_segments(7).counts("b", by="segment")},
             PairingError,
-            "equal numbers of positives and negatives in each segment",
+            "the same numbers of positives and negatives in each segment",
         ),
         (rs.Predictions([1, 0], {"a": [1, 2], "b": [1, 2]}, segment=[1, 2]), OneClassError, "a segment with both"),
     ],

@@ -61,8 +61,8 @@ NONSENSE = {
 }
 COUNTED = {"ThresholdCounts": COUNTS["a"], "BinnedCounts": OPEN, "OperatingPoint": POINT, "counts by name": COUNTS}
 REFUSED = re.compile(
-    r"^[\w\[\]' ,=–-]+: expected (.*Predictions|.*OperatingPoint|at least one model|two or more|rows|a mapping|a curve)"
-    r".*, got .+"
+    r"^[\w\[\]' ,=–-]+: expected (.*Predictions|.*OperatingPoint|at least one model|two or more|scores after labels|"
+    r"rows|a mapping|a curve).*, got .+"
 )
 
 inference, calibration, decisions, plotting = rs.inference, rs.calibration, rs.decisions, rs.plotting

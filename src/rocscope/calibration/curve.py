@@ -529,7 +529,7 @@ class CalibrationCurve(Curve):
             If the method is neither "loess" nor "spline".
         """
         if self._basis.limits is None:
-            raise InputError("smooth_limits", expected="a LOESS or spline curve", got=f"a curve by {self.method}")
+            raise InputError("smooth_limits", expected="a LOESS or spline curve", got=f"method={self.method!r}")
         fit, x = self._fit, self._fit.x
         low, high = self._basis.limits(fit, level)
         centre = fit.values(fit.outcomes.pos).clip(0, 1)

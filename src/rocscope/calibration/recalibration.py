@@ -195,7 +195,7 @@ class _LogLinearRecalibrator(Recalibrator):
             raise InputError(
                 f"{self.method} recalibration",
                 expected="classes with overlapping scores",
-                got="scores that separate the classes",
+                got="scores that separate the classes perfectly",
                 hint="use method='platt' or 'isotonic'",
             )
         self.slopes_, self.intercept_ = self._best(sample)
@@ -687,7 +687,7 @@ def recalibrator(method: Method, **parameters: Any) -> Recalibrator:
     unknown = sorted(set(parameters) - set(made.get_params()))
     if unknown:
         known = check.listing(list(made.get_params()))
-        expected = f"the parameter {known}" if known else "no parameters"
+        expected = f"one of the parameters {known}" if known else "no parameters"
         raise InputError(f"{method} recalibration", expected=expected, got=f"the parameter {unknown[0]!r}")
     return made.set_params(**parameters)
 

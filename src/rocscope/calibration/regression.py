@@ -151,7 +151,7 @@ def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
     Grosse 1991, "Computational methods for local regression", Stat. Comput. 1:47–62.
     """
     if not (check.is_number(span) and 0 < span <= 1):
-        raise InputError("span", expected="a share of the rows above 0 and at most 1", got=check.shown(span))
+        raise InputError("span", expected="a share of the rows (above 0 and at most 1)", got=check.shown(span))
     if degree not in (1, 2):
         raise InputError("degree", expected="1 (linear) or 2 (quadratic)", got=repr(degree))
     groups = sample.pooled(_MOST_LEVELS, ends=1)

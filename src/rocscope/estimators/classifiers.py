@@ -646,7 +646,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         self.mixture_: RandomizedRule | None = None
         if self.mixture is not None:
             if (self.context, self.criterion, constraints_of(self.subject_to)) != (None, None, ()):
-                raise InputError("mixture", expected="a mixture without context, criterion or constraint", got="both")
+                raise InputError("mixture", expected="a mixture, or a context, criterion or constraint", got="both")
             self.mixture_ = self.hull_.mixture(**self.mixture)
         self.decision_ = choose(self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to)
 
@@ -896,7 +896,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         try:
             from imblearn import over_sampling, under_sampling
         except ImportError as error:
-            hint = "pip install rocscope[sampling]"
+            hint = "run pip install rocscope[sampling]"
             raise MissingDependencyError("imbalanced-learn is not installed", hint=hint) from error
         if self.sampler == "under":
             return under_sampling.RandomUnderSampler(random_state=self.random_state)

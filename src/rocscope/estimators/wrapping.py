@@ -107,7 +107,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return Bunch(fit=[routed[name].fit for name in models], split=to_splitter.split)
         if params:
             subject, expected = f"{type(self).__name__}.fit", "sample_weight and groups only"
-            hint = "sklearn.set_config(enable_metadata_routing=True) enables other metadata"
+            hint = "call sklearn.set_config(enable_metadata_routing=True) to pass other metadata"
             raise InputError(subject, expected=expected, got=", ".join(params), hint=hint)
         return Bunch(fit=[*fitting.fit_arguments(self._named(), weight, groups).values()], split={})
 
@@ -302,7 +302,7 @@ def check_response(estimator: Any, wanted: str = "auto") -> str:
         response = fitting.response_of(estimator, wanted, _OF_SCORES)
     if response is None:
         expected = "a classifier with " + (wanted if wanted in _OF_SCORES else " or ".join(_OF_SCORES))
-        raise InputError("estimator", expected=expected, got=f"{type(estimator).__name__}, response_method={wanted!r}")
+        raise InputError("estimator", expected=expected, got=f"{type(estimator).__name__} (response_method={wanted!r})")
     return response
 
 
@@ -320,7 +320,7 @@ def _folds(y: Array, k: int) -> Folds:
     if (size > 1).sum() < 2:
         expected = "at least two rows of each class" if size.size == 2 else "two classes with two or more rows"
         got = f"1 sample of class {classes[size.argmin()].item()!r}"
-        raise InputError("y", expected=expected, got=got, hint="no model can be fitted without this sample")
+        raise InputError("y", expected=expected, got=got, hint="pass more rows of this class")
     return Folds(min(k, int(size.max())), rare_classes="spread")
 
 

@@ -477,7 +477,7 @@ class ByFalsePositives:
         for curve in self.curves:
             counts = curve.counts.require_levels("an average of counts")
             if (counts.neg % 1).any():
-                subject, hint = "method='false_positives'", "use 'vertical'"
+                subject, hint = "method='false_positives'", "use method='vertical'"
                 raise WeightError(subject, expected="integer weights", got="fractional weights", hint=hint)
         most = int(max(curve.counts.n_neg for curve in self.curves))
         x = np.arange(most + 1, dtype=np.float64)
@@ -787,7 +787,7 @@ def average_curve(
             raise InputError("method='false_positives'", expected="kind='roc'", got=repr(kind), hint="use 'vertical'")
         folds = replace(folds, curves={fold: CountedRoc(curve.counts) for fold, curve in folds.curves.items()})
     if grid is not None and (method not in ("vertical", "threshold") or (method, kind) == ("threshold", "calibration")):
-        raise InputError("grid", expected="None for this method and kind", got="an array", hint="omit grid")
+        raise InputError("grid", expected=f"None with {method=} and {kind=}", got="an array", hint="omit grid")
     averaged = _pooled(folds, level) if method == "pooled" else _mean_curve(folds, method, grid, level)
     of_curve = _areas(folds, kind, level)
     return AverageCurve(averaged, method=_NAMES[method], model=name, folds=folds, areas=of_curve, level=level)

@@ -81,7 +81,7 @@ class FoldScores:
         """
         share = self.test_share
         if share is None:
-            hint = "pass 0.1 for ten-fold cross-validation, or pass arrays of repeats × folds"
+            hint = "pass 0.1 for ten-fold cross-validation, or pass arrays with 2 dimensions (repeats × folds)"
             raise InputError("test_share", expected="the share of rows in one test fold", got="None", hint=hint)
         return 1 / self.values.shape[1] + share / (1 - share)
 
@@ -168,7 +168,7 @@ def _fold_scores_of_predictions(preds: AnyPredictions, metric: Metric) -> FoldSc
             value = measure.of(part.select(models=[model]), responses.get(model, ""))
             if not np.isfinite(value):
                 subject = f"{measure.name} of {model!r} in fold {fold!r}"
-                hint = "the metric can be undefined if the fold lacks a class"
+                hint = "use stratified folds, because the metric can be undefined if a fold lacks a class"
                 raise ScoreError(subject, expected="a number", got=f"{value}", hint=hint)
             values[row, column] = value
     distinct, folds_per_repeat = np.unique(repeats, return_counts=True)
@@ -310,7 +310,7 @@ def _five_by_two(
     n = table.values.shape[1]
     if table.repeats is None or (table.repeats, n // table.repeats) != _FIVE_BY_TWO:
         got = f"{n} folds" if table.repeats is None else f"{table.repeats} repeats of {n // table.repeats} folds"
-        hint = "arrays have the shape 5 × 2"
+        hint = "pass arrays of shape (5, 2), or predictions from evaluate(…, cv=2, repeats=5)"
         raise ShapeError(f"method={method!r}", expected="5 repeats of 2 folds", got=got, hint=hint)
     if method == "5x2_f" and (hypothesis.alternative, hypothesis.test) != ("two-sided", "difference"):
         hint = "use method='5x2_t' or 'corrected_t'"
@@ -523,7 +523,7 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
     if check.is_frame(results):
         results = check.frame_columns(results)
     elif not isinstance(results, Mapping) or by_segment:
-        expected = "a mapping from model to values or from data set to Predictions, or a data frame"
+        expected = "a data frame, a mapping from model to values or a mapping from data set to Predictions"
         raise refusal("results", expected, results)
     if any(isinstance(value, Rows) for value in results.values()):
         table = _results_of_predictions(results, metric)
@@ -549,7 +549,7 @@ def _results_of_arrays(results: Mapping[Any, Any]) -> ResultTable:
                 f"results[{name!r}]",
                 expected="1 dimension (one value per data set)",
                 got=got,
-                hint="average over folds",
+                hint="pass the averages over folds",
             )
         if values.size != columns[first].size:
             expected = f"length {columns[first].size} as for {first!r}"
@@ -570,7 +570,9 @@ def _results_of_predictions(results: Mapping[Any, Any], metric: Metric) -> Resul
     quantity, sign = "", 1
     for name, preds in results.items():
         if not isinstance(preds, Rows):
-            raise InputError(f"results[{name!r}]", expected="Predictions for every data set", got=type(preds).__name__)
+            raise InputError(
+                f"results[{name!r}]", expected="Predictions as for other data sets", got=type(preds).__name__
+            )
         table = fold_scores(preds, metric)
         models = models or table.models
         quantity, sign = table.quantity, table.sign

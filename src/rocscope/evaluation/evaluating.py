@@ -176,7 +176,7 @@ def evaluate(
     if not (error_score is None or error_score == "raise" or (isinstance(error_score, float) and isnan(error_score))):
         raise InputError("error_score", expected="None, 'raise' or nan", got=check.shown(error_score))
     if return_train_score and scoring is None:
-        raise InputError("return_train_score=True", expected="a value of scoring", got="None", hint="pass scoring")
+        raise InputError("scoring", expected="a metric if return_train_score=True", got="None", hint="pass scoring=")
     task = replace(task, with_estimators=return_estimator, with_training=return_train_score)
     experiment = fitting.Fitting.of(models, task, groups, n_jobs, progress)
     task = experiment.task
@@ -184,7 +184,7 @@ def evaluate(
     splits, title = experiment.splits(cv, repeats)
     if segment is not None:
         if splits[0].names is not None:
-            hint = "omit segment. The three parts are the segments of the predictions"
+            hint = "omit segment, because the three parts are the segments of the predictions"
             raise InputError("segment", expected="None with cv='three_parts'", got="an array", hint=hint)
         segment = check.check_column(segment, "segment", n)
     groups = None if groups is None else check.check_column(groups, "groups", n)
@@ -539,18 +539,18 @@ def optimism(
     if X is None and y is None:
         if hasattr(data, "fit"):
             raise InputError(
-                "X and y", expected="arrays for estimators", got="None", hint="call optimism(model, X=X, y=y)"
+                "X and y", expected="arrays if data is a model", got="None", hint="call optimism(model, X=X, y=y)"
             )
         predictions = rows_of(data, name="data")
     else:
         if isinstance(data, Rows):
-            hint = "omit X and y if data are Predictions"
-            raise InputError("X and y", expected="None", got="an array", hint=hint)
+            hint = "omit X and y"
+            raise InputError("X and y", expected="None if data is Predictions", got="an array", hint=hint)
         candidates = fitting.candidates_of(data, seed)
         held_out = evaluate(candidates, X, y, cv=cv, random_state=seed, progress=progress)
         if hasattr(held_out, "classes"):
-            got = f"{len(held_out.classes)} classes"
-            raise InputError("y", expected="2 classes", got=got, hint="use predictions.binary(cls)")
+            hint = "pass evaluate(…).binary(cls) instead of the model, with one class as positive"
+            raise InputError("y", expected="2 classes", got=f"{len(held_out.classes)} classes", hint=hint)
         predictions = cast(Predictions, held_out)
     decision = choose(with_groups(predictions, groups), context, criterion=criterion)
     assert decision.sampling_model is not None
@@ -565,7 +565,7 @@ def optimism(
         progress=progress,
     )
     if missing := repeated_choice.replicates.left_out:
-        warn(f"{missing} of {replicates} replicates have no value and are omitted")
+        warn(f"the value is undefined in {missing} of {replicates} replicates, which are omitted")
     estimate = repeated_choice.estimate()
     # The apparent value is too good: too low if a small value is good, too high otherwise.
     bias = estimate.value - estimate.apparent

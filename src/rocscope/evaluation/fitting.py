@@ -329,7 +329,7 @@ def fit_arguments(
             inner = ", ".join(split)
             warn(f"model {name!r}: the inner folds of {inner} have the same groups in training and test; {hint}")
         for stopping in _stopping_early(model, groups.size):
-            hint = "turn early stopping off. Its validation rows share groups with the training rows"
+            hint = "turn early stopping off, because its validation rows share groups with the training rows"
             warn(f"model {name!r}: {stopping} splits groups; {hint}")
     return arguments
 
@@ -434,7 +434,7 @@ def _hint_for_groups(model: Any) -> str:
     for part in _parts(model):
         if _asks_for_groups(getattr(part, "cv", None)):
             if routes_metadata() or hasattr(part, "final_estimator"):
-                return f"pass pairs of row numbers as its cv. {type(part).__name__} does not pass groups to a splitter"
+                return f"pass pairs of row numbers as cv, as {type(part).__name__} does not pass groups to a splitter"
             return "call sklearn.set_config(enable_metadata_routing=True) to pass groups to the splitter"
     return "use a splitter for groups, such as GroupKFold, as the cv of the search or of the rocscope estimator"
 
@@ -728,7 +728,7 @@ def named_models(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
         if len(named) < len(models):
-            raise InputError("models", expected="names that differ as text", got=f"the names {list(models)}")
+            raise InputError("models", expected="names whose texts differ", got=f"the names {list(models)}")
     else:
         given = list(models) if isinstance(models, list | tuple) else [models]
         named = {}

@@ -303,7 +303,7 @@ def learning_curve(
     for name in experiment.models:
         failures = [fit.failure for fit in failed if fit.failure.model == name]
         if failures:
-            warn(f"{len(failures)} of {len(nested)} fits failed: {failures[0]}")
+            warn(f"{len(failures)} of {len(nested)} fits failed, the first: {failures[0]}")
         if len(failures) == len(nested):
             del values[name]
             training.pop(name, None)

@@ -72,7 +72,7 @@ class Measure:
             If the metric needs scores but the model predicts only labels.
         """
         if self.needs_scores and response == "labels":
-            got = f"only labels from model {preds.models[0]!r}"
+            got = f"only predicted labels of model {preds.models[0]!r}"
             hint = "pass response='predict' to use the labels as scores"
             raise InputError(self.name, expected="scores", got=got, hint=hint)
         try:
@@ -146,7 +146,7 @@ def _of_scorer(scorer: Any) -> Measure:
     """
     function, options = scorer._score_func, dict(scorer._kwargs)
     if options.get("pos_label", 1) not in (0, 1, None):
-        hint = "labels are coded as 1 for the positive class and 0 for the negative class"
+        hint = "use 1 for the positive class or 0 for the negative class"
         raise InputError("pos_label of the scorer", expected="0 or 1", got=repr(options["pos_label"]), hint=hint)
     response = getattr(scorer, "_response_method", "predict")
     name = getattr(function, "__name__", "scorer")
@@ -182,10 +182,10 @@ def _cost(metric: Context | CostMatrix, several_classes: bool) -> Measure:
     got = f"a {type(metric).__name__}"
     if isinstance(metric, CostMatrix):
         if not several_classes:
-            raise InputError("metric", expected="a Context", got=got, hint="convert it by Context.from_cost_matrix")
+            raise InputError("metric", expected="a Context (two classes)", got=got, hint="use Context.from_cost_matrix")
         return Measure("expected cost", lambda preds, _: metric.expected(preds.confusion()), -1, mean_of_rows=True)
     if several_classes:
-        raise InputError("metric", expected="a CostMatrix", got=got)
+        raise InputError("metric", expected="a CostMatrix (several classes)", got=got)
 
     def cost_per_row(preds: Predictions, threshold: float) -> float:
         point = _own_counts(preds, threshold)
@@ -256,7 +256,7 @@ def scorers_of(scoring: Any, task: fitting.Task) -> dict[str, Any]:
         own, function = _named_scorer(scorer, task)
         name = own if given is None else given
         if name in scorers:
-            hint = "pass a dict from names to scorers"
+            hint = "pass a dict from name to scorer"
             raise InputError("scoring", expected="distinct names of scorers", got=f"{name!r} twice", hint=hint)
         scorers[name] = function
     return scorers
@@ -277,7 +277,7 @@ def _named_scorer(scorer: Any, task: fitting.Task) -> tuple[str, Any]:
     if callable(scorer) and _required_arguments(scorer) >= 3:
         return getattr(scorer, "__name__", type(scorer).__name__), _ModelScorer(scorer)
     if not (isinstance(scorer, str | Context | CostMatrix) or callable(scorer)):
-        expected = "a name such as 'roc_auc', a scorer, a Context or CostMatrix, or a function of Predictions"
+        expected = "a name such as 'roc_auc', a scorer, a Context, a CostMatrix or a function of Predictions"
         raise InputError("scoring", expected=expected, got=repr(scorer))
     measure = measure_of(cast(Metric, scorer), several_classes=task.positive is None)
     return measure.name, _PredictionsScorer(measure, task)

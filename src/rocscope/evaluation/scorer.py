@@ -94,7 +94,7 @@ class Scorer(BaseEstimator):
             return measure
         threshold = _threshold(match[2])
         if not is_cost:
-            expected = "a metric of decisions between two classes before 'at'"
+            expected = "before 'at' a metric at one threshold (such as 'accuracy')"
             figure_named(name, "scorer", expected=expected, suits=lambda _: figure and figure.needs == "cells")
 
         def at_threshold(preds: Predictions, _: float) -> float:
@@ -109,8 +109,8 @@ class Scorer(BaseEstimator):
     def _net_benefit(self, threshold: float | None) -> Measure:
         if threshold is None:
             if not isinstance(self.context, Context):
-                expected = "a threshold, as in 'net_benefit at 0.3'"
-                raise InputError("scorer", expected=expected, got=repr(self.figure), hint="or pass context=")
+                hint = "write 'net_benefit at 0.3' or pass context="
+                raise InputError("scorer", expected="a threshold or costs", got=repr(self.figure), hint=hint)
             threshold = self.context.probability_threshold
         statistic = net_benefit_at(threshold)
 
@@ -127,7 +127,7 @@ def _threshold(text: str) -> float:
         return float(text)
     except ValueError:
         hint = "for a share of cases, write 'gain@10%' or 'precision@10%'" if "%" in text else ""
-        raise InputError("scorer", expected="a threshold after 'at', such as 0.3", got=repr(text), hint=hint) from None
+        raise InputError("scorer", expected="a threshold such as 0.3 after 'at'", got=repr(text), hint=hint) from None
 
 
 @contract

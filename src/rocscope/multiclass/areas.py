@@ -475,7 +475,7 @@ def _estimate(
     else:
         name = f"Newcombe's score interval, classes of {first:g} and {second:g}"
         low, high = newcombe(value, first, second, level)
-    warn(f"the variance of {value:g} is 0 or undefined; the interval is {name}")
+    warn(f"the variance of the estimate {value:g} is 0 or undefined; the interval is {name}")
     return inference.Estimate(value, float(low), float(high), level, name, rows.design.n)
 
 
@@ -882,7 +882,7 @@ def compare_multiclass_auc(
             difference = hypothesis.wald(second.value - first.value, sqrt(error), rows.design.n, name, df=df, bound=1)
             difference = replace(difference, reason=rows.design.reason)
         else:
-            warn(f"{models[j]!r} − {models[i]!r}: the variance of the difference is 0 or undefined")
+            warn(f"{models[j]!r} − {models[i]!r}: variance 0 or undefined; the interval is a MOVER interval")
             difference = mover_difference(first, second, "intervals of both (MOVER)", first.n)
         return hypothesis.compare(models[i], models[j], difference, df=df, method=name)
 

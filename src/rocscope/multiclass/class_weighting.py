@@ -143,7 +143,7 @@ def _conditions(subject_to: Any) -> tuple[Condition, ...]:
     conditions = [part for text in texts for part in Condition.read(text, "subject_to", "macro_precision >= 0.8")]
     for condition in conditions:
         if averaged_metric(condition.quantity)[0] is None or condition.level or condition.model:
-            expected = "a bound on an average over classes, such as 'macro_precision >= 0.8'"
+            expected = "a bound on an average over classes (such as 'macro_precision >= 0.8')"
             raise InputError("subject_to", expected=expected, got=repr(str(condition)))
     return tuple(conditions)
 
@@ -595,7 +595,7 @@ class ClassWeights(Result):
         """Return the content of the JSON file that `save` writes."""
         odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
         if odd:
-            hint = "JSON files cannot contain other names"
+            hint = "rename these classes, because JSON files cannot contain them"
             raise InputError("classes", expected="text or numbers", got=check.listing(odd), hint=hint)
         return FORMAT.text(self.to_dict())
 
@@ -778,7 +778,7 @@ def _of_model(
     if method == "auto":
         method = "smooth" if by_rule else "coordinate"
     if method == "smooth" and not by_rule:
-        expected = "objective 'accuracy', 'balanced_accuracy' or a CostMatrix, without constraints"
+        expected = "objective 'accuracy', 'balanced_accuracy' or a CostMatrix (without constraints)"
         got = "a constraint" if target.is_constrained else "'macro_f1'"
         raise InputError("method='smooth'", expected=expected, got=got, hint="use method='coordinate'")
     cost, temperature = None, 1.0
@@ -804,7 +804,7 @@ def _of_model(
         counts = problem.table(cost.decide(recalibrate(problem.proba, weight, temperature)))
     score = target.score(counts)
     if score[0] < 0:
-        warn(f"no class weights that satisfy the constraints were found; they are missed by {-score[0]:g} cases")
+        warn(f"no class weights satisfy all constraints; the best weights miss them by {-score[0]:g} cases")
     value, at_one = target.value(score), target.value(problem.score(np.ones(problem.k)))
     matrix = ConfusionMatrix(counts.astype(preds.support.dtype), classes=preds.classes, rows="actual")
     name = model or preds.models[0]

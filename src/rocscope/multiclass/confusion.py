@@ -69,14 +69,14 @@ def check_probabilities(
         raise ScoreError(name, expected="finite probabilities of at least 0", got=what, hint=hint)
     if normalize:
         if not total.all():
-            without = check.count_and_first(total == 0, "rows without")
+            without = check.count_and_first(total == 0, "rows with only zeros")
             raise ScoreError(name, expected="a positive probability in every row", got=without)
         return proba / total.astype(proba.dtype)[:, np.newaxis]
     off = np.abs(total - 1) > SUM_TOLERANCE
     if off.any():
         row = int(off.argmax())
-        got = f"{check.count_and_first(off, 'that do not')} ({total[row]:.6g})"
-        hint = f"normalize=True divides each row by its sum; {SOFTMAX}"
+        got = f"{check.count_and_first(off, 'with another sum')} (sum {total[row]:.6g})"
+        hint = f"pass normalize=True to divide each row by its sum; {SOFTMAX}"
         raise ScoreError(name, expected=f"rows that sum to 1 within {SUM_TOLERANCE:g}", got=got, hint=hint)
     return proba
 
@@ -107,10 +107,10 @@ def rows_actual(
         raise InputError("rows", expected="'actual' or 'predicted'", got=repr(rows))
     if rows is None and not np.array_equal(array, array.T):
         expected = "rows='actual' or rows='predicted' with a matrix that is not symmetric"
-        hint = "scikit-learn's matrices have rows='actual'"
+        hint = "use rows='actual' for a matrix of scikit-learn"
         raise InputError(name, expected=expected, got="neither", hint=hint)
     if names is not None and len(names) != len(array):
-        raise ShapeError(name, expected=f"{len(names)} rows and columns, one per class", got=str(len(array)))
+        raise ShapeError(name, expected=f"{len(names)} rows and columns (one per class)", got=str(len(array)))
     oriented = array.T if rows == "predicted" else array
     return np.array(oriented, dtype=np.float64 if array.dtype.kind == "f" else np.int64), names
 
@@ -203,7 +203,7 @@ def per_class(counts: Array, metric: str, **options: Any) -> Array:
 def _metric(name: str) -> metrics.Metric:
     if name in metrics.METRICS:
         return metrics.METRICS[name]
-    expected = "a metric of one threshold, such as 'recall' or 'f1'"
+    expected = "a metric at one threshold (such as 'recall' or 'f1')"
     figure = figure_named(name, "metric", expected=expected, suits=lambda figure: figure.needs == "cells")
     assert figure.cells is not None
     return figure.cells

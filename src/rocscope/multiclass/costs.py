@@ -273,7 +273,7 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
         classes = list(check.frame_columns(proba))
     if classes is None:
         if isinstance(train_prior, Mapping) or isinstance(target_prior, Mapping):
-            raise InputError("classes", expected="the class of each column, if shares are mappings", got="None")
+            raise InputError("classes", expected="the class of each column (shares are mappings)", got="None")
         classes = range(len(train_prior))
     classes = class_names.check_classes(classes)
     train = check_prior(train_prior, classes, "train_prior")
@@ -283,7 +283,7 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
     shifted = check_probabilities(proba, None, classes, "proba") * (target / train)
     total = shifted.sum(axis=1, keepdims=True)
     if not total.all():
-        without = check.count_and_first(total[:, 0] == 0, "rows without")
+        without = check.count_and_first(total[:, 0] == 0, "rows without one")
         raise ScoreError("proba", expected="rows with a positive probability of a class in target_prior", got=without)
     return shifted / total
 
@@ -291,11 +291,13 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
 def _refuse_rewarded_errors(matrix: Array, classes: tuple[Hashable, ...]) -> None:
     right = np.diag(matrix)
     for actual, predicted in np.argwhere(matrix < right[:, np.newaxis]):
-        hint = "for benefits use CostMatrix.from_benefits; allow_rewarded_errors=True accepts this matrix"
+        hint = "for benefits use CostMatrix.from_benefits; to accept this matrix pass allow_rewarded_errors=True"
         if (matrix >= right).all():
-            hint = "the transposed matrix is valid: check rows="
-        got = f"{matrix[actual, predicted]:g} for a case of {classes[actual]!r} predicted as {classes[predicted]!r}"
-        got += f", and {right[actual]:g} for a correct prediction"
+            hint = "check rows=, because the transposed matrix is valid"
+        got = (
+            f"cost {matrix[actual, predicted]:g} for a case of {classes[actual]!r} predicted as {classes[predicted]!r}"
+        )
+        got += f", and cost {right[actual]:g} for a correct prediction"
         raise InputError("cost", expected="errors that cost no less than correct predictions", got=got, hint=hint)
 
 

@@ -56,7 +56,7 @@ class ClassMonitor(CellMonitor):
         if not isinstance(plan, ClassWeights):
             raise InputError("what", expected="a Decision, ClassWeights, 'auc' or 'calibration'", got=check.shown(plan))
         if target_prevalence is not None:
-            hint = "limits on recalls do not depend on the class shares"
+            hint = "omit it, because limits on recalls do not depend on class shares"
             raise InputError("target_prevalence", expected="None with several classes", got="a value", hint=hint)
         if plan.cost is not None and np.abs(plan.cost.cost).max() > LARGEST_COST:
             raise InputError("costs", expected=f"numbers up to {LARGEST_COST:g}", got="a larger number")
@@ -143,7 +143,7 @@ def _limit(text: str, plan: ClassWeights) -> Condition:
     """Parse a limit such as ``recall(cat) < .8``; the quantity of the result includes the class."""
     limit, *more = Condition.read(text, "fail_if", _EXAMPLE)
     if more or limit.level is not None or limit.minus is not None:
-        expected = f"one condition without a level, such as 'error > .1' or '{_EXAMPLE}'"
+        expected = f"one condition without a level (such as 'error > .1' or '{_EXAMPLE}')"
         raise InputError("fail_if", expected=expected, got=repr(text), hint="pass each limit separately")
 
     def suits(figure: Figure) -> bool:

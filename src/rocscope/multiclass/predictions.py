@@ -291,7 +291,7 @@ def predictions_of(
     if isinstance(y_true, MulticlassPredictions):
         for argument, column in columns.items():
             if column is not None:
-                hint = f"omit {argument}; the predictions contain it"
+                hint = f"omit {argument}, because the predictions contain it"
                 raise InputError(argument, expected="None with MulticlassPredictions", got=kind_of(column), hint=hint)
         return y_true
     if proba is None:

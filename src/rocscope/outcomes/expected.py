@@ -422,7 +422,7 @@ def _refitted(known: Sample, fitted: Recalibrator, replicates: int, seed: int) -
         if pos.any() and neg.any():
             fits.append(copy(fitted).fit_counts(ThresholdCounts(tally.threshold, pos, neg)))
     if len(fits) < 2:
-        got = f"{len(fits)} of {replicates}"
+        got = f"{len(fits)} of {replicates} replicates"
         raise OneClassError("reference", expected="at least two replicates with both classes", got=got)
     return fits
 

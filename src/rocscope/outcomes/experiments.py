@@ -603,7 +603,7 @@ class Experiment(Result):
             hint = "pass the amounts as the response: from_experiment(amounts, …), and unit_benefit=1"
             raise InputError("campaign", expected="a number as unit_benefit", got=repr(campaign), hint=hint)
         if campaign.response_rate is not None:
-            hint = "omit response_rate: the experiment contains the responses"
+            hint = "omit response_rate, because the experiment contains the responses"
             raise InputError("campaign", expected="response_rate=None", got=repr(campaign), hint=hint)
         rows, context = self.priced(benefit=campaign.unit_benefit, cost=campaign.unit_cost)
         if not rows.n_pos:
@@ -866,7 +866,7 @@ def from_experiment(
     check.check_choice("weights", weights, ("auto", "frequency", "sampling"))
     if control is not None:
         if share is not None:
-            hint = "with control=, the share is estimated in each stratum"
+            hint = "omit share, because it is estimated in each stratum"
             raise InputError("share", expected="None with control=", got=check.shown(share), hint=hint)
         labels = {"strata": strata, "groups": groups, "segment": segment, "sample_weight": sample_weight}
         return _by_arm(amounts, arm, scores, control, labels, benefit=benefit, cost=cost, weights=weights)
@@ -892,7 +892,7 @@ def from_experiment(
         n_treated = np.bincount(code, arm == 1)
         lacking = (n_treated == 0) | (n_treated == np.bincount(code))
         if lacking.any():
-            got = f"{lacking.sum()} strata with only one of them"
+            got = f"{lacking.sum()} strata with only treated rows or only controls"
             raise InputError("strata", expected="treated rows and controls in each stratum", got=got)
     elif not ((share > 0) & (share < 1)).all():
         raise InputError("share", expected="probabilities above 0 and below 1", got=check.shown(share))

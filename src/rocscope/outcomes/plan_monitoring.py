@@ -88,7 +88,7 @@ class PlanMonitor(CellMonitor):
             # known.
             names = {"cost": None}
             if others := [quantity for quantity in quantities if quantity != "cost"]:
-                hint = "the rows do not contain the reviewer's decisions"
+                hint = "omit it, because rows do not contain the reviewer's decisions"
                 raise InputError(
                     "fail_if", expected="only cost with imperfect reviews", got=", ".join(others), hint=hint
                 )
@@ -97,7 +97,7 @@ class PlanMonitor(CellMonitor):
         self._means = {}
         for name in names:
             if name in sequence.RANKED.values() or (name == "cost" and plan.columns):
-                expected = "a metric that is a mean over cases, such as 'precision'"
+                expected = "a metric that is a mean over cases (such as 'precision')"
                 raise InputError(
                     "fail_if", expected=expected, got=name, hint="to monitor the AUC, use rocscope.monitor('auc', …)"
                 )

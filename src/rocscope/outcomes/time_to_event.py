@@ -253,7 +253,7 @@ def _decoded_events(event: Array, event_codes: Sequence[Any]) -> Array:
     codes = check.check_column(event_codes, "event_codes")
     known = check.listing(codes.tolist())
     if codes.size < 2 or len(check.distinct(codes)) < codes.size:
-        expected = "two or more different values (censored, event, competing events)"
+        expected = "two or more different values (for censored, event and competing events)"
         raise InputError("event_codes", expected=expected, got=known)
     kinds = np.full(event.size, -1)
     for kind, code in enumerate(codes):
@@ -274,8 +274,8 @@ def _require_follow_up(strata: list[tuple[Array, Array]], horizon: float) -> Non
             usable.append(time[time < end].max(initial=0))
     if not ends:
         return
-    hint = f"the last usable horizon is horizon={min(usable):g}" if min(usable) else "all rows end at this time"
-    expected = f"a time below {min(ends):g}, when the observation of a stratum ends"
+    hint = f"use horizon={min(usable):g} or less" if min(usable) else "all rows end at this time"
+    expected = f"a time below {min(ends):g} (when the observation of a stratum ends)"
     raise InputError("horizon", expected=expected, got=f"{horizon:g}", hint=hint)
 
 
@@ -303,7 +303,7 @@ def _inverse_of_given(probability: Any, known: Booleans) -> Array:
     impossible = known & ~((numbers > 0) & (numbers <= 1))
     if impossible.any():
         got = check.count_and_first(impossible, "other values")
-        raise InputError("censoring", expected="probabilities above 0 and up to 1, or named covariates", got=got)
+        raise InputError("censoring", expected="named covariates or probabilities (above 0 and up to 1)", got=got)
     return np.divide(1, numbers, out=np.zeros(known.size), where=known)
 
 
@@ -548,7 +548,7 @@ def concordance(
         raise InputError("horizon", expected="one time", got=f"{np.size(horizon)} times")
     for name in ("censoring", "strata"):
         if options.get(name) is not None:
-            hint = "both rows of a pair need weights at the same time; estimate AUCs with over_time instead"
+            hint = "call over_time for AUCs with these weights"
             raise InputError(name, expected="None", got="a value", hint=hint)
     (until,) = horizons_of(horizon)
     times, kinds = follow_up_of(time, event, options.get("event_codes"))
@@ -558,7 +558,7 @@ def concordance(
     observed = np.where(outlived, np.maximum(times, np.nextafter(until, np.inf)), times)
     preds = at_horizon(observed, event, scores, until, **options)
     if not preds.y_true.any():
-        raise InputError("horizon", expected="a time by which events occur", got=f"{until:g}, before all events")
+        raise InputError("horizon", expected="a time by which events occur", got=f"{until:g} (before all events)")
     own_weight = np.ones(times.size) if preds.own_weight is None else preds.own_weight.astype(np.float64)
     weight = own_weight if preds.sample_weight is None else preds.sample_weight
     inverse = np.divide(weight, own_weight, out=np.zeros(times.size), where=own_weight > 0)
@@ -618,9 +618,7 @@ def _concordance_and_moves(score: Array, kinds: list[_Pairs]) -> tuple[float, Ar
     total = 2 * sum(float(as_first.sum()) for as_first, _ in half_of_all)
     if not total:
         got = "no such pair"
-        raise InputError(
-            "horizon", expected="an event, and a row that is observed for longer without the event", got=got
-        )
+        raise InputError("horizon", expected="an event and a row that is observed for longer without it", got=got)
     value = sum(float(as_first.sum()) for as_first, _ in concordant) / total
     moves, by_weight = np.zeros(score.size), np.zeros(score.size)
     # The value is a ratio C/T, whose derivative is (dC − value·dT)/T.

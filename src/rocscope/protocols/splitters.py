@@ -80,7 +80,7 @@ def _rows(rows: Any, n: int) -> Indices:
     if array.dtype == np.bool_ and array.shape == (n,):
         array = np.flatnonzero(array)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError("cv", expected="row numbers", got=f"{array.dtype} of shape {array.shape}")
+        raise InputError("cv", expected="row numbers", got=f"{array.dtype} values of shape {array.shape}")
     if array.size and not (array.min() >= 0 and array.max() < n):
         raise InputError(
             "cv", expected=f"row numbers from 0 to {n - 1}", got=f"numbers from {array.min()} to {array.max()}"
@@ -98,7 +98,7 @@ def _check(split: Split, sample: SplitRows) -> None:
         raise InputError(f"cv: {where}", expected="distinct test rows", got=f"row {tested.argmax()} more than once")
     both = np.unique(split.train[tested[split.train] > 0])
     if both.size:
-        got = f"an overlap of {both.size} rows, the first is row {both[0]}"
+        got = f"{both.size} rows in both, the first is row {both[0]}"
         raise InputError(f"cv: {where}", expected="training and test rows without overlap", got=got)
     trained = sample.y[split.train]
     if (trained == trained[0]).all():
@@ -116,7 +116,7 @@ def _check_groups(split: Split, groups: Indices, where: str) -> None:
     straddling = np.unique(tested[trained[tested]])
     if straddling.size:
         row = int(np.flatnonzero(groups == straddling[0])[0])
-        got = f"an overlap of {straddling.size} groups, the first is the group of row {row}"
+        got = f"{straddling.size} groups in both, the first is the group of row {row}"
         hint = "pass a number of folds, or a splitter for groups such as GroupKFold"
         raise InputError(f"cv: {where}", expected="training and test groups without overlap", got=got, hint=hint)
 
@@ -503,7 +503,7 @@ def splits_of(cv: Any, sample: SplitRows, repeats: int = 1, seed: int | None = N
     check.check_whole(repeats, "repeats")
     protocol = _protocol(cv)
     if repeats > 1 and not protocol.random:
-        hint = "omit repeats. All repeats would be equal"
+        hint = "omit repeats, because all repeats would be equal"
         raise InputError("repeats", expected=f"1 for {protocol.title}", got=str(repeats), hint=hint)
     if isinstance(protocol, Splitter) and repeats == 1:
         return numbered(protocol.numbered(sample, _seed(seed, 0)), sample), protocol.title
@@ -518,8 +518,8 @@ def splits_testing_once(cv: Any, sample: SplitRows, fold: Any, seed: int) -> lis
     splits, title = splits_of(cv, sample, seed=seed)
     times = np.bincount(np.concatenate([split.test for split in splits]), minlength=sample.n)
     if (times != 1).any():
-        got = f"{(times == 0).sum()} rows in no test fold and {(times > 1).sum()} rows in several, with {title}"
-        raise InputError("cv", expected="every row in one test fold", got=got)
+        got = f"{(times == 0).sum()} rows in no test fold and {(times > 1).sum()} rows in several (cv: {title})"
+        raise InputError("cv", expected="every row in one test fold", got=got, hint="use for example cv=5")
     return splits
 
 

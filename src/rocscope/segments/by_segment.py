@@ -125,7 +125,7 @@ def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, Segmente
         if not np.array_equal(counts.names, first.names):
             raise PairingError(subject, expected="the same segments", got="different segments")
         if not (_alike(counts.n_pos, first.n_pos) and _alike(counts.n_neg, first.n_neg)):
-            expected = "equal numbers of positives and negatives in each segment"
+            expected = "the same numbers of positives and negatives in each segment"
             raise PairingError(subject, expected=expected, got="different numbers")
     return by_model
 

@@ -534,7 +534,7 @@ class SegmentedCounts(BySegment, Result):
         mask = np.asarray(kept)
         if mask.dtype != np.bool_ or mask.shape != self.names.shape or not mask.any():
             expected = f"{len(self)} booleans, at least one of them True"
-            raise InputError("kept", expected=expected, got=check.shown(kept), hint="such as segments.n >= 100")
+            raise InputError("kept", expected=expected, got=check.shown(kept), hint="use for example segments.n >= 100")
         in_folds = None if self._count_in_folds is None else partial(_of_kept, self._count_in_folds, mask)
         rows = self._rows.take(np.flatnonzero(mask))
         facts = self.weights, self.dependent, self.crossed
@@ -885,7 +885,7 @@ def areas_of(segments: SegmentedCounts, weight: SegmentWeight, folds: "OverFolds
     if folds != "mean":
         return segments.auc(), even if weight is None else getattr(segments, weight).astype(np.float64)
     if segments._count_in_folds is None:
-        hint = "rocscope.evaluate(…, segment=) returns such Predictions"
+        hint = "use Predictions from rocscope.evaluate(…, segment=)"
         raise InputError("folds='mean'", expected="Predictions with fold and segment", got="no folds", hint=hint)
     parts, segment = segments._count_in_folds()
     area, mass = areas_of(parts, weight)

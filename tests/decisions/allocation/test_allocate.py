@@ -452,7 +452,7 @@ def test_a_frame_and_its_line():
         (
             lambda: rs.allocate({"a": {"m": NORTH, "n": NORTH + NORTH}}),
             PairingError,
-            "^'m' and 'n' are not paired: expected equal",
+            "^'m' and 'n' are not paired: expected the same",
         ),
         (lambda: rs.allocate(BRANCHES).rules("west"), InputError, "^name: expected a segment"),
         (lambda: rs.allocate(BRANCHES).difference("mcc"), InputError, "^rate: expected"),
