@@ -111,7 +111,7 @@ def _last(done: Sequence[Outcome], first: dict[int, Outcome], truths: dict[int, 
 
 def _starts(outcomes: Sequence[Outcome], compiled: float | None) -> str:
     """Return what comes before the first answer, the median over processes."""
-    lines = ["| start | import | first answer | memory after it |", "|---|---:|---:|---:|"]
+    lines = ["| start | import | first answer | memory after the first answer |", "|---|---:|---:|---:|"]
     for line in _by_peer(outcomes):
         starts = [outcome.start for outcome in line if outcome.start]
         if starts:
@@ -122,7 +122,7 @@ def _starts(outcomes: Sequence[Outcome], compiled: float | None) -> str:
                 f"| {line[0].peer.name} | {duration(imported)} | {duration(first)} | {resident / 1e6:,.0f} MB |"
             )
     if compiled is not None:
-        lines += ["", f"Without compiled code, rocscope's first answer took {duration(compiled)}."]
+        lines += ["", f"With an empty cache of compiled code, rocscope's first answer took {duration(compiled)}."]
     return "\n".join(lines)
 
 
