@@ -277,7 +277,7 @@ def test_summary_at_a_threshold_fixed_beforehand(run, scores):
     for typed, message in (
         (["--threshold", "high"], "--threshold: expected a number, MODEL=NUMBER"),
         (["--threshold", "0.1", "--threshold", "0.2"], "--threshold: expected a number, MODEL=NUMBER"),
-        (["--threshold", "a=0.1"], "none for ['b']"),
+        (["--threshold", "a=0.1"], "expected thresholds of the models ['a', 'b'], got thresholds of ['a']"),
         (
             ["--threshold", "0.1", "--no-detail"],
             "--threshold and --no-detail: expected only one",

@@ -89,7 +89,7 @@ def test_a_figure_is_as_wide_as_a_column(run, scores, tmp_path):
 def test_a_figure_for_latex_needs_one(run, scores, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     code, _, err = run("choose", scores, *COLUMNS, "--plot", "roc.pgf")
-    assert (code, "(xelatex, lualatex, pdflatex) for a .pgf file, got no such program; choose a .pdf" in err) == (
+    assert (code, "(xelatex, lualatex, pdflatex) for a .pgf file, got no such program; write a .pdf" in err) == (
         2,
         True,
     )
