@@ -36,7 +36,7 @@ DOORS = {
 def test_indexes_in_another_order_are_refused_with_the_fix(door):
     DOORS[door](LABELS, SCORES)
     with pytest.raises(
-        PairingError, match=r"expected the same index as \w+.*got '\w' in row \d.*to_numpy\(\).*\.loc\["
+        PairingError, match=r"expected the same index as \w+.*got '\w' instead of '\w' in row \d.*to_numpy\(\).*\.loc\["
     ):
         DOORS[door](LABELS, TURNED)
 

@@ -101,7 +101,7 @@ class TestChoice:
         weighted = rs.Predictions(LABEL, SCORE, sample_weight=RNG.random(800))
         with pytest.raises(rs.errors.WeightError, match="whole counts"):
             rs.choose(weighted, subject_to="accuracy >= .6 at 95%")
-        with pytest.raises(rs.errors.InputError, match="the target prevalence"):
+        with pytest.raises(rs.errors.InputError, match="got target_prevalence="):
             rs.choose(ROWS, rs.Context(target_prevalence=0.1), subject_to="precision >= .5 at 95%")
 
     def test_a_bound_beyond_reach_is_answered_with_what_is_reached(self):

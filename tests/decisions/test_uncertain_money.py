@@ -56,7 +56,7 @@ def test_an_estimate_is_a_prevalence_with_its_error():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: UncertainContext(cost_ratio=2, cost_fn=5), "cost_ratio: expected a cost ratio or costs in money"),
+        (lambda: UncertainContext(cost_ratio=2, cost_fn=5), "cost_ratio: expected a cost ratio or costs, got both"),
         (lambda: UncertainContext(cost_fn=[1, 2], cost_fp=[1, 2, 3]), "draws: expected arrays of equal length"),
         (lambda: UncertainContext(cost_fn="high"), "cost_fn: expected a number, a range or a distribution"),
         (lambda: rs.choose(COUNTS, Context(), criterion="minimax_regret"), "expected an UncertainContext"),

@@ -407,7 +407,7 @@ def allocate(
     exceeds the gain)
     """
     if actions is not None and context is not None:
-        raise InputError("actions and context", expected="one of them", got="both")
+        raise InputError("actions and context", expected="one of them", got="both", hint="omit one of them")
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
     require_kinds("allocate", segments)
@@ -544,7 +544,7 @@ def _allocate_actions(
     """Return an allocation for several actions, and the marginal value of the capacity or budget."""
     points = levels_of(segments, all_levels=limits.bounded)
     if len(set(zip(points.segment.tolist(), points.model.tolist(), strict=True))) > points.n_pos.size:
-        hint = "select one model with rocscope.choose. Several actions need one model per segment"
+        hint = "select one model per segment, for example with rocscope.choose"
         got = "a segment with several models"
         raise InputError("segments", expected="segments with one model each", got=got, hint=hint)
     costs, campaigns = segment_costs.costs_by_action(actions, points.upper, population, budget=limits.in_money)

@@ -781,8 +781,8 @@ def held_out_outcomes(
     rows = None if source is None else _separate_rows(source.segments)
     if rows is None or source is None:
         if first.amounts is not None:
-            expected = "an allocation with its data, as unweighted rows"
-            raise InputError("plan", expected=expected, got="an allocation without such rows")
+            expected = "an allocation made from unweighted Predictions"
+            raise InputError("plan", expected=expected, got="an allocation from a file, from counts or with weights")
         return None
     index = {name: i for i, name in enumerate(first.keys)}
     segment = np.array([index[name] for name in listed(np.asarray(rows.segment))], np.intp)

@@ -435,14 +435,14 @@ def _bounds_of_segment(
     bounds = []
     for constraint in constraints:
         if constraint.figure.needs != "cells":
-            expected = "a bound on a rate or a count, such as tpr, precision or cases"
+            expected = "a bound on a rate or a count (such as tpr, precision or cases)"
             raise InputError("subject_to", expected=expected, got=str(constraint))
         if constraint.level is not None:
             # The threshold of a segment depends on all other segments, so a confidence limit would not be valid.
-            hint = "omit the level, or call rocscope.choose(subject_to=…) for each segment"
+            hint = "omit the confidence level, or call rocscope.choose(subject_to=…) for each segment"
             raise InputError("subject_to", expected="bounds without a level", got=str(constraint), hint=hint)
         if constraint.figure.at_mix(prevalence) is None or constraint.relation in (">", "<"):
-            expected = "bounds with >= or <= on figures that are linear in the counts"
+            expected = "bounds with >= or <= on a metric that is linear in the counts (such as tpr or depth)"
             raise InputError("subject_to", expected=expected, got=str(constraint))
         line = constraint.straight(prevalence, cases)
         if (line.tpr_weight and not n_pos) or (line.fpr_weight and not n_neg):

@@ -63,7 +63,7 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
             raise ColumnError(f"scores of model {name!r}", expected=f"a column {name!r}", got=got)
     checked = {name: check.check_scores(np.asarray(scores[name]), name=f"scores[{name!r}]") for name in names}
     if len({column.size for column in checked.values()}) > 1:
-        sizes = ", ".join(f"{name}: {column.size}" for name, column in checked.items())
+        sizes = ", ".join(f"{column.size} of {name!r}" for name, column in checked.items())
         raise ShapeError("scores", expected="the same number of scores from each model", got=sizes)
     return checked
 
@@ -77,7 +77,7 @@ def size_of(scores: Any) -> int:
         return check.check_scores(scores).size
     names = list(columns)
     if not names:
-        raise ColumnError("scores", expected="a column for each model", got="none")
+        raise ColumnError("scores", expected="a column for each model", got="no columns")
     return check.check_column(scores[names[0]], f"scores[{names[0]!r}]").size
 
 
@@ -298,10 +298,10 @@ class Constraint(Condition):
         if self.quantity not in (*_RATES, "depth", "cases", *_TESTED) or self.relation in (">", "<"):
             names = ", ".join((*_RATES, *_TESTED))
             expected = f"a bound with >= or <= on {names}, depth or cases"
-            raise InputError("constraint with a level", expected=expected, got=str(self))
+            raise InputError("constraint with a confidence level", expected=expected, got=str(self))
         level = check.check_level(level)
         if level < _LEAST_LEVEL:
-            raise InputError("level of a constraint", expected="50% or more, such as 95%", got=f"{100 * level:g}%")
+            raise InputError("confidence level", expected="50% or more (such as 95%)", got=f"{100 * level:g}%")
 
     @property
     def predicts(self) -> bool:
@@ -411,12 +411,12 @@ class Constraint(Condition):
     ) -> tuple[Array, Array]:
         """Return the numerator and the denominator of a rate; by default, of the constrained rate."""
         if self.quantity in ("cases", "depth") and target_prevalence is not None:
-            got, hint = f"the target prevalence {target_prevalence:g}", "omit the level or the target prevalence"
+            got, hint = f"target_prevalence={target_prevalence:g}", "omit the confidence level or target_prevalence"
             raise InputError(f"constraint {str(self)!r}", expected="the sample's prevalence", got=got, hint=hint)
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
             hint = (
-                "omit the level, or sample the rows with probability weight / largest possible weight and pass the "
-                "sampled rows without weights. The limits are binomial limits, which need unweighted rows"
+                "omit the confidence level, or sample the rows with probability weight / largest possible weight and "
+                "pass the sampled rows without weights, because binomial limits need unweighted rows"
             )
             raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractional counts", hint=hint)
         return proportions.share_of(rate or ("depth" if self.predicts else self.quantity), *cells)
@@ -454,7 +454,7 @@ class Constraint(Condition):
         """
         target = target_prevalence if self.context is None else self.context.target_prevalence
         if target is not None:
-            got, hint = f"the target prevalence {target:g}", "omit the level or the target prevalence"
+            got, hint = f"target_prevalence={target:g}", "omit the confidence level or target_prevalence"
             raise InputError(f"constraint {str(self)!r}", expected="the sample's prevalence", got=got, hint=hint)
         tp, fp, fn, tn = cells
         depth, everybody = tp + fp, tp + fp + fn + tn
@@ -506,7 +506,7 @@ class Constraint(Condition):
         """
         lines = self.figure.at_mix(prevalence)
         if lines is None or self.relation in (">", "<") or self.level is not None:
-            expected = "bounds with >= or <= and without a level, on figures that are linear in the counts"
+            expected = "bounds with >= or <= and without a level, on a metric that is linear in the counts"
             hint = "omit randomized or the constraint"
             raise InputError("randomized", expected=expected, got=str(self), hint=hint)
         bound = decimal(self.bound) / (cases if self.figure.unit == "cases" else 1)

@@ -395,7 +395,7 @@ class Decision(Plan):
     @cached_property
     def promise(self) -> Promise:
         if self.review is not None:
-            hint = "outcomes of reviews are not modelled"
+            hint = "call rocscope.choose without review="
             raise InputError("outcomes", expected="a plan without reviews", got=repr(self), hint=hint)
         point = self.expected(1)
         depth = point.tp + point.fp

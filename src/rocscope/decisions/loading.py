@@ -60,5 +60,5 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
         plan = reach("class_monitoring").ClassWeights
     if plan is None:
         expected = f'JSON with "format": {" | ".join([*PLANS_BY_FORMAT, CLASS_WEIGHTS])}'
-        raise StoredError(str(path), expected=expected, got="something else", hint=anew)
+        raise StoredError(str(path), expected=expected, got=f'"format": {content.get("format")!r}', hint=anew)
     return plan.load(path)

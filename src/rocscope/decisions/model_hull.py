@@ -298,7 +298,7 @@ class UncertainContext:
         costs = {cell: _uncertain(cost, f"cost_{cell}", math.inf, least=-math.inf) for cell, cost in given.items()}
         self.in_money = costs != {"fp": 1, "fn": 1, "tp": 0, "tn": 0}
         if cost_ratio is not None and self.in_money:
-            raise InputError("cost_ratio", expected="a cost ratio or costs in money", got="both")
+            raise InputError("cost_ratio", expected="a cost ratio or costs", got="both", hint="omit one of them")
         if cost_ratio is not None:
             costs["fp"] = _uncertain(cost_ratio, "cost_ratio", math.inf)
         self.costs: dict[str, Any] = costs
@@ -308,7 +308,7 @@ class UncertainContext:
         sizes = {value.values.size for value in self._values if isinstance(value, Draws)}
         if len(sizes) > 1:
             got = f"the lengths {sorted(sizes)}"
-            raise InputError("draws", expected="arrays of equal length", got=got, hint="draws are joint")
+            raise InputError("draws", expected="arrays of equal length", got=got, hint="pass joint draws")
 
     @property
     def _values(self) -> tuple[Any, ...]:
@@ -758,7 +758,7 @@ class Hull(Curve):
             If the models come from samples with different prevalences and the context has no target prevalence.
         """
         if context.target_prevalence is None and self.prevalence is None:
-            shares = ", ".join(f"{name}: {counts.prevalence:.4g}" for name, counts in self.counts.items())
+            shares = ", ".join(f"{counts.prevalence:.4g} of {name!r}" for name, counts in self.counts.items())
             hint = "pass a prevalence with Context(target_prevalence=…)"
             raise PairingError("models", expected="samples with the same prevalence", got=shares, hint=hint)
         first = next(iter(self.counts.values()))
@@ -911,7 +911,7 @@ class Hull(Curve):
         if not self.is_exact:
             low, high = self.area_bounds
             hint = "use .area_bounds, or pass rows instead of binned counts"
-            raise InexactCountsError("area under the hull", got=f"a value from {low:.9g} to {high:.9g}", hint=hint)
+            raise InexactCountsError(f"area under the hull: not exact, from {low:.9g} to {high:.9g}", hint=hint)
         return self._area
 
     def columns(self) -> dict[str, Array]:
@@ -1109,7 +1109,7 @@ def _cost_distribution(prevalence: float, costs: Any, severity_ratio: float | No
     if severity_ratio is not None:
         ratio = check.check_number(severity_ratio, "severity_ratio", "a finite number above 0", above=0)
         if costs != "prevalence":
-            raise InputError("costs and severity_ratio", expected="one of them", got="both")
+            raise InputError("costs and severity_ratio", expected="one of them", got="both", hint="omit costs")
         return Beta(2, 1 + 1 / ratio)
     if isinstance(costs, Beta):
         return costs

@@ -504,7 +504,7 @@ class Monitor:
         (0.4, Estimate(0.25, 95% CI [0.157, 0.3636], n=200))
         """
         if not self._means or "classes" in self.rule:
-            raise InputError("monitor", expected="a monitor of a decision or plan", got="another monitor")
+            raise InputError("monitor", expected="a monitor of a decision or plan", got="one of scores or classes")
         score = self._score(y_score)
         acted = self._predicted(score)
         look = Look(check_when(when), 0, digest_of(acted, score, np.ones(acted.size)))
@@ -572,7 +572,7 @@ class Monitor:
         of_calibration = [limit for limit in self.limits if limit.quantity == "calibration"]
         probabilities = self._probabilities and check.are_probabilities(score)
         if not probabilities and of_calibration:
-            raise InputError("scores", expected="probabilities (for the limit on calibration)", got="other scores")
+            raise InputError("scores", expected="probabilities (for the limit on calibration)", got="other numbers")
         self._probabilities = probabilities
         if probabilities:
             residual = label - score.astype(np.float64).clip(0, 1)
@@ -696,7 +696,7 @@ class Monitor:
         3
         """
         if not self.watches_as(other):
-            raise InputError("monitors to merge", expected="equal rules, limits and levels", got="different values")
+            raise InputError("monitors to merge", expected="equal rules, limits and levels", got="different ones")
         for look in other._looks:
             if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
                 got = f"the batch {look.when} in both monitors"
@@ -902,7 +902,7 @@ def monitor(
     limits = [fail_if] if isinstance(fail_if, str) else list(fail_if)
     if isinstance(what, str) and what in sequence.RANKED.values():
         if target_prevalence is not None:
-            raise InputError("target_prevalence", expected="a decision or plan to monitor", got=repr(what))
+            raise InputError("target_prevalence", expected=f"None with {what!r}", got=repr(target_prevalence))
         return Monitor(SCORES_ONLY, limits, level)
     decision = load_plan(what) if isinstance(what, str | os.PathLike) else what
     if isinstance(decision, Plan):

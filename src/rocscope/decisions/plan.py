@@ -327,7 +327,7 @@ class Plan(Result):
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:  # noqa: ARG002
         """Return the action for each case; available only for a plan with several actions."""
-        raise InputError("plan", expected="a plan with several actions", got=type(self).__name__, hint="call select")
+        raise InputError("plan", expected="a plan with several actions", got=type(self).__name__, hint="use select")
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
         """Return the indices of the rows to act on, best first; `select` describes the parameters."""

@@ -228,7 +228,7 @@ def estimate_prevalence(
     if method != "confusion":
         raise InputError("method", expected="'em' or 'confusion'", got=repr(method))
     if known is None:
-        raise InputError("labelled", expected="labels and scores of the same model", got="None")
+        raise InputError("labelled", expected="labels and scores if method='confusion'", got="None")
     reason = require_kinds("prevalence from labelled rows", labelled, known)
     return replace(_by_confusion_matrix(check.check_scores(y_score), known, threshold, level), reason=reason)
 
@@ -289,8 +289,8 @@ def _by_confusion_matrix(scores: Array, labelled: CumulativeCounts, threshold: f
     point = labelled.at(threshold)
     tpr, fpr = point.tpr, point.fpr
     if tpr <= fpr:
-        got = f"{tpr:.4g} and {fpr:.4g}"
-        hint = "use another threshold, because the model does not separate the classes at this threshold"
+        got = f"tpr {tpr:.4g} and fpr {fpr:.4g}"
+        hint = "use a threshold at which the model separates the classes"
         raise InputError(f"threshold={threshold:g}", expected="a tpr above the fpr", got=got, hint=hint)
     n_above = int(predict(scores, threshold).sum())
     counted = {"share": (n_above, scores.size), "tpr": (point.tp, point.n_pos), "fpr": (point.fp, point.n_neg)}

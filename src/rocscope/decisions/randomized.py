@@ -611,7 +611,7 @@ def _target(
     given = {"fpr": fpr, "tpr": tpr, "depth": depth, "at_most": at_most}
     given = {name: value for name, value in given.items() if value is not None}
     if (at_most is None) != (population is None):
-        raise InputError("at_most and population", expected="both arguments or neither", got="one argument")
+        raise InputError("at_most and population", expected="both arguments or neither", got="only one")
     if len(given) != 1:
         got = f"{sorted(given) or 'none of these'}"
         raise InputError("mixture", expected="exactly one of fpr, tpr, depth, at_most", got=got)
@@ -716,7 +716,7 @@ def mixture(first: HullVertex, second: HullVertex, **target: Any) -> RandomizedR
 def _between(low: HullVertex, high: HullVertex, aim: _Target) -> RandomizedRule:
     start, end = aim.at(low.point), aim.at(high.point)
     if not start <= aim.value <= end:
-        expected = f"a value from {float(start):.6g} to {float(end):.6g}, between the two classifiers"
+        expected = f"a value from {float(start):.6g} to {float(end):.6g} (between the two classifiers)"
         raise InputError(aim.axis, expected=expected, got=f"{float(aim.value):.6g}")
     weight = (aim.value - start) / (end - start) if end > start else Fraction(0)
     return RandomizedRule.between(_with_threshold(low), _with_threshold(high), weight, aim.at_most)

@@ -661,7 +661,7 @@ class SamplingModel:
         self, quantity: CostOrCriterion, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0, **_: Any
     ) -> ChosenEstimate:
         if quantity != "cost":
-            hint = "only the cost of a fixed rule can be estimated"
+            hint = "omit of=, because only the cost of a fixed rule can be estimated"
             raise InputError("of", expected="'cost'", got=repr(quantity), hint=hint)
         assert self.fixed is not None
         level = check.check_level(level)

@@ -248,13 +248,13 @@ def _unit_costs(
         prevalence = decimal(context.target_prevalence)
         pos, neg = prevalence * population / n_pos, (1 - prevalence) * population / n_neg
     else:
-        raise OneClassError("allocation at a target prevalence", expected="both classes", got="one class")
+        raise OneClassError("allocation at a target prevalence", expected="both classes", got="only one class")
     hit, alarm = context.miss_cost, context.false_alarm_cost
     # A step with a share p of positives gains (hit + alarm) · p − alarm per case. Along a hull p decreases. The greedy
     # order needs a decreasing gain, so hit + alarm must be at least 0.
     if alarm < 0 or hit + alarm < 0:
         hint = "check the signs of the costs (gains are negative)"
-        raise InputError("context", expected="a context with costly false alarms", got=repr(context), hint=hint)
+        raise InputError("context", expected="a context with costly false positives", got=repr(context), hint=hint)
     miss, rest = decimal(context.costs["fn"]), decimal(context.costs["tn"])
     return UnitCosts(pos, neg, hit, alarm, miss, rest, use), fixed
 
@@ -313,10 +313,10 @@ class RowAmounts:
         if not any(columns_of(context) for context in contexts):
             return None
         if isinstance(given, dict):
-            hint = "a mapping by segment cannot contain column names"
+            hint = "a mapping by segment needs costs as numbers"
             raise InputError("context", expected="one Context or Campaign", got="a mapping", hint=hint)
         if not isinstance(data, Predictions):
-            hint = "counts do not contain the cost columns"
+            hint = "pass Predictions, because counts do not contain the cost columns"
             raise InputError("segments", expected="Predictions with segments", got="counts", hint=hint)
         if context_of(given).target_prevalence is not None:
             hint = "omit target_prevalence, because costs are columns"
@@ -440,7 +440,7 @@ def costs_by_action(
         If actions differ in the cost of not acting, in the population or in the prevalence.
     """
     if not isinstance(actions, Mapping) or not actions or not all(isinstance(name, str) and name for name in actions):
-        expected = "a mapping from action name to a Campaign, a Context, or a mapping by segment"
+        expected = "a mapping from action name to a Campaign, a Context or a mapping by segment"
         raise InputError("actions", expected=expected, got=check.shown(actions))
     costs, campaigns = {}, list[ActionCampaign]()
     for name, context in actions.items():

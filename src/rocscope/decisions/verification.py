@@ -203,7 +203,7 @@ def _question(plan: Decision) -> Question:
         constraints.criterion_of(criterion)
     except InputError as error:
         expected = "the name of a criterion"
-        hint = "a file cannot contain a function: call rocscope.choose with the function, and compare the decisions"
+        hint = "call rocscope.choose with the function and compare the decisions, as a file cannot contain a function"
         raise InputError("criterion", expected=expected, got=repr(criterion), hint=hint) from error
     return replace(question, criterion=criterion, subject_to=_texts(plan), randomized=plan.lot is not None)
 

@@ -426,7 +426,7 @@ def test_a_frame_and_its_line():
         (lambda: rs.allocate(as_rows().select(models=["a"]), capacity=-1), InputError, "^capacity: expected a number"),
         (lambda: rs.allocate(Predictions([1, 0], [1, 2])), InputError, "there is no segment column"),
         (lambda: rs.allocate({"a": "x.csv"}), InputError, r"^segments\['a'\]: expected Predictions"),
-        (lambda: rs.allocate(BRANCHES, Context(cost_fp=-1)), InputError, "a context with costly false alarms"),
+        (lambda: rs.allocate(BRANCHES, Context(cost_fp=-1)), InputError, "a context with costly false positives"),
         (
             lambda: rs.allocate(BRANCHES, CAMPAIGN, capacity=1, budget=1),
             InputError,

@@ -125,7 +125,7 @@ def test_it_is_saved_proved_applied_and_its_outcomes_are_amounts(tmp_path):
     gain, _ = gains_of(rows, campaign)
     assert found.gain.value == pytest.approx(gain[chosen].sum() - 10)
     assert plan.promise.gain * plan.cases.sum() == pytest.approx(-plan.interval().value)
-    with pytest.raises(InputError, match="an allocation with its data"):
+    with pytest.raises(InputError, match="an allocation made from unweighted Predictions"):
         read.interval()
     with pytest.raises(ColumnError):
         rs.allocate(rows, Context(cost_fn="price"))

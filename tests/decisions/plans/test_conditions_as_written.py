@@ -94,7 +94,7 @@ def test_a_level_on_depth_is_the_limit_of_clopper_and_pearson():
 
 
 def test_limits_on_the_next_list_need_cases_like_those_of_the_sample():
-    with pytest.raises(InputError, match="the target prevalence"):
+    with pytest.raises(InputError, match="got target_prevalence="):
         rs.choose(COUNTS, rs.Context(0.1), subject_to="cases <= 200 at 95%", population=3000)
     with pytest.raises(InfeasibleError, match="the lowest expected number of cases is"):
         rs.choose(COUNTS, rs.Context(cost_fn=1000), subject_to=["cases <= 5 at 95%", "tpr >= .9"], population=3000)
