@@ -132,7 +132,7 @@ def _bad_files(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("one_class.csv", "--label", "y", "--score", "s"), "expected positives and negatives, got no negatives"),
+        (("one_class.csv", "--label", "y", "--score", "s"), "expected both classes, got no negatives"),
         (("three.csv", "--label", "y", "--score", "s"), "got 0, 1, 2"),
         (("text.csv", "--label", "y", "--score", "s"), "expected numbers"),
         (("nan.csv", "--label", "y", "--score", "s"), "1 missing or infinite, the first in row 0"),

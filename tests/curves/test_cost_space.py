@@ -147,12 +147,12 @@ def test_the_default_grid_and_columns():
             "Brier curve: expected probabilities from 0 to 1",
         ),
         (lambda: rs.net_benefit([1, 0], [-0.2, 0.1]), ScoreError, "decision curve: expected probabilities .*-0.2"),
-        (lambda: rs.net_benefit([1, 1], [0.2, 0.1]), OneClassError, "decision curve: expected positives and negatives"),
+        (lambda: rs.net_benefit([1, 1], [0.2, 0.1]), OneClassError, "decision curve: expected both classes"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.2, 0.1]), InputError, "in increasing order"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], threshold=[0.1, 1]), InputError, "in increasing order"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1], target_prevalence=5), InputError, "write 5% as 0.05"),
         (lambda: rs.net_benefit([1, 0], [0.2, 0.1]).area(), InputError, "has no meaning"),
-        (lambda: rs.cost_curve([1, 1], [1, 2]), OneClassError, "cost curve: expected positives and negatives"),
+        (lambda: rs.cost_curve([1, 1], [1, 2]), OneClassError, "cost curve: expected both classes"),
     ],
 )
 def test_refusals(call, kind, message):

@@ -157,7 +157,7 @@ def test_best_point_where_an_error_is_rewarded():
     assert best_point(counts, Context(cost_fn=-1)).tpr == 0
     assert best_point(counts, Context(cost_fp=0, cost_fn=0)).threshold == np.inf
     assert best_point(counts, Context(cost_fp=-1, cost_fn=0)).threshold == 2
-    with pytest.raises(OneClassError, match="best point: expected positives and negatives, got no negatives"):
+    with pytest.raises(OneClassError, match="best point: expected both classes, got no negatives"):
         best_point(ThresholdCounts([1], [1], [0]))
 
 

@@ -228,7 +228,7 @@ def test_a_lot_that_saves_nothing_is_not_mentioned():
         (
             lambda: rs.choose(TIED, subject_to="mcc >= .3", randomized=True),
             InputError,
-            r"randomized: expected bounds with >= or <= and without a level, on figures .*, got mcc >= 0.3; omit",
+            r"randomized: expected bounds with >= or <= and without a level, on a metric .*, got mcc >= 0.3; omit",
         ),
         (
             lambda: rs.choose(TIED, criterion="f1", subject_to="tpr >= .3", randomized=True),

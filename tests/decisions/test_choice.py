@@ -58,7 +58,7 @@ def test_ties_go_to_fewer_positive_predictions_and_then_to_the_first_model():
     ("call", "kind", "message"),
     [
         (lambda: choose({}), InputError, "expected at least one model, got an empty mapping"),
-        (lambda: choose(ThresholdCounts([1], [1], [0])), OneClassError, "positives and negatives, got no negatives"),
+        (lambda: choose(ThresholdCounts([1], [1], [0])), OneClassError, "both classes, got no negatives"),
         (lambda: choose(ThresholdCounts([1], [1], [1]), Context(cost_fp=-1, cost_fn=-1)), InputError, "rewards errors"),
     ],
 )

@@ -165,7 +165,7 @@ def test_borders_of_the_map_cost_the_same_on_both_sides():
 
 def test_refusals():
     counts = ThresholdCounts([2, 1], [1, 1], [1, 1])
-    with pytest.raises(OneClassError, match="hull of 'a': expected positives and negatives"):
+    with pytest.raises(OneClassError, match="hull of 'a': expected both classes"):
         rs.hull({"a": ThresholdCounts([1], [1], [0])})
     with pytest.raises(InputError, match=r"^models\['a'\]: expected Predictions, .*got a list; for labels"):
         rs.hull({"a": [1, 2]})

@@ -172,7 +172,7 @@ def test_pure_ends_and_one_model():
         (
             lambda: rs.decisions.mixture(A, B, tpr=0.9),
             InputError,
-            "tpr: expected a value from 0.2 to 0.6, .*, got 0.9",
+            "tpr: expected a value from 0.2 to 0.6 .*, got 0.9",
         ),
         (
             lambda: rs.decisions.mixture(A, B),
@@ -206,7 +206,7 @@ def test_pure_ends_and_one_model():
             "scores of model 'B': expected a column 'B', got the columns",
         ),
         (lambda: MIXED.predict([1, 0], random_state=0), ColumnError, "expected a mapping with the models"),
-        (lambda: MIXED.predict({"A": [1, 0], "B": [1]}, random_state=0), ShapeError, "A: 2, B: 1"),
+        (lambda: MIXED.predict({"A": [1, 0], "B": [1]}, random_state=0), ShapeError, "got 2 of 'A', 1 of 'B'"),
         (
             lambda: MIXED.predict({"A": [1, 0], "B": [1, 1]}, ids=[7, 7]),
             InputError,

@@ -138,7 +138,7 @@ def test_it_is_saved_and_merged_and_named_on_the_command_line(run, tmp_path):
     assert parts[0].merge(parts[1]).interval["cost"] == watch.interval["cost"]
     with pytest.raises(InputError, match="monitors to merge"):
         watch.merge(watched(cells, "cost > .5"))
-    with pytest.raises(InputError, match="target_prevalence: expected a decision"):
+    with pytest.raises(InputError, match="target_prevalence: expected None with"):
         rs.monitor("auc", target_prevalence=0.3)
     with pytest.raises(InputError, match="target_prevalence"):
         rs.monitor(DECISION, target_prevalence=1.5)

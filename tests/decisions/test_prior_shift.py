@@ -125,7 +125,7 @@ def test_coverage_of_the_interval_in_full(method):
         (
             lambda: rs.decisions.reweight(ThresholdCounts([1], [1], [0]), 0.5),
             OneClassError,
-            "another prevalence: expected positives and negatives",
+            "another prevalence: expected both classes",
         ),
         (lambda: rs.decisions.reweight(ThresholdCounts([1], [1], [1]), 50), InputError, "write 5% as 0.05"),
         (
@@ -142,7 +142,7 @@ def test_coverage_of_the_interval_in_full(method):
         (
             lambda: rs.decisions.estimate_prevalence([0.5], method="confusion"),
             InputError,
-            "labelled: expected labels and scores of the same model",
+            "labelled: expected labels and scores if method='confusion', got None",
         ),
         (
             lambda: rs.decisions.estimate_prevalence([0.5], train_prevalence=0.5, level=95),
@@ -154,7 +154,7 @@ def test_coverage_of_the_interval_in_full(method):
                 [1.0], method="confusion", labelled=ThresholdCounts([1, 0], [1, 1], [1, 1])
             ),
             InputError,
-            "threshold=0.5: expected a tpr above the fpr, got 0.5 and 0.5",
+            "threshold=0.5: expected a tpr above the fpr, got tpr 0.5 and fpr 0.5",
         ),
     ],
 )

@@ -288,7 +288,7 @@ def test_a_few_large_amounts_make_an_interval_unreliable():
     [
         (lambda: rs.choose(PREDS.counts("a"), FRAUD), InputError, "rows"),
         (lambda: rs.choose(rs.hull(PREDS), FRAUD), InputError, "rows"),
-        (lambda: rs.choose(Predictions(Y, AMOUNT), FRAUD), ColumnError, "to have a column 'amount'"),
+        (lambda: rs.choose(Predictions(Y, AMOUNT), FRAUD), ColumnError, "expected rows with a column 'amount'"),
         (lambda: rs.choose(PREDS, FRAUD, randomized=True), InputError, "equal costs in all rows"),
         (lambda: rs.choose(PREDS, FRAUD, review=rs.Review(1)), InputError, "equal costs in all rows"),
         (lambda: rs.hull(PREDS).best(FRAUD), InputError, "in_money"),
@@ -296,7 +296,7 @@ def test_a_few_large_amounts_make_an_interval_unreliable():
         (lambda: rs.summary(PREDS, FRAUD), InputError, "rows|in_money"),
         (lambda: rs.Report(PREDS, context=FRAUD), InputError, "rows|in_money"),
         (lambda: FRAUD.cost(PREDS.counts("a").at(0.5)), InputError, "in_money"),
-        (lambda: in_money(PREDS, Context(cost_fn="amont")), ColumnError, "cost_fn.*'amont'.*got 'amount'"),
+        (lambda: in_money(PREDS, Context(cost_fn="amont")), ColumnError, "cost_fn.*'amont'.*got the columns 'amount'"),
         (lambda: in_money(PREDS.counts("a"), FRAUD), InputError, "rows"),
         (lambda: in_money(PREDS, Context(0.5, cost_fn=0, cost_fp=0)), InputError, "depend on the action"),
         (lambda: in_money(PREDS, Context(cost_fn=-1, cost_fp=-1)), InputError, "rewards errors of both kinds"),

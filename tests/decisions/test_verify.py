@@ -368,7 +368,7 @@ def test_a_campaign_is_a_context_too():
     ("data", "error", "message"),
     [
         ({"b": PREDS.counts("b")}, ColumnError, r"^model: expected one of \['b'\], got 'a'$"),
-        ({"a": ThresholdCounts([1], [3], [0])}, OneClassError, "positives and negatives"),
+        ({"a": ThresholdCounts([1], [3], [0])}, OneClassError, "both classes"),
         ("rows.csv", InputError, "^data: expected Predictions"),
     ],
 )

@@ -80,7 +80,7 @@ def test_a_target_prevalence_of_what_is_read_once_and_of_one_class():
     context = Context(0.5, cost_fn="amount", cost_fp=1)
     counts = rs.read_counts(io.BytesIO(lines), format="csv", label="y", scores="a", context=context)["a"]
     assert (counts.n_pos / counts.n_neg, counts.pos.size) == (9, 3)
-    with pytest.raises(OneClassError, match="a target prevalence: expected positives and negatives, got only"):
+    with pytest.raises(OneClassError, match="a target prevalence: expected both classes, got only"):
         rs.read_counts({"y": Y * 0, "a": SCORE, "amount": AMOUNT}, label="y", scores="a", context=context)
     with pytest.raises(InputError, match=r"columns 'amount'.*first in row 3"):
         gaps = np.where(AMOUNT == 7, np.nan, AMOUNT)

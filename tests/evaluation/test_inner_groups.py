@@ -197,7 +197,8 @@ def test_other_ways_to_name_models_and_folds():
         lambda: ThresholdClassifier(NEAREST, cv="prefit").fit(X, y),
     ):
         with pytest.raises(
-            InputError, match=r"cv: expected folds .* fitted, got 'prefit'; use rocscope.evaluation.from_e"
+            InputError,
+            match=r"cv: expected folds .* fitted, got 'prefit'; for fitted models, pass .*from_estimator",
         ):
             call()
 

@@ -14,7 +14,7 @@ import rocscope as rs
 from rocscope.core.result import Result
 
 NOT_TABLES = {
-    "a base class": "Result ComparedByValue Rows Plan",
+    "a base class": "Result ComparedByValue Rows Plan WithReason",
     "one number, or a number with its interval": (
         "Estimate ChosenEstimate BootstrapEstimate CalibrationIndex FigureDrift Bootstrap632 Corrected Alarm"
     ),
@@ -163,5 +163,5 @@ def test_a_campaign_and_a_description_are_tables_of_their_parts():
 def test_a_table_of_folds_needs_a_summary_by_fold():
     predictions = rs.evaluate(GaussianNB(), X, Y, cv=3)
     assert rs.summary(predictions, by="fold").fold_table()
-    with pytest.raises(rs.errors.InputError, match=r"fold_table: .*; rs\.summary\(predictions, by='fold'\)"):
+    with pytest.raises(rs.errors.InputError, match=r"fold_table: .*; call rs\.summary\(predictions, by='fold'\)"):
         rs.summary(predictions).fold_table()

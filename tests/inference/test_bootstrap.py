@@ -422,7 +422,7 @@ def test_results_are_plain_data():
 
 def test_a_statistic_is_a_function():
     with pytest.raises(
-        InputError, match=r"^statistic: expected a metric's name or a function, got 3; for example, pass "
+        InputError, match=r"^statistic: expected a metric's name or a function, got 3; pass a function such as "
     ):
         rs.bootstrap(rs.ThresholdCounts([1, 0], [2, 1], [1, 2]), 3)
 

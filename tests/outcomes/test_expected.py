@@ -58,7 +58,7 @@ class TestValues:
         ],
     )
     def test_what_needs_labels_is_refused_with_an_answer(self, function):
-        with pytest.raises(rs.errors.InputError, match=r"rs\.expected; \w+"):
+        with pytest.raises(rs.errors.InputError, match=r"rs\.expected\); \w+"):
             function(expected())
 
     def test_expected_cases_are_no_reference(self):

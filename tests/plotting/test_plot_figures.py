@@ -309,7 +309,7 @@ def test_a_figure_asks_for_the_hull_of_each_model_once(monkeypatch):
     "plot", [rs.plotting.plot_roc, rs.plotting.plot_lift_chart, rs.plotting.plot_calibration, rs.plotting.plot_three]
 )
 def test_models_that_are_not_there_are_named_with_the_closest(plot):
-    with pytest.raises(ColumnError, match="did you mean 'model'"):
+    with pytest.raises(ColumnError, match="expected 'model', got 'modell'"):
         plot({"model": PREDICTIONS.counts("a")}, models=["modell"])
     with pytest.raises(InputError, match="at least one"):
         plot(PREDICTIONS, models=[])

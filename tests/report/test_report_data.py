@@ -182,7 +182,7 @@ def test_200_models_work():
 def test_zero_models_is_an_error_and_so_is_one_class():
     with pytest.raises(InputError, match="at least one model"):
         rs.Report({})
-    with pytest.raises(OneClassError, match="score: expected positives and negatives, got no negatives among 2 rows"):
+    with pytest.raises(OneClassError, match="score: expected both classes, got no negatives among 2 rows"):
         rs.Report(rs.Predictions([1, 1], [0.2, 0.4]))
 
 

@@ -135,7 +135,7 @@ def test_a_question_too_long_is_not_read(serving):
         ({"what": "shell"}, "what: expected one of"),
         ({"what": "counts", "where": 1}, "where: expected a text"),
         ({"what": "counts", "where": "1" * 20_000}, "where: expected a text of at most 10,000"),
-        ({"what": "counts", "kind": "segment", "name": "nowhere"}, "segment nowhere: expected positives and negatives"),
+        ({"what": "counts", "kind": "segment", "name": "nowhere"}, "segment nowhere: expected both classes"),
         ({"what": "counts", "by": "no such column"}, "'no such column'"),
         ({"what": "point", "model": "old", "threshold": "x", "context": {}}, "threshold: expected a number"),
         (

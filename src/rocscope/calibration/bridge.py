@@ -156,7 +156,7 @@ class ContinuousCalibration:
         _agree("density", self._integral(self.density, 0), 1.0, "an integral of")
         if not 0 < self.n_pos < self.n:
             got = f"{self.n_pos:g} positives among {self.n:g} rows"
-            raise OneClassError("chance", expected="positives and negatives", got=got)
+            raise OneClassError("chance", expected="both classes", got=got)
 
     @property
     def n_pos(self) -> float:

@@ -622,7 +622,7 @@ def weights_of_classes(n_pos: float, n_neg: float, target: float) -> tuple[float
     """
     if not (n_pos and n_neg):
         got = "only positives" if n_pos else "only negatives"
-        raise OneClassError("a target prevalence", expected="positives and negatives", got=got)
+        raise OneClassError("a target prevalence", expected="both classes", got=got)
     odds = decimal(target) / (1 - decimal(target)) * Fraction(n_neg) / Fraction(n_pos)
     if max(odds.numerator, odds.denominator) >= _WHOLE:
         return nearest(odds), 1.0

@@ -345,7 +345,7 @@ class CumulativeCounts(Result):
         if not (self.n_pos and self.n_neg):
             missing = "negatives" if self.n_pos else "positives"
             got = f"no {missing} among {number(self.n)} rows"
-            raise OneClassError(what, expected="positives and negatives", got=got)
+            raise OneClassError(what, expected="both classes", got=got)
 
     def require_cases(self) -> None:
         """Raise WeightError if the counts are not numbers of cases but sums of weights or amounts of money."""

@@ -331,7 +331,7 @@ class FilteredRows:
             If the part has no rows.
         """
         if part not in self.parts:
-            raise InputError(f"{part[0]} {part[1]}", expected="positives and negatives", got="one class or no rows")
+            raise InputError(f"{part[0]} {part[1]}", expected="both classes", got="one class or no rows")
         if part not in self._rows:
             self._rows[part] = self.parts[part]()
         return self._rows[part]

@@ -284,7 +284,7 @@ WEIGHTED = rs.Predictions([1, 0, 1, 0] * 20, np.arange(80), sample_weight=np.ful
         (
             lambda: rs.choose(rows_of(groups=np.arange(200) // 2), subject_to="tpr >= .5 at 95%"),
             InputError,
-            "constraint with a confidence level: expected independent rows, got rows in groups",
+            "constraint with a level: expected independent rows, got rows in groups",
         ),
         (
             lambda: rs.choose(rows_of(), subject_to="tpr >= .5 at 95%", randomized=True),
