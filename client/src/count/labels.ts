@@ -22,7 +22,7 @@ export function positives({ classes, codes, kind }: Names, positive: string | nu
     const others = seen.filter(({ label }) => !isPositive(label));
     if (others.length > 1 && !truths) {
       const named = others.map(({ label }) => shownLabel(label, kind));
-      if (others.length === seen.length) throw new Refused("positive class", { expected: `one of ${listing(named.sort())}`, got: shown(positive) });
+      if (others.length === seen.length) throw new Refused("positive class", { expected: `one of the labels ${listing(named.sort())}`, got: shown(positive) });
       const got = listing([...named.sort(), shownLabel(seen.find(({ label }) => isPositive(label))!.label, kind)]);
       throw new Refused(subject, { expected: "labels of two classes", got: got + third(seen, kind), hint: "select the rows of two classes first" });
     }
