@@ -79,7 +79,7 @@ def test_folds_of_a_follow_up(run, table):
         ((*AT, "--event-codes", "1,2"), "only the event_codes 1, 2, got other values: 0"),
         (("--label", "status", "--event-codes", "1,2"), "--event-codes: expected --event"),
         (("--time", "yeers", *AT[2:]), "years"),
-        ((*AT[:4], "--horizon", "99", *AT[6:]), "last usable horizon"),
+        ((*AT[:4], "--horizon", "99", *AT[6:]), "use --horizon 4.286 or less"),
     ],
 )
 def test_what_is_wrong_is_one_line(run, table, arguments, said):

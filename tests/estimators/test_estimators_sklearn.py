@@ -152,7 +152,7 @@ def test_metadata_go_where_they_are_requested(model):
         model.fit(X, y, sample_weight=weight, groups=groups, note=notes)
     assert all(np.array_equal(one.note_, notes) and one.weight_ is None for one in inside(model))
     assert len({*zip(groups, model.predictions_.fold, strict=True)}) == len({*groups})
-    with pytest.raises(rs.errors.InputError, match=r"expected sample_weight and groups only, got note; sklearn.set_c"):
+    with pytest.raises(rs.errors.InputError, match=r"expected sample_weight and groups only, got note; call sk"):
         clone(model).fit(X, y, note=notes)
 
 

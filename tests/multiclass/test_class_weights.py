@@ -264,7 +264,7 @@ def test_bounds_on_averages_are_met_by_their_definition():
     assert decision.method == "coordinate" and decision.value <= free.value
     recalled = rs.multiclass.class_weights(y, proba, subject_to="balanced_accuracy >= .5", classes=range(3))
     assert recalled.confusion.balanced_accuracy.value >= 0.5
-    with pytest.warns(RocscopeWarning, match="satisfy the constraints"):
+    with pytest.warns(RocscopeWarning, match="satisfy all constraints"):
         rs.multiclass.class_weights(y, proba, subject_to="error < 0", classes=range(3))
 
 

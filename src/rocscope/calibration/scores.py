@@ -400,8 +400,8 @@ def calibration_error(
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
     norm : {"l1", "l2", "max"}
-        Summary of the distances |mean probability − share of positives| of the bins. "l1" is the mean over rows (ECE),
-        "l2" is the root mean square over rows, and "max" is the largest distance (MCE).
+        Summary of the absolute differences between the mean probability and the share of positives in the bins. "l1" is
+        the mean over rows (ECE), "l2" is the root mean square over rows, and "max" is the largest difference (MCE).
     bins, strategy : see `rocscope.calibration_curve`
         Number and kind of bins. "uniform" gives the usual ECE, and "quantile" gives the ECE with bins of equal mass.
     debiased : bool
