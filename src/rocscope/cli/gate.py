@@ -688,7 +688,7 @@ def gate(
 
     Loading a model file runs code in the file, so load only files that you trust.
 
-    With --proba, rules use metrics of several classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
+    With --proba, rules use metrics for more than two classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
 
     Parameters
     ----------

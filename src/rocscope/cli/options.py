@@ -239,7 +239,7 @@ class SampleOptions:
     weight: str | None = None
     """Column of row weights."""
     weights: Literal["auto", "frequency", "sampling", "money"] = "auto"
-    """Meaning of weights: numbers of equal rows (frequency), of cases in a population (sampling), or money."""
+    """A weight is the number of equal rows (frequency), the number of cases per row (sampling), or money."""
     pos_label: str | None = None
     """The positive label. Not needed if labels are 0/1, -1/1 or true/false."""
     missing: Literal["error", "drop", "segment"] = "error"
@@ -501,7 +501,7 @@ class CostOptions:
     cost_tn: float | str = 0
     """Cost of a true negative: a number or, as for --cost-fp, a column. Enter a gain as a negative cost."""
     target_prevalence: float | None = None
-    """Share of positives, from 0 to 1, where you will use the model. By default, the share in the file."""
+    """Prevalence, from 0 to 1, in the population on which the model will be used. By default, that of the file."""
 
     @property
     def columns(self) -> dict[str, str]:

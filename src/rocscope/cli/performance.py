@@ -271,7 +271,7 @@ def compare(
 
     With --proba, the AUC is Hand & Till's mean over pairs of classes.
 
-    With --proba, --fail-if also accepts other averages over classes, such as aunu(a).
+    With --proba, --fail-if also accepts other averages of the AUC over classes, such as aunu(a) of model a.
 
     Example: rocscope compare scores.csv --label y --score a --score b --fail-if "auc(b)-auc(a)<-0.01 at 95%"
 
@@ -482,7 +482,7 @@ def report(
     output
         HTML file to write. Type - to print it instead.
     title
-        Title of the report. Names of files that the reader saves begin with it. By default, the name of FILE.
+        Title of the report, also the first part of the names of files saved from it. By default, the name of FILE.
     notes
         Text shown below the title.
     """
