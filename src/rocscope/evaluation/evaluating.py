@@ -548,9 +548,10 @@ def optimism(
             raise InputError("X and y", expected="None if data is Predictions", got="an array", hint=hint)
         candidates = fitting.candidates_of(data, seed)
         held_out = evaluate(candidates, X, y, cv=cv, random_state=seed, progress=progress)
-        if hasattr(held_out, "classes"):
+        classes = getattr(held_out, "classes", None)
+        if classes is not None:
             hint = "pass evaluate(…).binary(cls) instead of the model, with one class as positive"
-            raise InputError("y", expected="2 classes", got=f"{len(held_out.classes)} classes", hint=hint)
+            raise InputError("y", expected="2 classes", got=f"{len(classes)} classes", hint=hint)
         predictions = cast(Predictions, held_out)
     decision = choose(with_groups(predictions, groups), context, criterion=criterion)
     assert decision.sampling_model is not None
