@@ -118,6 +118,12 @@ def wrong_calls():
     return calls
 
 
+@pytest.fixture(autouse=True)
+def away(tmp_path, monkeypatch):
+    """Hints that write a file, such as a report, are followed in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def here():
     """What calls and hints speak of."""
@@ -272,12 +278,11 @@ def test_first_calls_from_other_packages_are_answered(third, here):
     assert len(without) + len(listed) <= 2, "\n".join([*without, *listed])
 
 
-def test_a_blind_draw_of_foreign_calls_is_answered(here, tmp_path, monkeypatch, capsys):
+def test_a_blind_draw_of_foreign_calls_is_answered(here, capsys):
     """60 of 884 calls, drawn before any was tried: 54 of them worked or were answered with the fix."""
     lines = (Path(__file__).parent / "foreign_draw.txt").read_text(encoding="utf-8").splitlines()
     calls = dict(line.split(" -> ") for line in lines if not line.startswith("#"))
     assert len(calls) == 60
-    monkeypatch.chdir(tmp_path)
     Path("f.csv").write_text("y,p\n" + "1,.9\n0,.2\n0,.4\n1,.3\n" * 5)
     names = {"s2": "b", "P3": "P", "u": "s", "tr": "treated", "t": "time", "e": "event", "g": "groups"}
     named = here | {ours: here[theirs] for ours, theirs in names.items()} | {"p2": here["b"]}
@@ -317,9 +322,8 @@ REPLACED = re.compile(r"\(did you mean '?([^'?]+)'?\?\)|write 95% as (0\.95)")
 
 @pytest.mark.every(8)
 @pytest.mark.parametrize("typed", TYPED)
-def test_hints_of_commands_work_when_they_are_followed(typed, tmp_path, monkeypatch, capsys):
+def test_hints_of_commands_work_when_they_are_followed(typed, capsys):
     """What is suggested replaces what was typed."""
-    monkeypatch.chdir(tmp_path)
     Path("d.csv").write_text("label,a,b\n" + "1,.9,.8\n0,.2,.3\n0,.4,.1\n1,.3,.7\n" * 5)
     option, value = typed.split()
 
@@ -358,8 +362,7 @@ OF_OTHER_TOOLS = {
 
 
 @pytest.mark.parametrize("command", OF_OTHER_TOOLS)
-def test_commands_of_other_tools_are_answered_by_one_that_works(command, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_commands_of_other_tools_are_answered_by_one_that_works(command, capsys):
     Path("d.csv").write_text("label,a\n" + "1,.9\n0,.2\n0,.4\n1,.3\n" * 5)
     assert run([command, "d.csv"]) == 2
     answer = OF_OTHER_TOOLS[command]

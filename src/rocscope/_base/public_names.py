@@ -312,7 +312,9 @@ def value_meant(value: str) -> list[str]:
 
 
 def concept_call(name: str) -> str:
-    """Return the call of the concept that a name describes: of several classes, or drawn, where a word of it says so.
+    """Return the call for the concept that a name describes.
+
+    A name with "multiclass" gives a call for several classes. A name with "plot" gives a call that draws.
 
     Examples
     --------

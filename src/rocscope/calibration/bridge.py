@@ -190,7 +190,7 @@ class ContinuousCalibration:
     def counts(self, levels: int = _LEVELS) -> ThresholdCounts:
         """Return the numbers of positives and negatives in `levels` score intervals of equal width.
 
-        The score of an interval is its lower end. At this score, TP and FP equal those that the method `at` returns.
+        The score of an interval is its lower end. At this score, the method `at` returns the same TP and FP.
         """
         edges = np.linspace(0, 1, levels + 1)
         node, weight = np.polynomial.legendre.leggauss(_NODES)

@@ -457,7 +457,7 @@ def calibrate(
     random_state
         Random seed of the division into folds.
     target_prevalence
-        Prevalence, from 0 to 1, in the population on which the model will be used. By default, that of the file.
+        Prevalence, from 0 to 1, in the population on which the model will be used. By default, as in the file.
     output
         File for the recalibrator. By default, calibrator.json.
         With --apply: .csv or .parquet file for the rows. By default, they are printed as CSV.

@@ -501,7 +501,7 @@ class CostOptions:
     cost_tn: float | str = 0
     """Cost of a true negative: a number or, as for --cost-fp, a column. Enter a gain as a negative cost."""
     target_prevalence: float | None = None
-    """Prevalence, from 0 to 1, in the population on which the model will be used. By default, that of the file."""
+    """Prevalence, from 0 to 1, in the population on which the model will be used. By default, as in the file."""
 
     @property
     def columns(self) -> dict[str, str]:
