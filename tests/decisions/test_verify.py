@@ -198,9 +198,29 @@ def test_at_least_twenty_kinds_are_found_by_counting_and_not_by_the_file(check, 
     assert found >= 20
 
 
-def test_a_changed_tie_or_constraint_of_a_review_is_refuted():
-    for change in ({"tied": ("b at 3",)}, {"subject_to": ("cases <= 800",)}):
-        assert not replace(LOOK, **change).verify(PREDS).verified
+@pytest.mark.parametrize("review", [Review(3, 200), Review(300), Review(1, 0)], ids=["pays", "too dear", "no capacity"])
+@pytest.mark.parametrize(
+    "change",
+    [{"tied": ("b at 3",)}, {"tied": ("b",)}, {"subject_to": ("cases <= 800",)}, {"subject_to": ("cases <= 1e9",)}],
+    ids=str,
+)
+def test_a_changed_tie_or_constraint_of_a_review_is_refuted(review, change, tmp_path):
+    decision = rs.choose(PREDS, LOOK.context, review=review)
+    assert decision.verify(PREDS).verified
+    saved = replace(decision, **change).save(tmp_path / "decision.json")
+    refuted = Decision.load(saved).verify(PREDS).refuted
+    assert [text.partition(":")[0] for text in refuted] == list(change)
+
+
+def test_the_ties_of_an_unneeded_review_are_compared_in_any_order_of_the_models():
+    models = {"a": PREDS.counts("a"), "b": PREDS.counts("b"), "c": PREDS.counts("a")}
+    decision = rs.choose(models, Context(cost_fn=4), review=Review(300))
+    assert decision.tied == ("a at 4", "c", "c at 4")
+    for order in ("abc", "cab", "bca"):
+        data = {name: models[name] for name in order}
+        assert decision.verify(data).verified
+        for tied in ((), ("c", "c at 4"), ("b", "c", "c at 4"), ("a at 4", "c", "c"), ("a at 4", "c", "c at 3")):
+            assert not replace(decision, tied=tied).verify(data).verified, (order, tied)
 
 
 def test_a_choice_that_is_as_good_is_verified_as_a_tie():

@@ -236,8 +236,9 @@ def _ask_again(plan: Decision, problem: choosing.ChoiceProblem) -> Verification:
     if plan.review is not None:
         return Verification(n, tuple(checks), remarks=remarks)
 
-    # A threshold set by the user need not be the best, but it must satisfy its constraints.
-    problem = replace(problem, constraints=constraints.constraints_of(_texts(plan), plan.context))
+    # A threshold set by the user need not be the best, but it must satisfy its constraints. A review has none.
+    if problem.question.review is None:
+        problem = replace(problem, constraints=constraints.constraints_of(_texts(plan), plan.context))
     expected = _at_stored_choice(plan, again, problem)
     checks = [*compare(_decision_facts(plan), _decision_facts(expected)), notes, *_admissible(expected, problem)]
     ties: tuple[str, ...] = ()
@@ -263,10 +264,6 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
         rule = replace(plan.lot, ends=tuple(ends))
         rule = replace(rule, at_most=problem.filled_share(*rule.rates))
         point = rule.point
-    # In the list of ties replace the stored choice by the recomputed one, named by its model or its threshold.
-    names = {*again.tied, choosing.in_words(again.model, again.point), *problem.hull.models}
-    names |= {f"not {name}" for name in names}
-    other = (again.model, again.point) != (plan.model, point) and set(plan.tied) <= names
     given = plan.criterion in GIVEN_THRESHOLDS
     choice = choosing.Choice(
         model=plan.model,
@@ -274,10 +271,13 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
         slopes=None if given or again.slope_interval is None else _slopes(plan, point, problem),
         criterion_value=problem.value_at(point),
         negated=plan.negated,
-        tied=plan.tied if given or other else again.tied,
+        tied=plan.tied if given or _same_ties(plan, again) else again.tied,
         randomized_rule=rule,
     )
-    expected = replace(problem.decision(choice, ()), subject_to=plan.subject_to)
+    expected = problem.decision(choice, ())
+    reviewed = problem.question.review is not None
+    if not reviewed:
+        expected = replace(expected, subject_to=plan.subject_to)
     if given:
         expected = replace(expected, criterion=plan.criterion, criterion_value=math.nan)
     of_ranges = _of_ranges(plan, problem)
@@ -288,8 +288,22 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
             low, high = plan.best_cost_interval
             interval = min(low, again.hull_cost), max(high, again.hull_cost)
             expected = replace(expected, best_cost_interval=interval, hull_cost=high)
-    silent = {name: getattr(plan, name) for name in OPTIONAL if of_ranges or not getattr(plan, name)}
+    # A report writes no reviews, so a plan with a review is complete.
+    optional = () if reviewed else OPTIONAL
+    silent = {name: getattr(plan, name) for name in optional if of_ranges or not getattr(plan, name)}
     return replace(expected, **silent)
+
+
+def _same_ties(plan: Decision, again: Decision) -> bool:
+    """Return True if the stored choice and its ties are the recomputed choice and its ties, in another order.
+
+    A tie is named by its model alone if it has the rates of the chosen point, and by its model and threshold otherwise.
+    """
+    label = f"not {again.model}" if again.negated else again.model
+    equal = {choosing.in_words(label, again.point), *again.tied}
+    stored = set(plan.tied)
+    named = all(name in equal or any(tie.startswith(f"{name} at ") for tie in equal) for name in stored)
+    return named and len(stored) == len(plan.tied) == len(again.tied)
 
 
 def _of_ranges(plan: Decision, problem: choosing.ChoiceProblem) -> bool:
