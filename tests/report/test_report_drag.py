@@ -87,25 +87,3 @@ def test_what_is_out_of_sight_follows_when_there_is_a_pause(chromium, tmp_path):
         found = page.page.get_attribute("#cell-tp", "data-value")
         assert float(found) == pytest.approx(1000 * point.tp / point.n)
         assert page.messages == []
-
-
-def test_firefox_draws_the_curves_too(firefox, tmp_path):
-    path = rs.Report(PREDS, context=rs.Context(cost_fn=3)).save(tmp_path / "report.html")
-    firefox.goto(path.as_uri())
-    coloured = """async (chart) => {
-      for (let turn = 0; turn < 100; turn++) {
-        await new Promise((done) => setTimeout(done, 50));
-        const stroke = document.querySelector(`#${chart} [data-role=point]`)?.getAttribute("fill");
-        const canvas = document.querySelector(`#${chart} canvas`);
-        if (!stroke || !canvas.width) continue;
-        const [r, g, b] = [1, 3, 5].map((at) => parseInt(stroke.slice(at, at + 2), 16));
-        const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-        const off = (i) => Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b);
-        let found = 0;
-        for (let i = 0; i < data.length; i += 4) found += data[i + 3] > 200 && off(i) < 60;
-        if (found > 300) return found;
-      }
-      return 0;
-    }"""
-    for chart in ("roc", "gain", "money"):
-        assert firefox.evaluate(coloured, chart) > 300, chart

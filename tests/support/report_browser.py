@@ -78,6 +78,11 @@ class Firefox:
         assert error is None, error
         return found
 
+    def resize(self, width: int, height: int) -> None:
+        """Give the page this size; a window is larger by its frame and its tools."""
+        frame = self.evaluate("() => [outerWidth - innerWidth, outerHeight - innerHeight]")
+        self._ask("WebDriver:SetWindowRect", width=width + frame[0], height=height + frame[1])
+
     def goto(self, url: str) -> None:
         self._ask("WebDriver:Navigate", url=url)
 
