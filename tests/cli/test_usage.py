@@ -13,6 +13,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from rocscope.cli import app
+
 COMMANDS = ("demo", "validate", "summary", "report", "choose", "campaign", "compare", "calibrate", "page")
 OF_A_FILE = COMMANDS[1:-1]
 CAMPAIGN = ("--population", "9", "--unit-cost", "1", "--unit-benefit", "2")
@@ -27,9 +29,9 @@ print(*{{name.partition(".")[0] for name in sys.modules}})
 """
 
 
-def answers(folder, *typed):
+def answers(folder, *typed, columns="80"):
     """Run commands in a process of their own; return what each prints and its code, stderr, and what was loaded."""
-    environment = os.environ | {"COLUMNS": "80"}
+    environment = os.environ | {"COLUMNS": columns}
     command = [sys.executable, "-c", SCRIPT, json.dumps(typed)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
     *printed, loaded = done.stdout.split(END)
@@ -60,6 +62,40 @@ def test_help_fits_on_a_terminal_and_says_something_of_every_option(helps, comma
     assert of_file.count("╭─") == 0, "a panel after the options of the file"
     # These commands read no file of rows.
     assert ("--delimiter" in of_file) == (command not in ("demo", "page"))
+
+
+def early_breaks(out, width):
+    """Return the line breaks of a help text at which the next word would still fit on the line."""
+    breaks = []
+    room, previous = width, ""
+    for line in out.splitlines():
+        entry = re.match(r"│ (?:\*  )? *(\S+(?: \S+)*) {2,}(?=\S)", line)
+        if line.startswith("╭"):
+            start, previous = None, ""
+            continue
+        if not line.startswith("│"):
+            text, room = line.rstrip(), width
+        elif entry and (start is None or entry.end() == start):
+            # The text of an option begins where the text of the first option of the panel begins.
+            start = entry.end()
+            text, room, previous = line[start:-1].rstrip(), width - 2 - start, ""
+        else:
+            text = line[start:-1].rstrip()
+        if previous and text and len(previous) + 1 + len(text.split()[0]) <= room:
+            breaks.append(f"{previous} / {text}")
+        previous = text
+    return breaks
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_help_breaks_lines_only_where_they_are_full(tmp_path, width):
+    typed = [(name, "--help") for name in app.COMMANDS] + [("--help",)]
+    printed, err, _ = answers(tmp_path, *typed, columns=str(width))
+    assert ({text[-1] for text in printed}, err) == ({"0"}, "")
+    assert [early_breaks(text[:-1], width) for text in printed] == [[]] * len(typed)
+    # The check finds a break before a word that fits.
+    panel = ["╭─ Options ─╮", "│ --guess  Guess.    │", "│          It works. │"]
+    assert (early_breaks("\n".join(panel), 21), early_breaks("\n".join(panel), 25)) == ([], ["Guess. / It works."])
 
 
 def test_help_names_every_command(helps):

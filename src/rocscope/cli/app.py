@@ -10,8 +10,9 @@ import shlex
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import cyclopts
 from cyclopts import App, CycloptsError, Parameter
@@ -22,6 +23,9 @@ from rocscope._base import public_names
 from rocscope.cli import options as opt
 from rocscope.cli.console import note
 from rocscope.errors import InputError
+
+if TYPE_CHECKING:
+    from cyclopts.help import DefaultFormatter, HelpPanel
 
 COMPLETION = "--install-completion"
 _Shell = Literal["bash", "zsh", "fish", "powershell"]
@@ -93,6 +97,37 @@ def _script(shell: _Shell, name: str) -> Path:
     return Path(folder) / f"completions/_cyclopts_{name}"
 
 
+class _HelpFormatter:
+    """Format of `--help`. Lines of a paragraph are joined, so that only the width of the terminal wraps them.
+
+    cyclopts keeps the line breaks of docstrings. Its formatter is imported only if help is printed.
+    """
+
+    @cached_property
+    def _default(self) -> "DefaultFormatter":
+        from cyclopts.help import DefaultFormatter
+
+        return DefaultFormatter()
+
+    def render_usage(self, console: Any, options: Any, usage: Any) -> None:
+        self._default.render_usage(console, options, usage)
+
+    def render_description(self, console: Any, options: Any, description: Any) -> None:
+        _join_lines(description)
+        self._default.render_description(console, options, description)
+
+    def __call__(self, console: Any, options: Any, panel: "HelpPanel") -> None:
+        for entry in panel.entries:
+            _join_lines(entry.description)
+        self._default(console, options, panel)
+
+
+def _join_lines(description: Any) -> None:
+    """Replace single line breaks by spaces. Styles stay in place, because the length of the text does not change."""
+    text = description.primary_renderable
+    text.plain = re.sub(r"(?<!\n)\n(?!\n|\Z)", " ", text.plain)
+
+
 # The module of each command's function, in the order of --help.
 COMMANDS = {
     "demo": "performance",
@@ -124,6 +159,7 @@ app = App(
     r"rocscope.toml, or in \[tool.rocscope] of pyproject.toml. Options that you type take precedence.",
     usage="Usage: rocscope COMMAND, or rocscope FILE",
     help_format="rich",
+    help_formatter=_HelpFormatter(),
     default_parameter=Parameter(negative=()),
     group_arguments=opt.FILES,
     group_parameters=opt.OPTIONS,
