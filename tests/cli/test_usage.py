@@ -65,7 +65,7 @@ def test_help_fits_on_a_terminal_and_says_something_of_every_option(helps, comma
 
 
 def early_breaks(out, width):
-    """Return the line breaks of a help text at which the next word would still fit on the line."""
+    """Return the line breaks at which the next word would still fit on the line, and lines with repeated spaces."""
     breaks = []
     room, previous = width, ""
     for line in out.splitlines():
@@ -83,6 +83,8 @@ def early_breaks(out, width):
             text = line[start:-1].rstrip()
         if previous and text and len(previous) + 1 + len(text.split()[0]) <= room:
             breaks.append(f"{previous} / {text}")
+        if "  " in text:
+            breaks.append(text)
         previous = text
     return breaks
 

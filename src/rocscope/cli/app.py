@@ -37,7 +37,7 @@ def _offer_completion(app: App) -> None:
     """Add the option --install-completion. Call this only if needed, because it slows the start by 10%."""
 
     def install(*, shell: _Shell | None = None, yes: Annotated[bool, Parameter(show_default=False)] = False) -> int:
-        """Set up tab completion of commands and options in your shell. Asks before files are written.
+        """Set up tab completion of commands and options in your shell. rocscope asks before it writes files.
 
         Parameters
         ----------
@@ -123,9 +123,9 @@ class _HelpFormatter:
 
 
 def _join_lines(description: Any) -> None:
-    """Replace single line breaks by spaces. Styles stay in place, because the length of the text does not change."""
+    """Replace single line breaks, and the indentation after them, by spaces."""
     text = description.primary_renderable
-    text.plain = re.sub(r"(?<!\n)\n(?!\n|\Z)", " ", text.plain)
+    text.plain = re.sub(r"(?<!\n)\n *(?!\n|\Z)", " ", text.plain)
 
 
 # The module of each command's function, in the order of --help.
@@ -153,10 +153,11 @@ app = App(
     name="rocscope",
     version=f"rocscope {__version__}",
     version_flags="--version",
-    help="From scores to decisions: ROC curve, lift chart, calibration plot and the best threshold.\n\n"
-    "'rocscope FILE' guesses which columns are labels and scores, prints the guess, and shows a summary.",
-    help_epilogue="You can also set an option in an environment variable (ROCSCOPE_LABEL for --label), in "
-    r"rocscope.toml, or in \[tool.rocscope] of pyproject.toml. Options that you type take precedence.",
+    help="Compute ROC curves, lift charts, calibration plots and the best threshold from labels and scores.\n\n"
+    "'rocscope FILE' guesses which columns are labels and scores, prints its guess, and shows a summary.",
+    help_epilogue="You can also set options in environment variables, such as ROCSCOPE_LABEL for --label. You can also "
+    r"set them in rocscope.toml, or in the table \[tool.rocscope] of pyproject.toml. Options that you type take "
+    "precedence.",
     usage="Usage: rocscope COMMAND, or rocscope FILE",
     help_format="rich",
     help_formatter=_HelpFormatter(),

@@ -37,12 +37,12 @@ def validate(
     layout: opt.LayoutOptions = opt.LAYOUT,
     label: Annotated[str | None, Parameter(alias="-l", group=opt.COLUMNS, help="Column of the true labels.")] = None,
     score: Annotated[
-        opt.Scores, Parameter(help="Column of a model's scores; may be repeated for several models.")
+        opt.Scores, Parameter(help="Column of a model's scores. Repeat the option for several models.")
     ] = None,
     classes: opt.ClassOptions = opt.CLASSES,
     json: opt.Json = False,
 ) -> int:
-    """Describe a file: number of rows, classes, and the values and possible role of each column.
+    """Show the number of rows of a file, and the type, the values and the possible role of each column.
 
     The exit code is 2 if a column that you name cannot be read as labels, scores or class probabilities.
 
@@ -116,9 +116,10 @@ def verify(
     trace: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
-    """Compute the numbers of a saved plan again from its data, and compare them with the saved numbers.
+    """Compute the numbers of a saved plan again from the data, and compare them with the saved numbers.
 
-    With --score, name all models from which the plan was chosen. By default, only the model of the plan is read.
+    With --score, name all models from which the plan was chosen. Without --score, rocscope reads only the model of the
+    plan.
 
     The exit code is 0 if all numbers agree. Otherwise, it is 1.
 
@@ -127,7 +128,7 @@ def verify(
     Parameters
     ----------
     segment
-        Column of the segments, for a campaign that was planned with --segment.
+        For a plan with segments: column of the segments. By default, the column that was saved with the plan.
     trace
         Also print a table with the saved and the recomputed numbers.
     """
@@ -196,34 +197,35 @@ def monitor(
     again: opt.Flag = False,
     json: opt.Json = False,
 ) -> int:
-    """Add new labelled rows, and test whether the performance of a saved plan is still within its limits.
+    """Add new labelled rows, and test whether the performance of a saved plan is within the limits of --fail-if.
 
     Run this command whenever new rows arrive. Intervals and alarms are valid for any number of runs.
 
-    A file that was already added is not counted again. For a plan with class weights, add --proba.
+    If the rows of a file were already added, they are not counted again. For a plan with class weights, add --proba.
 
     Example: rocscope monitor decision.json new.parquet --label y --state s.json --fail-if "cost > .35"
 
     Parameters
     ----------
     state
-        File that stores the results of earlier runs. It is created if it does not exist.
+        File that stores the results of earlier runs. The file is created if it does not exist.
     when
         Name of the period of these rows, such as a date. Use the same name again for rows that arrive late.
     segment
-        Column of the segments, for a campaign that was planned with --segment.
+        For a plan with segments: column of the segments. By default, the column that was saved with the plan.
     unlabelled
-        Read rows without labels. They are only used to compare the number of actions with the plan.
+        Read rows without labels. These rows are used only to compare the share of cases acted on with the plan.
     level
-        1 minus the probability that any of all runs raises a false alarm.
+        Confidence level for all runs together. The probability that any run raises a false alarm is at most 1 minus
+        this level.
     target_prevalence
-        Share of positives at which cost, error, depth and precision are computed. Use it if the share of positives
-        varies between files.
+        Share of positives at which cost, error, depth and precision are computed. Use this option if the share of
+        positives varies between files.
     fail_if
-        Exit with code 1 if a test shows that this is true: 'cost > .35', 'auc < .7' or 'calibration > 0'.
-        For a plan with class weights: 'error > .1' or 'recall(cat) < .8'.
+        Exit with code 1 if a test shows that this condition is true, such as 'cost > .35', 'auc < .7' or
+        'calibration > 0'. For a plan with class weights, use a condition such as 'error > .1' or 'recall(cat) < .8'.
     again
-        Count the rows even if the same rows were already added under the same batch name (see --when).
+        Count the rows even if the same rows were already added for the same period (see --when).
     """
     chosen = opt.load_plan(decision, classes)
     rows, segment = rows.recalled(chosen, but=("where", "score")), segment or opt.recall(chosen).get("segment")
@@ -335,7 +337,7 @@ def _load_or_begin(state: str, chosen: Any, options: dict[str, Any]) -> Any:
 
 
 def drift(
-    reference: opt.File,
+    reference: Annotated[opt.File, Parameter(help="Labelled file with which FILE is compared, in any of its formats.")],
     file: opt.File,
     /,
     *,
@@ -352,18 +354,19 @@ def drift(
 
     The output shows distances between the two score distributions, p-values, and the expected AUC on the new cases.
 
-    If FILE has labels, two more tests show whether the risk at each score and the scores in each class have changed.
+    If FILE has labels, one more test shows whether the risk at each score has changed, and another test shows whether
+    the scores in each class have changed.
 
     Example: rocscope drift january.csv june.csv --label y --score a
 
     Parameters
     ----------
     segment
-        Compare each segment in this column. p-values are adjusted by Holm's method.
+        Column of the segments. Each segment is compared separately, and the p-values are adjusted by Holm's method.
     bins
-        Number of bins of the population stability index. The bins are separated by quantiles of the reference scores.
+        Number of bins of the population stability index (PSI). The bins end at quantiles of the reference scores.
     threshold
-        Also show the tpr, fpr, precision and accuracy that are expected at this threshold.
+        Also show the expected TPR, FPR, precision and accuracy at this threshold.
     """
     console.check_figure(plot, plot_width, force=force)
     if segment is not None and (plot is not None or threshold is not None):
@@ -440,29 +443,33 @@ def calibrate(
 
     Example: rocscope calibrate old.csv --label y --score a -o calibrator.json
 
-    Then: rocscope calibrate new.csv --score a --apply calibrator.json -o scored.csv
+    A recalibrator converts scores into calibrated probabilities. You can apply it to new data:
+
+    rocscope calibrate new.csv --score a --apply calibrator.json -o scored.csv
 
     Parameters
     ----------
     method
-        For two classes: beta (the default), platt, isotonic, temperature, shift, spline, histogram or venn-abers.
-        With --proba: dirichlet (the default), vector or temperature.
+        Recalibration method. For two classes: beta (the default), platt, isotonic, temperature, shift, spline,
+        histogram or venn-abers. With --proba: dirichlet (the default), vector or temperature.
     apply
-        Apply this saved recalibrator to FILE.
+        Apply the recalibrator in this file to FILE.
     column
-        With --apply: name of the new column. By default, SCORE_calibrated.
-        With --apply and --proba: pattern of the new columns, such as 'q_*'.
+        With --apply: name of the new column. By default, SCORE_calibrated. With --apply and --proba: pattern of the new
+        columns, such as 'q_*'.
     folds
         Number of cross-validation folds. The table shows the performance on held-out folds.
     random_state
-        Random seed of the division into folds.
+        Random seed for the division of the rows into folds.
     target_prevalence
-        Prevalence, from 0 to 1, in the population on which the model will be used. By default, as in the file.
+        Share of positives, from 0 to 1, among the cases on which you will use the model. By default, the share in the
+        file.
     output
-        File for the recalibrator. By default, calibrator.json.
-        With --apply: .csv or .parquet file for the rows. By default, they are printed as CSV.
+        File for the recalibrator. By default, calibrator.json. With --apply: .csv or .parquet file for the rows. By
+        default, the rows are printed as CSV.
     fail_if
-        Exit with code 1 if this is true for the cross-validated probabilities: 'ece > .05', 'brier > .2', ….
+        Exit with code 1 if this condition is true for the cross-validated probabilities, such as 'ece > .05' or
+        'brier > .2'.
     """
     gates = gating.parse_gates(fail_if, of_classes=classes.given)
     if classes.given and len(classes.proba or []) != 1:

@@ -65,23 +65,25 @@ def choose(
     Parameters
     ----------
     cost_matrix
-        For more than two classes: CSV file of costs. Its first row and its first column contain the class names.
+        For more than two classes: CSV file of a cost matrix. The first row and the first column contain the class
+        names.
     criterion
-        Maximise this metric instead of minimising the cost: f1, youden, mcc, lift@0.1, ….
-        For more than two classes: macro_f1, ….
+        Maximise this metric instead of minimising the cost, such as f1, youden, mcc or lift@0.1. For more than two
+        classes, use a metric such as macro_f1.
     subject_to
-        Constraint, such as 'tpr >= 0.9' or 'tpr >= 0.9 at 95%'. For more than two classes: 'recall(cat) >= 0.8'.
-        Repeat the option for several constraints.
+        Constraint, such as 'tpr >= 0.9'. With 'tpr >= 0.9 at 95%', new cases satisfy the constraint with 95%
+        confidence. For more than two classes, set a minimum recall of a class, such as 'recall(cat) >= 0.8'. Repeat the
+        option for several constraints.
     capacity
-        Largest number of cases that may be predicted positive among --population cases.
+        Largest number of cases that may be predicted positive. The total number of cases is --population.
     population
         Number of cases on which you will use the model. By default, the number of rows.
     randomized
-        Decide some cases at random if this is cheaper than any single threshold that satisfies the constraints.
+        Decide some cases at random if this is cheaper than every threshold that satisfies the constraints.
     negate
-        Also consider the reverse of each model, which predicts positive below the threshold.
+        Also consider the reverse of each model. A reversed model predicts positive for scores below the threshold.
     output
-        JSON file to save the decision to. Type - to print it instead.
+        JSON file for the decision. Type - to print the JSON instead.
     """
     # Check the options, the columns and the costs.
     gates = gating.parse_gates(fail_if)
@@ -338,11 +340,12 @@ def campaign(
 ) -> int:
     """Find the number of customers to contact that gives the highest profit.
 
-    Customers with the highest scores are contacted first. A table shows the profit by the share contacted.
+    Customers with the highest scores are contacted first. A table shows the profit for several shares of contacted
+    customers.
 
     Example: rocscope campaign scores.csv --label y --score a --population 1e6 --unit-cost 1 --unit-benefit 45
 
-    With --segment, contacts are divided among segments so that the total profit is highest.
+    With --segment, rocscope divides the contacts among segments to maximise the total profit.
 
     Parameters
     ----------
@@ -351,11 +354,11 @@ def campaign(
     unit_cost
         Cost of contacting one customer.
     unit_benefit
-        Benefit of one response: a number, or the column with the benefit in each row.
+        Benefit of one response: a number, or the name of a column with the benefit of each row.
     fixed_cost
-        Cost of the campaign that does not depend on the number of contacts.
+        Fixed cost of the campaign, which does not depend on the number of contacts.
     response_rate
-        Share of the population that would respond, from 0 to 1. By default, the share in the file.
+        Share of the population that would respond, from 0 to 1. By default, the share of positives in the file.
     capacity
         Largest number of contacts.
     segment
@@ -363,23 +366,23 @@ def campaign(
     budget
         Largest total cost: the fixed cost plus the cost of all contacts.
     max_difference
-        With --segment: largest difference of a rate between segments, such as tpr=0.05 or depth=0.1.
-        Repeat the option for several rates.
+        With --segment: largest allowed difference of a rate between segments, such as tpr=0.05 or depth=0.1. Repeat the
+        option for several rates.
     subject_to
-        With --segment: constraint on each segment, such as 'tpr >= 0.2' or 'cases >= 50'.
-        Repeat the option for several constraints.
+        With --segment: constraint on each segment, such as 'tpr >= 0.2' or 'cases >= 50'. Repeat the option for several
+        constraints.
     steps
         Number of rows in the table of profits.
     id
-        Column of customer identifiers. The identifiers also order customers with equal scores.
+        Column of customer identifiers. The identifiers also determine the order of customers with equal scores.
     select
-        CSV file for the list of customers to contact. The best customers come first, unless --segment is given.
+        CSV file for the list of customers to contact. Without --segment, the best customers come first.
     apply_to
-        With --select: file with the customers to select from. By default, they are the customers in FILE.
+        With --select: file of the customers from which the list is selected. By default, this file is FILE.
     keep
         With --select and --apply-to: another column to copy to the list. Repeat the option for several columns.
     output
-        JSON file to save the plan to, for 'rocscope apply'. Type - to print it instead.
+        JSON file for the plan, which 'rocscope apply' can read. Type - to print the JSON instead.
     random_state
         Random seed that changes the order of customers with equal scores.
     fail_if
@@ -610,21 +613,22 @@ def apply(
     json: opt.Json = False,
     force: opt.Force = False,
 ) -> None:
-    """Apply a saved plan to new data, and write the list of cases to act on, best first.
+    """Apply a saved plan to new data, and list the cases to act on. The best cases come first.
 
     Example: rocscope apply plan.json april.csv --id client -o contacts.csv
 
-    Labels are not needed. If the plan states a number of cases, the list has exactly this number.
+    The file needs no labels. If the plan contains a number of cases, the list has exactly this number of cases.
 
     Parameters
     ----------
     id
-        Column of case identifiers; by default, row numbers. The identifiers also order cases with equal scores.
+        Column of case identifiers. The identifiers also determine the order of cases with equal scores. By default, the
+        column that was saved with the plan, or row numbers.
     score
-        Column of the scores, if it does not have the name of the model.
-        For a plan with several models: MODEL=COLUMN, such as a=new_a.
+        Column of the scores. Needed only if the column does not have the name of the model. For a plan with several
+        models, type MODEL=COLUMN, such as a=new_a.
     segment
-        Column of the segments, if the plan has a rule for each segment.
+        For a plan with segments: column of the segments. By default, the column that was saved with the plan.
     keep
         Another column to copy to the list. Repeat the option for several columns.
     every_row
@@ -638,7 +642,7 @@ def apply(
     random_state
         Random seed that changes the order of cases with equal scores.
     safe_ids
-        Put an apostrophe before texts that a spreadsheet would treat as a formula, such as =1+1.
+        Put an apostrophe before texts that a spreadsheet would read as a formula, such as =1+1.
     """
     opt.require_output(output, force=force)
     if label is not None and not every_row:
@@ -719,32 +723,33 @@ def outcomes(
     random_state: int = 0,
     json: opt.Json = False,
 ) -> None:
-    """Compare the actual outcomes of a saved plan with its forecast.
+    """Compare the actual outcomes of a saved plan with the forecast of the plan.
 
     Example: rocscope outcomes plan.json april_answers.csv --id client --label bought
 
-    FILE must contain the cases to which the plan was applied, and a column with their outcomes.
+    FILE must contain the cases to which the plan was applied, and a column with the outcomes of these cases.
 
     Parameters
     ----------
     label
-        Column of the outcomes. Leave the cell empty if the outcome of a case is not known.
+        Column of the outcomes. If the outcome of a case is unknown, leave the cell empty.
     id
-        Column of the case identifiers that you used with 'rocscope apply'.
+        Column of the case identifiers. Use the same column as for 'rocscope apply'.
     acted
-        If you did not follow the plan: column that shows which cases were acted on, or the action of each case.
-        Type 'all' if the file has only cases that were acted on.
+        Needed if you did not follow the plan: column that states which cases were acted on. For a plan with several
+        actions, the column contains the action of each case. Type 'all' if the file contains only cases that were acted
+        on.
     score
-        Column of the scores, if it does not have the name of the model.
-        For a plan with several models: MODEL=COLUMN, such as a=new_a.
+        Column of the scores. Needed only if the column does not have the name of the model. For a plan with several
+        models, type MODEL=COLUMN, such as a=new_a.
     segment
-        Column of the segments, if the plan has a rule for each segment.
+        For a plan with segments: column of the segments. By default, the column that was saved with the plan.
     pos_label
         The positive outcome. Not needed if outcomes are 0/1, -1/1 or true/false.
     level
         Confidence level of the intervals.
     random_state
-        Random seed that you used with 'rocscope apply'.
+        Random seed. Use the same seed as for 'rocscope apply'.
     """
     acted_column = None if acted == "all" else acted
     saved: Any = rs.decisions.load_plan(plan)

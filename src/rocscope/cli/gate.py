@@ -656,7 +656,7 @@ def _gates(path: str, texts: Any, name: str, of_classes: bool) -> list[Gate]:
 def gate(
     file: opt.File,
     /,
-    *others: opt.File,
+    *others: Annotated[opt.File, Parameter(help="If FILE is a model: more model files, then the file to read.")],
     rows: opt.SampleOptions = opt.SAMPLE,
     classes: opt.ClassOptions = opt.CLASSES,
     memory: opt.Memory = None,
@@ -672,32 +672,33 @@ def gate(
 
     Example: rocscope gate scores.csv --label y --score old --score new --rules rules.toml --md --junit gate.xml
 
-    The rules are written in TOML, such as rules = ["auc >= 0.8 at 95%", "auc(new) - auc(old) >= -0.01 at 95%"].
+    Write the rules in a TOML file, for example: rules = ["auc >= 0.8 at 95%", "auc(new) - auc(old) >= -0.01 at 95%"].
+    With 'at 95%', the whole 95% confidence interval must satisfy the rule. A rule that names no model applies to every
+    model.
 
-    With 'at 95%', the whole 95% interval must satisfy the rule. A rule that names no model applies to each model.
+    Some metrics need a threshold. For these metrics, set 'threshold' or 'plan' in the file of rules. The cost needs a
+    table \\[costs].
 
-    Some metrics need a threshold: set threshold or plan in the file. The cost needs a table \\[costs].
+    Rules for segments belong in a table \\[segments]. Segments with fewer rows than min_rows are skipped. If all rules
+    are skipped, the exit code is 1.
 
-    Write rules for each segment in a table \\[segments]. Segments with fewer rows than min_rows are skipped.
+    Fitted scikit-learn models can also score the rows. Name the model files (pickle or joblib) before the data file:
 
-    The exit code is also 1 if all rules are skipped.
+    rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml
 
-    To score the rows with fitted scikit-learn models, name the model files (pickle or joblib) before the data file.
+    Each model has the name of its file. Loading a model file runs code in the file, so load only files that you trust.
 
-    The name of a model is the name of its file: rocscope gate new.pkl old.pkl rows.csv --label y --rules rules.toml.
-
-    Loading a model file runs code in the file, so load only files that you trust.
-
-    With --proba, rules use metrics for more than two classes: accuracy, macro_f1, kappa, auc (Hand & Till), brier, ….
+    With --proba, rules use metrics for more than two classes, such as accuracy, macro_f1, kappa, auc (Hand & Till) and
+    brier.
 
     Parameters
     ----------
     rules
-        TOML file of the rules.
+        TOML file that contains the rules.
     groups
-        Column that identifies the patient or customer if a patient or customer may have several rows.
+        Column of patient or customer identifiers. Needed if a patient or customer can have several rows.
     junit
-        JUnit XML file for the results.
+        Also write the results to this JUnit XML file.
     markdown
         Print a Markdown table, for example for a comment on a pull request.
     """

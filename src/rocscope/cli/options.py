@@ -111,8 +111,8 @@ File = Annotated[
     Parameter(
         allow_leading_hyphen=True,
         validator=_refuse_option,
-        help="CSV, TSV, JSON lines, Parquet, Arrow or Excel file, a folder of files, a pattern such as "
-        "'part-*.parquet', or - for standard input.",
+        help="File to read: CSV, TSV, JSON Lines, Parquet, Arrow, Excel, DuckDB or SQLite. You can also name a folder, "
+        "a pattern such as 'part-*.parquet', or - for standard input.",
     ),
 ]
 SavedDecision = Annotated[
@@ -120,7 +120,8 @@ SavedDecision = Annotated[
     Parameter(
         allow_leading_hyphen=True,
         validator=_refuse_option,
-        help="Plan that was saved with 'choose -o', with 'campaign -o' or from the report.",
+        help="File of a saved plan. You can save a plan with 'rocscope choose -o', with 'rocscope campaign -o' or from "
+        "a report.",
     ),
 ]
 Column = Annotated[str | None, Parameter(group=COLUMNS)]
@@ -145,21 +146,21 @@ FailIf = Annotated[
 CostMatrixFile = Annotated[str | None, Parameter(group=CHOICE)]
 CostRows = Annotated[
     Literal["actual", "predicted"] | None,
-    Parameter(group=CHOICE, help="Whether the rows of the cost matrix are actual or predicted classes."),
+    Parameter(group=CHOICE, help="Meaning of the rows of the cost matrix: actual classes or predicted classes."),
 ]
 OUTPUT = Parameter(alias="-o", allow_leading_hyphen=True)
 Output = Annotated[str | None, OUTPUT]
-Plot = Annotated[str | None, Parameter(help="Also draw a figure, and write it to this .svg, .png, .pdf or .pgf file.")]
+Plot = Annotated[str | None, Parameter(help="Also write a figure to this file: .svg, .png, .pdf or .pgf.")]
 PlotWidth = Annotated[float, Parameter(help="Width of the figure in millimetres, such as 85 for one column of a page.")]
 _MEMORY = (
-    "Read the file in parts, with at most this much memory, such as '2 GB'. A temporary file stores what exceeds the "
-    "limit. Files above 5 million rows (Parquet) or 250 MB (other formats) are always read in parts. By default, the "
-    "limit is half of the free memory."
+    "Memory limit, such as '2 GB'. With this option, the file is read in parts, and data above the limit are stored in "
+    "a temporary file. Without this option, files above 5 million rows (Parquet) or 250 MB (other formats) are read in "
+    "parts if possible. The limit is then half of the free memory."
 )
 Memory = Annotated[str | None, Parameter(group=INPUT, help=_MEMORY)]
 _PROBA = (
-    "For more than two classes: columns of class probabilities, such as 'p_*', where * stands for the class. For "
-    "several models, repeat the option with a name for each model, such as 'tree=p_*'."
+    "For more than two classes: pattern of the columns with class probabilities, such as 'p_*'. The * stands for the "
+    "class name. For several models, repeat the option with a name for each model, such as 'tree=p_*'."
 )
 
 
@@ -176,23 +177,25 @@ class LayoutOptions:
     where: Annotated[str | None, Parameter(group=COLUMNS, allow_leading_hyphen=True)] = None
     """Read only rows that satisfy this SQL condition, such as "age >= 18"."""
     format: formats.FileFormat | None = None
-    """Format of the data. Needed for standard input, and for a file without a known extension."""
+    """Format of the file. Needed only for standard input and for files without a known extension."""
     decimal: Literal[".", ","] | None = None
     """Decimal mark of a CSV file. By default, the mark is detected from the numbers in the file."""
     thousands: Annotated[Literal[",", ".", " ", "'"] | None, Parameter(show_choices=False)] = None
-    """Thousands separator of a CSV file: comma, point, apostrophe or space. Needed only if numbers are ambiguous."""
+    """Thousands separator of a CSV file: comma, point, apostrophe or space.
+    Needed only if numbers such as 1,234 are ambiguous."""
     delimiter: str | None = None
-    """Column separator of a CSV file. By default, it is detected: comma, semicolon, vertical bar or tab."""
+    """Column separator of a CSV file. By default, a comma, semicolon, vertical bar or tab is detected."""
     encoding: str | None = None
     """Encoding of a text file, such as latin-1. The default is UTF-8."""
     table: Annotated[str | None, Parameter(alias="--sheet")] = None
-    """Sheet of a workbook, or table or view of a DuckDB or SQLite database. Not needed if there is only one."""
+    """Name of a sheet in a workbook, or of a table or view in a DuckDB or SQLite database. Not needed if the file has
+    only one."""
     skip_rows: int | None = None
     """Number of rows to skip above the column names of a CSV or Excel file. By default, these rows are detected."""
     skip_footer: int | None = None
     """Number of rows to skip at the end of a CSV or Excel file, such as a row of totals."""
     header: Annotated[bool | None, Parameter(negative="--no-header")] = None
-    """Use --no-header if the first row contains data. Columns are then named column1, column2 and so on."""
+    """Use --no-header if the first row contains data. The columns are then named column1, column2 and so on."""
 
     @property
     def file_layout(self) -> formats.FileLayout:
@@ -239,19 +242,22 @@ class SampleOptions:
     weight: str | None = None
     """Column of row weights."""
     weights: Literal["auto", "frequency", "sampling", "money"] = "auto"
-    """A weight is the number of equal rows (frequency), the number of cases per row (sampling), or money."""
+    """Meaning of the weights: number of equal rows (frequency), number of cases that a row represents (sampling), or
+    amount of money (money). By default (auto), rocscope detects whether the weights are frequencies."""
     pos_label: str | None = None
     """The positive label. Not needed if labels are 0/1, -1/1 or true/false."""
     missing: Literal["error", "drop", "segment"] = "error"
-    """Rows with missing values: stop with an error, drop them, or put rows without a segment in their own segment."""
+    """What to do with missing values: stop with an error (error) or drop the rows (drop). With 'segment', rows without
+    a segment form their own segment."""
     time: str | None = None
-    """For follow-up data, instead of --label: column with the time to the event or to the end of observation."""
+    """For follow-up data, instead of --label: column with the time until the event or the end of observation."""
     event: str | None = None
-    """With --time: column of the outcome. 0 is censored, 1 is the event, 2 and above are competing events."""
+    """With --time: column of the outcome. 0 means censored, 1 means the event, 2 or more means a competing event."""
     event_codes: str | None = None
-    """With --event: values of the outcome column if they are not 0, 1, 2, …, in this order, such as `alive,dead`."""
+    """With --event: values of the outcome column that stand for 0, 1, 2, …, such as 'alive,dead'. Not needed if the
+    column contains these numbers."""
     horizon: float | None = None
-    """With --time: the time by which the event is predicted."""
+    """With --time: prediction horizon. Cases with the event up to this time are positive."""
     censoring: list[str] | None = None
     """With --time: numeric column on which censoring depends, such as age. Repeat the option for several columns."""
     layout: LayoutOptions = LayoutOptions()
@@ -456,7 +462,7 @@ class ClassOptions:
     predicted: list[str] | None = None
     """For more than two classes: column of a model's predicted classes. Repeat the option for several models."""
     normalize: Flag = False
-    """For more than two classes: divide the probabilities of each row by their sum, so that they add up to 1."""
+    """For more than two classes: divide the probabilities of each row by their sum. They then add up to 1."""
 
     @property
     def given(self) -> bool:
@@ -493,15 +499,18 @@ class CostOptions:
     """Options for costs and prevalence."""
 
     cost_fp: float | str = 1
-    """Cost of a false positive. 'choose' and 'compare --at-context' also accept the name of a column of costs."""
+    """Cost of a false positive. 'choose' and 'compare --at-context' also accept the name of a cost column."""
     cost_fn: float | str = 1
-    """Cost of a false negative: a number or, as for --cost-fp, a column."""
+    """Cost of a false negative. 'choose' and 'compare --at-context' also accept the name of a cost column."""
     cost_tp: float | str = 0
-    """Cost of a true positive: a number or, as for --cost-fp, a column. Enter a gain as a negative cost."""
+    """Cost of a true positive. Enter a gain as a negative cost. 'choose' and 'compare --at-context' also accept the
+    name of a cost column."""
     cost_tn: float | str = 0
-    """Cost of a true negative: a number or, as for --cost-fp, a column. Enter a gain as a negative cost."""
+    """Cost of a true negative. Enter a gain as a negative cost. 'choose' and 'compare --at-context' also accept the
+    name of a cost column."""
     target_prevalence: float | None = None
-    """Prevalence, from 0 to 1, in the population on which the model will be used. By default, as in the file."""
+    """Share of positives, from 0 to 1, among the cases on which you will use the model. By default, the share in the
+    file."""
 
     @property
     def columns(self) -> dict[str, str]:
@@ -527,13 +536,13 @@ class ReviewOptions:
     """Options for human review of cases with scores between two thresholds."""
 
     review_cost: float | None = None
-    """Cost of one review. With this option, cases with scores between two thresholds may be reviewed by a person."""
+    """Cost of one review by a person. With this option, cases with scores between two thresholds can be reviewed."""
     review_capacity: float | None = None
     """With --review-cost: largest number of reviews. By default, there is no limit."""
     review_sensitivity: float = 1.0
-    """With --review-cost: share of reviewed positives that the reviewer classifies as positive."""
+    """With --review-cost: share of reviewed positive cases that the reviewer classifies as positive."""
     review_specificity: float = 1.0
-    """With --review-cost: share of reviewed negatives that the reviewer classifies as negative."""
+    """With --review-cost: share of reviewed negative cases that the reviewer classifies as negative."""
 
     def review(self) -> "rs.Review | None":
         """Return the Review. Return None if `--review-cost` is not given."""

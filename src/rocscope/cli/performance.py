@@ -52,7 +52,7 @@ def summary(
     json: opt.Json = False,
     markdown: opt.Markdown = False,
 ) -> int:
-    """Show the performance of each model with confidence intervals, and its best threshold.
+    """Show the performance of each model with confidence intervals, and the best threshold of each model.
 
     Example: rocscope summary scores.parquet --label y --score a --score b
 
@@ -61,16 +61,16 @@ def summary(
     Parameters
     ----------
     segment
-        Column of the segments, such as regions. Each segment is also shown separately.
+        Column of the segments, such as regions. The output also shows each segment separately.
     threshold
-        Threshold for classification and net benefit: a number that you chose before, or MODEL=NUMBER for each model.
-        'costs' computes the threshold from the costs.
-        'cheapest', the default, is the threshold with the lowest cost in this file.
+        Threshold for classification metrics and net benefit: a number that you chose before, or MODEL=NUMBER for each
+        model. 'costs' computes the threshold from the costs. 'cheapest' uses the threshold with the lowest cost in this
+        file. The default is 'cheapest'.
     guess
-        Guess the columns of labels, scores and weights, and the positive label, if you do not name them.
-        The guess is printed.
+        Guess the positive label and the columns of labels, scores and weights that you do not name. The guess is
+        printed.
     detail
-        Also show intervals and calibration. This is the default for files of up to a million rows.
+        Also show confidence intervals and calibration. By default, they are shown for files of up to a million rows.
     markdown
         Print a Markdown table.
     """
@@ -269,35 +269,39 @@ def compare(
 ) -> int:
     """Show the AUC of each model with a confidence interval, and test the difference between each pair of models.
 
-    With --proba, the AUC is Hand & Till's mean over pairs of classes.
-
-    With --proba, --fail-if also accepts other averages of the AUC over classes, such as aunu(a) of model a.
+    With --proba, the AUC is Hand & Till's mean over pairs of classes. The option --fail-if then also accepts other
+    averages of the AUC over classes, such as aunu(a) for model a.
 
     Example: rocscope compare scores.csv --label y --score a --score b --fail-if "auc(b)-auc(a)<-0.01 at 95%"
 
     Parameters
     ----------
     groups
-        Column that identifies the patient or customer if a patient or customer may have several rows.
+        Column of patient or customer identifiers. Needed if a patient or customer can have several rows.
     folds
-        With --fold: 'pooled' for the AUC of all rows together, or 'mean' for the mean of the AUC in each fold.
+        With --fold: 'pooled' computes one AUC from the rows of all folds, and 'mean' computes the mean of the AUCs of
+        the folds. The default is 'pooled'.
     level
         Confidence level of all intervals.
     alternative
-        Alternative hypothesis about the AUC of the second model minus that of the first: two-sided, greater or less.
+        Alternative hypothesis: two-sided, greater or less. 'greater' means that the second model has a greater AUC than
+        the first model.
     test
-        Kind of test: difference, superiority, noninferiority or equivalence. All but 'difference' need --margin.
+        Kind of test: difference, superiority, noninferiority or equivalence. All tests except 'difference' need
+        --margin.
     margin
-        Margin of a test of superiority, noninferiority or equivalence.
+        Margin of the AUC difference for a test of superiority, noninferiority or equivalence.
     adjust
-        Adjustment of p-values for several pairs of models: holm, bh, max-t or none.
+        Method that adjusts the p-values if there are several pairs of models: holm, bh, max-t or none.
     at_context
-        Also compare expected costs, with each model at its best threshold.
+        Also compare the expected costs of the models. Each model is used at its best threshold.
     cost_matrix
-        With --proba: also compare costs. CSV file of costs with the class names in its first row and first column.
+        With --proba: CSV file of a cost matrix, for a comparison of costs. The first row and the first column contain
+        the class names.
     fail_if
-        Exit with code 1 if this condition is true: 'auc(a)<0.8', or with a test 'auc(b)-auc(a)<-0.01 at 95%'.
-        Other metrics are brier(…), slope(…) and, with --at-context, cost(…). 'and' joins conditions.
+        Exit with code 1 if this condition is true, such as 'auc(a)<0.8'. With 'at 95%', the whole 95% interval must
+        satisfy the condition, such as 'auc(b)-auc(a)<-0.01 at 95%'. Other metrics are, for example, brier(…) and
+        slope(…). With --at-context, cost(…) is also a metric. Join conditions with 'and'.
     """
     # Check the conditions, the columns and the models.
     gates = [gating.Gate.parse(text) for text in fail_if or []]
@@ -480,9 +484,10 @@ def report(
     segment
         Column of the segments, such as regions.
     output
-        HTML file to write. Type - to print it instead.
+        HTML file to write. Type - to print the HTML instead.
     title
-        Title of the report, also the first part of the names of files saved from it. By default, the name of FILE.
+        Title of the report. By default, the name of FILE. The names of files that you save from the report start with
+        the title.
     notes
         Text shown below the title.
     """
@@ -519,9 +524,15 @@ def report(
 
 
 def explore(
-    file: opt.File,
+    file: Annotated[
+        opt.File,
+        Parameter(
+            help="File to explore: CSV, TSV, JSON Lines, Parquet, Arrow, Excel, DuckDB or SQLite. You can also name a "
+            "folder or a pattern such as 'part-*.parquet'."
+        ),
+    ],
     /,
-    *others: opt.File,
+    *others: Annotated[opt.File, Parameter(help="More files to compare with FILE.")],
     rows: opt.SampleOptions = opt.SAMPLE,
     memory: opt.Memory = None,
     fold: opt.Fold = None,
@@ -533,20 +544,20 @@ def explore(
 ) -> None:
     """Explore files of any size in the browser, with SQL filters, segments, tests and confidence bands.
 
-    You can name several files, such as last month's and this month's, to compare them. Press Ctrl-C to stop.
+    To compare files, name several files, such as the files of two months. Press Ctrl-C to stop.
 
     Example: rocscope explore march.parquet april.parquet --label y --score a
 
     Parameters
     ----------
     segment
-        Column of the segments shown when the page opens. You can choose another column on the page.
+        Column of the segments that the page shows first. You can choose another column on the page.
     title
         Title of the page. By default, the names of the files.
     browser
         Open the page in the browser. The address of the page is always printed.
     port
-        Port of the page's address. The default, 0, uses any free port.
+        Port number in the address of the page. With 0, rocscope uses any free port.
     """
     files = [file, *others]
     for path in files:
@@ -570,14 +581,14 @@ def explore(
 
 
 def page(*, output: Annotated[str, opt.OUTPUT] = "open.html", force: opt.Force = False) -> None:
-    """Write an HTML page that shows a report of any file that you drop on it. No internet connection is needed.
+    """Write an HTML page that shows a report of each file that you drop on it. The page works offline.
 
     Example: rocscope page -o open.html
 
     Parameters
     ----------
     output
-        HTML file to write. Type - to print it instead.
+        HTML file to write. Type - to print the HTML instead.
     """
     opt.require_output(output, force=force)
     from rocscope.report.page import open_page
@@ -605,9 +616,9 @@ def demo(
     Parameters
     ----------
     folder
-        Folder for the files. It is created if it does not exist.
+        Folder for the files. The folder is created if it does not exist.
     random_state
-        Random seed of the division into folds.
+        Random seed for the division of the rows into folds.
     """
     import pyarrow as pa
 
