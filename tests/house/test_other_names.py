@@ -15,7 +15,7 @@ TABLES = [answers()[table] for table in ("concepts", "of_multiclass", "of_outcom
 CONCEPTS = {call for table in TABLES for call in table.values()}
 NAMES = [name for calls in answers()["names"].values() for name in calls]
 CALLS = sorted({call for calls in answers()["names"].values() for call in calls.values()} | CONCEPTS)
-REST = re.compile(r", or |; |, whose |, which |, with |, and |, after |, of |, the |, as ")
+REST = re.compile(r"; |, (?:or|which|whose|the|with|and|because|from) | (?:with|or|to) | for (?!name, )")
 """What follows the call in an answer."""
 
 
@@ -39,13 +39,13 @@ def here():
         "name_of_data": "wdbc", "time": rng.exponential(size=120), "event": rng.random(120) < 0.7, "horizon": 0.8,
         "horizons": [0.5, 0.8], "reference": predictions.counts("a"),
         "current": predictions.counts("b"), "treated": rng.random(120) < 0.5, "predicted": X[:, 0] > 0,
-        "groups": np.arange(120) % 2,
+        "groups": np.arange(120) % 2, "df": {"y": y},
     }  # fmt: skip
 
 
 def test_every_name_is_answered():
     for name in NAMES:
-        with pytest.raises(AttributeError, match=rf"^rocscope has no '{name}'; (use|it is) "):
+        with pytest.raises(AttributeError, match=rf"^rocscope has no '{name}'; (use|it is|for) "):
             getattr(rs, name)
 
 
@@ -54,10 +54,8 @@ def test_every_name_is_answered():
 def test_every_answer_is_a_call_that_works(ours, here, tmp_path, monkeypatch):
     """Calls are run as they stand; of those with arguments left open (...) only the name is looked up."""
     call = REST.split(ours)[0]
-    if call.startswith("nothing"):
-        call = (
-            ours[ours.index("rs.") :].split(" gives ")[0].split(" draws ")[0].split(" takes ")[0].split(" weights ")[0]
-        )
+    if ours.startswith("for "):
+        call = ours[ours.index("rs.") :].split(", because")[0].split(" accepts ")[0]
     if "..." in call:
         call = call.partition("(")[0]
     monkeypatch.chdir(tmp_path)
@@ -84,7 +82,7 @@ NAMED_BY_CONCEPT = {
     "cumulative_captured_events_chart": "rs.gain(y, s).plot()", "brier_skill_of_model": "rs.summary(rs.Predictions(y",
     "reliability_of_risks": "rs.calibration_curve(y, p)", "spiegelhalter_p_value": "rs.calibration.spiegelhalter_test",
     "MulticlassF1Score": "rs.multiclass.ConfusionMatrix.from_labels(y, predicted).f_score()",
-    "shap_explanation": "nothing here", "findcutoff": "rs.choose(predictions, context)",
+    "findcutoff": "rs.choose(predictions, context)",
 }  # fmt: skip
 
 
@@ -92,6 +90,13 @@ NAMED_BY_CONCEPT = {
 def test_a_name_that_no_table_lists_is_answered_by_its_words(name):
     with pytest.raises(AttributeError, match=rf"; use {re.escape(NAMED_BY_CONCEPT[name])}"):
         getattr(rs, name)
+
+
+def test_a_name_of_a_task_that_rocscope_does_not_have_is_answered_by_an_instruction():
+    with pytest.raises(
+        AttributeError, match="has no 'shap_explanation'; for explanations of a model, use sklearn.insp"
+    ):
+        _ = rs.shap_explanation
 
 
 def test_a_slip_is_not_taken_for_a_concept_nor_a_concept_for_a_slip():

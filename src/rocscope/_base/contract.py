@@ -16,7 +16,16 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 import numpy as np
 
-from rocscope._base.public_names import answers, by_spelling, call_for, concept_call, of_one_kind, spelling, spellings
+from rocscope._base.public_names import (
+    answers,
+    as_hint,
+    by_spelling,
+    call_for,
+    concept_call,
+    of_one_kind,
+    spelling,
+    spellings,
+)
 from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -96,7 +105,7 @@ def _explained(
             taking = _argument_taking(call, error, options) if instead is not None else ""
             if not taking or taking in str(error):
                 raise
-            raise type(error)(f"{error}; use {taking}") from None
+            raise type(error)(f"{error}; {as_hint(taking)}") from None
         except RocscopeError:
             raise
         except Exception as error:
@@ -342,7 +351,7 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
         answer = _for_argument(name, unknown, known)
         close = "" if answer else _close(unknown, known, "{}=")
         answer = answer or close or _for_parts(name, unknown, known)
-        return close or (f"; use {answer}" if answer else f"; it takes {', '.join(known)}")
+        return close or (f"; {as_hint(answer)}" if answer else f"; it takes {', '.join(known)}")
     if known[:1] == ["tp"]:
         counts = "; call rs.ThresholdCounts.from_scores(y, s).at(threshold)"
         return counts if name == "OperatingPoint" else f"{counts}, which has .{name}"
@@ -423,12 +432,12 @@ class MissingAttributeError(AttributeError):
             return message
         answer = _for_attribute(owner, name, by_spelling(known))
         if answer:
-            return f"{message}; use {answer}"
+            return f"{message}; {as_hint(answer)}"
         if hasattr(owner, "get_params"):
             return f"{message}; an estimator has fitted attributes after .fit(X, y)"
         close = _close(name, known, ".{}")
         call = "" if close else _on_result(owner, concept_call(name))
-        return message + (close or (f"; use {call}" if call else f"; it has .{', .'.join(known)}"))
+        return message + (close or (f"; {as_hint(call)}" if call else f"; it has .{', .'.join(known)}"))
 
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:

@@ -93,7 +93,7 @@ class _Topic:
     def __call__(self, *_args: Any, **_options: Any) -> NoReturn:
         topics = answers()["topics"]
         answer = topics.get(self.__name__.rpartition(".")[2], topics["any"])
-        raise TypeError(f"{self.__name__} contains functions and cannot be called; use {answer}")
+        raise TypeError(f"{self.__name__} contains functions and cannot be called; {as_hint(answer)}")
 
 
 def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
@@ -242,6 +242,17 @@ def _calls_by_spelling() -> dict[str, str]:
     return calls
 
 
+def as_hint(answer: str) -> str:
+    """Return a hint: "use" and an answer. An answer that is an instruction is returned unchanged.
+
+    Examples
+    --------
+    >>> as_hint("rs.auc(y, s)"), as_hint("omit this argument: the result is exact")
+    ('use rs.auc(y, s)', 'omit this argument: the result is exact')
+    """
+    return answer if answer.startswith(("omit ", "for ")) else f"use {answer}"
+
+
 def call_for(name: str) -> str:
     """Return the call to use for a name of another library. Return an empty text if there is none.
 
@@ -274,7 +285,7 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
 
     own = f"of_{package.rpartition('.')[2]}"
     if own in answers() and (call := concept_for(name, own)):
-        return f"; use {call}"
+        return f"; {as_hint(call)}"
     if name in import_module(_ROOT).__all__:
         return f"; it is rs.{name}"
     for topic in _topics():
@@ -284,11 +295,11 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"
     if call := call_for(name):
-        return f"; use {call}"
+        return f"; {as_hint(call)}"
     call = concept_call(name)
     tokens = [token.casefold() for token in _TOKEN.findall(name)]
     if call and _vocabulary().issuperset(tokens):
-        return f"; use {call}"
+        return f"; {as_hint(call)}"
     close = get_close_matches(name.casefold(), of_one_kind(name, by_case), n=3, cutoff=_ALIKE)
     if close:
         short = package.replace(_ROOT, "rs", 1)
@@ -296,7 +307,7 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     close = get_close_matches(spelling(name), of_one_kind(name, _calls_by_spelling()), n=1, cutoff=_VERY_ALIKE)
     if close:
         return f"; did you mean {_calls_by_spelling()[close[0]]}?"
-    return f"; use {call}" if call else ""
+    return f"; {as_hint(call)}" if call else ""
 
 
 def value_meant(value: str) -> list[str]:

@@ -204,7 +204,7 @@ def _usage_message(error: CycloptsError) -> str:
     if isinstance(error, cyclopts.UnknownCommandError):
         message = message.replace("Unknown command", "Neither a command nor a file:")
         answer = public_names.concept_for(error.unused_tokens[0], "commands") if error.unused_tokens else ""
-        return f"{message.partition('. Did you mean')[0]}; use {answer}" if answer else message
+        return f"{message.partition('. Did you mean')[0]}; {public_names.as_hint(answer)}" if answer else message
     if isinstance(error, cyclopts.UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
         return f"unexpected argument {got}; put a pattern in quotes, such as 'part-*.csv'"
@@ -222,7 +222,7 @@ def _usage_message(error: CycloptsError) -> str:
         # An option of the same letters in another order comes first: --lable means --label rather than --table.
         close.sort(key=lambda option: sorted(option) != sorted(typed))
         answer = "" if close else _option_for(typed, options)
-        return f"{typed}: no such option{answer and f'; use {answer}'}" + (
+        return f"{typed}: no such option{answer and f'; {public_names.as_hint(answer)}'}" + (
             f" (did you mean {close[0]}?)" if close else ""
         )
     if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
@@ -233,7 +233,7 @@ def _usage_message(error: CycloptsError) -> str:
         option = error.token.keyword or ""
         answer = of_others.get(f"{option} {error.token.value}") or of_others.get(option)
         if answer:
-            return f"{message.partition('. Did you mean')[0]}; use {answer}"
+            return f"{message.partition('. Did you mean')[0]}; {public_names.as_hint(answer)}"
     return message
 
 
