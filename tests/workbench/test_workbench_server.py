@@ -46,6 +46,22 @@ def test_the_port_may_be_given_and_one_that_is_taken_is_refused(serving, bench):
             Serving(bench, port)
 
 
+def test_the_command_reads_a_file_with_the_options_of_its_layout(run, tmp_path, monkeypatch):
+    from rocscope.workbench.server import Serving
+
+    made = []
+    monkeypatch.setattr(Serving, "__init__", lambda _self, session, _port: made.append(session))
+    monkeypatch.setattr(Serving, "run", lambda _self, **_options: None)
+    (tmp_path / "rows.csv").write_text("Scores of March\ny;s\n1;1.200,5\n0;900,5\n1;800\n0;7\ntotal;x\n")
+    layout = ("--thousands", ".", "--skip-rows", 1, "--skip-footer", 1, "--delimiter", ";")
+    assert run("explore", "rows.csv", "--label", "y", "--score", "s", *layout) == (0, "", "")
+    (tmp_path / "bare.csv").write_text("1,0.9\n0,0.2\n")
+    names = ("--label", "column1", "--score", "column2")
+    assert run("explore", "bare.csv", *names, "--no-header") == (0, "", "")
+    scores = [[*session.sources[0].rows(None, None).scores.values()][0].tolist() for session in made]
+    assert scores == [[1200.5, 900.5, 800, 7], [0.9, 0.2]]
+
+
 COUNTS = {"what": "counts"}
 LET_IN = [
     {},
@@ -121,6 +137,39 @@ def test_what_is_no_question_is_said_so(serving, body):
     assert "Traceback" not in (text := answer.read().decode())
     assert json.loads(text)["error"]
     connection.close()
+
+
+@pytest.mark.parametrize("field", ["what", "where", "by", "kind", "name", "lane", "model", "column", "\ud800"])
+@pytest.mark.parametrize("raw", [False, True], ids=["escaped", "bytes"])
+def test_a_lone_surrogate_is_refused_in_one_line(serving, field, raw):
+    question = {"what": "list", "threshold": 0.5, "model": "old", field: "a\ud800b"}
+    text = json.dumps(question, ensure_ascii=not raw).encode(errors="surrogatepass")
+    with closing(HTTPConnection(serving.host, timeout=20)) as connection:
+        connection.request("POST", f"/{serving.token}/ask", text)
+        answer = connection.getresponse()
+        error = json.loads(answer.read())["error"]
+    assert (answer.status, error) == (400, "expected text in Unicode, got the lone surrogate '\\ud800'")
+
+
+def test_a_whole_surrogate_pair_is_text(serving):
+    assert ask(serving, "counts", name="\U0001f600")["error"].startswith("all \U0001f600: expected both classes")
+
+
+def interrupt_upload(host, token):
+    """Begin a request of 5,000 bytes, and close the connection after seven of them."""
+    with socket.create_connection(tuple(host.split(":")), timeout=20) as connection:
+        head = f"POST /{token}/ask HTTP/1.1\r\nHost: {host}\r\nContent-Length: 5000\r\n\r\n"
+        connection.sendall(f'{head}{{"what"'.encode())
+
+
+def test_an_interrupted_upload_is_one_line_and_the_next_request_is_answered(serving, caplog, capfd):
+    interrupt_upload(serving.host, serving.token)
+    end = time.monotonic() + 20
+    while not caplog.messages and time.monotonic() < end:
+        time.sleep(0.01)
+    assert "models" in ask(serving, "counts")
+    assert caplog.messages == ["a request of the page was interrupted, and is ignored"]
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_question_too_long_is_not_read(serving):
@@ -293,6 +342,8 @@ def test_the_command_ends_cleanly_at_a_signal_and_leaves_nothing(tmp_path, how, 
     with closing(HTTPConnection(host, timeout=120)) as connection:
         connection.request("GET", f"/{token}/")
         assert connection.getresponse().status == 200
+    interrupt_upload(host, token)
+    assert process.stderr.readline() == "a request of the page was interrupted, and is ignored\n"
     connection = HTTPConnection(host, timeout=120)
     if busy:
         where = ENDLESS.replace("age", "s")

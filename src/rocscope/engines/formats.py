@@ -211,7 +211,9 @@ class FileLayout:
     @property
     def searched_delimiters(self) -> str:
         """Possible column separators in the search for a table. They include the comma: numbers may be quoted."""
-        return self.delimiters + ("," if self.delimiter is None and self.decimal == "," else "")
+        marks = self.delimiters + ("," if self.delimiter is None and self.decimal == "," else "")
+        # In a row of values, commas are decimal marks rather than delimiters, so the comma is tried last.
+        return marks if self.header is not False else "".join(sorted(marks, key=",".__eq__))
 
     def refuse(self, kind: str, names: Iterable[str] = ("format", *_TAKEN_BY)) -> None:
         """Raise InputError if one of the named arguments was given. `kind` describes the source in the message."""
@@ -572,7 +574,7 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | No
     format = layout.format or format_of(Path(paths[0]))
     try:
         if format in ("csv", "tsv"):
-            columns = header(_start_of_text(paths[0], layout), _delimiters(layout, format))[0]
+            columns = header(_start_of_text(paths[0], layout, format), _delimiters(layout, format))[0]
         elif format == "parquet" and not partition_keys(paths):
             import pyarrow.parquet as pq
 
@@ -596,7 +598,7 @@ def first_values(paths: Sequence[str], layout: FileLayout) -> dict[str, set[str]
     if format not in ("csv", "tsv"):
         return {}
     try:
-        start = _start_of_text(paths[0], layout)
+        start = _start_of_text(paths[0], layout, format)
         fields, delimiter, _ = header(start, _delimiters(layout, format))
         # The last line may be incomplete.
         complete_lines = start[: start.rfind("\n") + 1]
@@ -618,8 +620,13 @@ def _delimiters(layout: FileLayout, format: str) -> str:
     return "\t" if format == "tsv" else layout.delimiters
 
 
-def _start_of_text(path: str, layout: FileLayout) -> str:
-    """Return the decoded start of a text file. Return an empty text for zstd, which Python cannot decompress."""
+def _start_of_text(path: str, layout: FileLayout, format: str) -> str:
+    """Return the decoded start of the table in a text file, with a line of column names.
+
+    Return an empty text for zstd, which Python cannot decompress.
+    """
+    from rocscope.engines.table_bounds import bounds_of
+
     suffix = Path(path).suffix.lower()
     if suffix == ".zst":
         return ""
@@ -627,16 +634,12 @@ def _start_of_text(path: str, layout: FileLayout) -> str:
         start = start_of(file)
     # An incremental decoder accepts an incomplete character at the end.
     decoder = codecs.getincrementaldecoder(layout.encoding or encoding_of(start))()
-    return _table_of(decoder.decode(start).removeprefix("\ufeff"), layout)
-
-
-def _table_of(start: str, layout: FileLayout) -> str:
-    """Return the start of a text without the lines above the column names."""
-    from rocscope.engines.table_bounds import bounds_of
-
-    above = bounds_of(start, layout.searched_delimiters).above if layout.skip_rows is None else layout.skip_rows
-    lines = start.split("\n", above)
-    return lines[above] if len(lines) > above else ""
+    text = decoder.decode(start).removeprefix("\ufeff")
+    delimiters = "\t" if format == "tsv" else layout.searched_delimiters
+    above = bounds_of(text, delimiters).above if layout.skip_rows is None else layout.skip_rows
+    lines = text.split("\n", above)
+    table = lines[above] if len(lines) > above else ""
+    return f"{generated_names(table, delimiters)[0]}\n{table}" if layout.header is False and table else table
 
 
 def start_of(file: Any) -> bytes:
@@ -691,6 +694,18 @@ def header(start: str, delimiters: str) -> tuple[list[str], str, str]:
             best = merit
             fields, delimiter, ending = row, mark, "\r\n" if line.endswith("\r\n") else "\n"
     return fields, delimiter, ending
+
+
+def generated_names(start: str, delimiters: str) -> tuple[str, str]:
+    """Return a line of column names for a text whose first row contains data, and the delimiter of the text.
+
+    Examples
+    --------
+    >>> generated_names("1;0,5\\n0;0,2", ";\\t|,")
+    ('column1;column2', ';')
+    """
+    fields, delimiter, _ = header(start, delimiters)
+    return delimiter.join(f"column{place}" for place in range(1, len(fields) + 1)), delimiter
 
 
 def _quotes_enclose_fields(line: str, delimiter: str) -> bool:

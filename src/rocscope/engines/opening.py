@@ -237,9 +237,6 @@ def _tables_alone(
     Files with rows above or below the table are copied without these rows.
     """
     delimiters = "\t" if format == "tsv" else layout.searched_delimiters
-    if layout.header is False:
-        # In a row of values, commas are decimal marks rather than delimiters.
-        delimiters = "".join(sorted(delimiters, key=",".__eq__))
     cut_from: list[int] = []
     for path, name in zip(paths, origin, strict=True):
         start = _start(path, name)
@@ -263,9 +260,10 @@ def _tables_alone(
         for path, name, copy, above in zip(paths, origin, copies, cut_from, strict=True):
             names = b""
             if layout.header is False:
-                fields, mark, _ = formats.header("\n".join(_start(path, name).split("\n")[above:]), delimiters)
+                table = "\n".join(_start(path, name).split("\n")[above:])
+                line, mark = formats.generated_names(table, delimiters)
                 layout = replace(layout, delimiter=mark if format == "csv" else None)
-                names = mark.join(f"column{place}" for place in range(1, len(fields) + 1)).encode() + b"\n"
+                names = f"{line}\n".encode()
             _copy_table(path, name, copy, above, layout.skip_footer or 0, names)
         yield [str(copy) for copy in copies], layout
 

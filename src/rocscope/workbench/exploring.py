@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from os import PathLike
 from typing import Any, Literal
 
 from rocscope._base import validation as check
 from rocscope._base.contract import contract
 from rocscope.core import Context, Predictions, Weights
-from rocscope.engines.formats import FileFormat, Scores
+from rocscope.engines.formats import FileFormat, FileLayout, Scores
 from rocscope.errors import InputError, MissingDependencyError
 from rocscope.sample import is_segmented, refusal
 from rocscope.workbench.session import DataSource, Session
@@ -32,6 +33,10 @@ def explore(
     delimiter: str | None = None,
     encoding: str | None = None,
     table: str | None = None,
+    thousands: Literal[",", ".", " ", "'"] | None = None,
+    skip_rows: int | None = None,
+    skip_footer: int | None = None,
+    header: bool | None = None,
     memory: int | str | None = None,
     context: Context | None = None,
     title: str = "",
@@ -51,7 +56,7 @@ def explore(
     label, scores, weight, weights, fold, segment, where, missing, pos_label : see `rocscope.read`
         Names of columns and options for reading. Do not pass names of columns for Predictions. On the page, the reader
         can also use any other column as segments.
-    format, decimal, delimiter, encoding, table : see `rocscope.read`
+    format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header : see `rocscope.read`
     memory : int or str, optional
         Memory limit in bytes, or as a text such as "2 GB". If it is set, rows are only counted and not kept in memory;
         see `rocscope.read_counts`. By default, rows are only counted if they need more than a tenth of the free memory.
@@ -90,8 +95,8 @@ def explore(
     check.check_whole(port, "port", least=0)
     columns = {"label": label, "scores": scores, "weight": weight, "fold": fold, "segment": segment}
     columns |= {"weights": weights}
-    layout = {"format": format, "decimal": decimal, "delimiter": delimiter, "encoding": encoding, "table": table}
-    options: dict[str, Any] = columns | layout | {"missing": missing, "pos_label": pos_label}
+    layout = FileLayout(format, decimal, delimiter, encoding, table, thousands, skip_rows, skip_footer, header)
+    options: dict[str, Any] = columns | asdict(layout) | {"missing": missing, "pos_label": pos_label}
     if is_segmented(source):
         raise refusal("source", "rows: Predictions, a file or a frame, or a mapping of them by model", source)
     # A mapping of columns is one source; a mapping of files or predictions has several sources.

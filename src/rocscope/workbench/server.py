@@ -5,6 +5,7 @@ which rejects all other requests; the two routes; and the server with its addres
 """
 
 import json
+import logging
 import secrets
 import signal
 import socket
@@ -103,12 +104,22 @@ class Endpoints:
     async def ask(self, request: requests.Request) -> responses.Response:
         """Answer a request of the page."""
         body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > MOST_ASKED:
-                return _error_response("too long", 413)
+        try:
+            async for part in request.stream():
+                body += part
+                if len(body) > MOST_ASKED:
+                    return _error_response("too long", 413)
+        except requests.ClientDisconnect:
+            logging.getLogger(__name__).warning("a request of the page was interrupted, and is ignored")
+            return _error_response("interrupted", 400)
         try:
             question = json.loads(body)
+            # JSON can escape half of a surrogate pair. Such a text has no UTF-8, so neither the query nor the answer
+            # could contain it.
+            json.dumps(question, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            surrogate = f"{error.object[error.start]!a}"
+            return _error_response(f"expected text in Unicode, got the lone surrogate {surrogate}", 400)
         except (ValueError, RecursionError):
             question = None
         if not isinstance(question, dict):
