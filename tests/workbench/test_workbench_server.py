@@ -58,8 +58,8 @@ def test_the_command_reads_a_file_with_the_options_of_its_layout(run, tmp_path, 
     (tmp_path / "bare.csv").write_text("1,0.9\n0,0.2\n")
     names = ("--label", "column1", "--score", "column2")
     assert run("explore", "bare.csv", *names, "--no-header") == (0, "", "")
-    scores = [[*session.sources[0].rows(None, None).scores.values()][0].tolist() for session in made]
-    assert scores == [[1200.5, 900.5, 800, 7], [0.9, 0.2]]
+    scores = [session.sources[0].rows(None, None).scores for session in made]
+    assert [scores[0]["s"].tolist(), scores[1]["column2"].tolist()] == [[1200.5, 900.5, 800, 7], [0.9, 0.2]]
 
 
 COUNTS = {"what": "counts"}
