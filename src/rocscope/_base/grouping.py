@@ -74,7 +74,20 @@ class ByName(Generic[Made]):
         return self._place(name) is not None
 
     def get(self, name: Hashable, default: Any = None) -> Any:
-        """Return the result for a name, or `default` if the name is unknown."""
+        """Return the result for a name, or `default` if the name is unknown.
+
+        Parameters
+        ----------
+        name : label
+            Name of the part.
+        default
+            Result for an unknown name.
+
+        Raises
+        ------
+        InputError
+            If the name is not a hashable value.
+        """
         try:
             place = self._place(name)
         except TypeError as error:  # such as a signalling NaN, which has no hash

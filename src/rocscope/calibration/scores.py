@@ -506,6 +506,10 @@ def smooth_calibration_error(
     ScoreError
         If a score is not a probability.
 
+    See Also
+    --------
+    calibration_error, calibration_curve
+
     Notes
     -----
     The residuals y − p are smoothed along p by a Gaussian of width σ that is reflected at 0 and 1. smECE_σ is the

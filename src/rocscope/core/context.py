@@ -83,10 +83,20 @@ class Context(Result):
     def given(cls, context: "Context | Campaign | None" = None) -> "Context":
         """Return the given Context, or the context of a Campaign. By default, each error costs 1.
 
+        Parameters
+        ----------
+        context : Context or Campaign, optional
+            Costs and prevalence.
+
         Raises
         ------
         InputError
             If a campaign has a capacity or a fixed cost, because a context would ignore it.
+
+        Examples
+        --------
+        >>> Context.given(Campaign(1000, unit_cost=1, unit_benefit=10))
+        Context(target_prevalence=None, cost_fp=1, cost_fn=0, cost_tp=-9, cost_tn=0)
         """
         if isinstance(context, cls):
             return context
@@ -153,6 +163,18 @@ class Context(Result):
     def from_cost_ratio(cls, cost_ratio: float, *, target_prevalence: float | None = None) -> "Context":
         """Return a context in which one false positive costs `cost_ratio` times as much as one false negative.
 
+        Parameters
+        ----------
+        cost_ratio : float
+            Cost of a false positive divided by the cost of a false negative, above 0.
+        target_prevalence : float, optional
+            Share of positives in the population where the model is used. By default, the share in the sample.
+
+        Raises
+        ------
+        InputError
+            If the cost ratio is not a finite number above 0.
+
         Examples
         --------
         >>> Context.from_cost_ratio(1 / 2).slope(1 / 5)
@@ -168,6 +190,20 @@ class Context(Result):
         """Return a context in which an action costs `unit_cost` and earns `unit_benefit` if the case is positive.
 
         If the benefit is the name of a column, that column becomes the cost of a false negative.
+
+        Parameters
+        ----------
+        unit_benefit : float or str
+            Benefit of an action on a positive case, or the name of a column that contains the benefit of each row.
+        unit_cost : float
+            Cost of an action.
+        target_prevalence : float, optional
+            Share of positives in the population where the model is used. By default, the share in the sample.
+
+        Raises
+        ------
+        InputError
+            If a cost or a benefit is negative or not a finite number.
 
         Examples
         --------
@@ -231,7 +267,18 @@ class Context(Result):
         return "all negative" if miss <= 0 else None
 
     def prevalence(self, sample: float) -> float:
-        """Return the target prevalence. If it is not set, return the prevalence of the sample."""
+        """Return the target prevalence. If it is not set, return the prevalence of the sample.
+
+        Parameters
+        ----------
+        sample : float
+            Share of positives in the sample.
+
+        Examples
+        --------
+        >>> Context().prevalence(0.5), Context(target_prevalence=0.01).prevalence(0.5)
+        (0.5, 0.01)
+        """
         return sample if self.target_prevalence is None else self.target_prevalence
 
     def slope(self, prevalence: float) -> float:
@@ -241,6 +288,11 @@ class Context(Result):
         ----------
         prevalence : float
             Share of positives in the sample. If `target_prevalence` is set, this argument is ignored.
+
+        Raises
+        ------
+        InputError
+            If a cost differs between rows.
 
         Notes
         -----
@@ -260,6 +312,11 @@ class Context(Result):
 
         The y axis of this chart is the number of true positives.
 
+        Raises
+        ------
+        InputError
+            If a cost differs between rows.
+
         Notes
         -----
         At the prevalence of the sample, the slope is n·(cost_fp − cost_tn) / ((cost_fp − cost_tn) + (cost_fn −
@@ -278,11 +335,27 @@ class Context(Result):
         return self.lift_slope(1)
 
     def cost(self, point: OperatingPoint) -> float:
-        """Return the total cost of all cases of the sample at an operating point. The target prevalence is ignored."""
+        """Return the total cost of all cases of the sample at an operating point. The target prevalence is ignored.
+
+        Parameters
+        ----------
+        point : OperatingPoint
+            Confusion matrix of the sample at one threshold.
+
+        Examples
+        --------
+        >>> Context(cost_fp=100, cost_fn=2000).cost(OperatingPoint(tp=3, fp=5, fn=2, tn=90))
+        4500
+        """
         return sum(self.cost_by_cell(point).values())
 
     def cost_by_cell(self, point: OperatingPoint) -> dict[str, float]:
         """Return the total cost of each cell of the confusion matrix. The costs add up to `cost`.
+
+        Parameters
+        ----------
+        point : OperatingPoint
+            Confusion matrix of the sample at one threshold.
 
         Examples
         --------
@@ -296,6 +369,11 @@ class Context(Result):
 
         If correct predictions cost nothing, it is the expected cost per case divided by prevalence · cost_fn. All
         points on a line of equal cost in the ROC diagram have the same normalised cost.
+
+        Parameters
+        ----------
+        point : OperatingPoint
+            Confusion matrix of the sample at one threshold.
 
         Raises
         ------
@@ -338,6 +416,11 @@ class Context(Result):
     def exact_cost(self, point: OperatingPoint) -> Fraction:
         """Return the expected cost per case at a point as an exact fraction.
 
+        Parameters
+        ----------
+        point : OperatingPoint
+            Confusion matrix of the sample at one threshold.
+
         Examples
         --------
         >>> Context(cost_fn=20, target_prevalence=0.01).exact_cost(OperatingPoint(tp=1, fp=1, fn=1, tn=9))
@@ -368,6 +451,21 @@ class Context(Result):
         """Return the gain of one more true positive and the cost of one more false positive in the same unit.
 
         Both are exact fractions, so the costs of two points can be compared without rounding.
+
+        Parameters
+        ----------
+        n_pos, n_neg : float
+            Numbers of positives and negatives in the sample.
+
+        Examples
+        --------
+        At the prevalence 1/5, one more true positive saves 1/5 · 4/10, and one more false positive costs 4/5 · 1/20.
+        Both amounts are multiplied by 10 · 20:
+
+        >>> Context(cost_fn=4).rates_of_exchange(10, 20)
+        (Fraction(4, 1), Fraction(1, 1))
+        >>> Context(1 / 5, cost_fn=4).rates_of_exchange(10, 20)
+        (Fraction(16, 1), Fraction(8, 1))
         """
         gain, cost = self.miss_cost, self.false_alarm_cost
         if self.target_prevalence is None:
@@ -456,7 +554,20 @@ class Campaign(Result):
         return self.unit_cost / benefit if benefit else float("inf")
 
     def profit(self, size: Any, responders: Any) -> Any:
-        """Return the profit of `size` contacts that lead to `responders` responses. Both can be numbers or arrays."""
+        """Return the profit of `size` contacts that lead to `responders` responses. Both can be numbers or arrays.
+
+        Raises
+        ------
+        InputError
+            If the benefit differs between customers.
+
+        Examples
+        --------
+        50 of 200 contacted customers respond. The profit is 50 · 10 − 200 · 1:
+
+        >>> Campaign(1000, unit_cost=1, unit_benefit=10).profit(200, 50)
+        300
+        """
         return self.require_one_benefit() * responders - self.unit_cost * size - self.fixed_cost
 
 

@@ -122,15 +122,65 @@ class OperatingPoint(ComparedByValue):
         return self.youden
 
     def macro_average(self, mean: Literal["arithmetic", "geometric", "harmonic"] = "arithmetic") -> float:
-        """Return the mean of tpr and tnr; see `rocscope.metrics.macro_average`."""
+        """Return the mean of tpr and tnr; see `rocscope.metrics.macro_average`.
+
+        Parameters
+        ----------
+        mean : {"arithmetic", "geometric", "harmonic"}
+            Kind of the mean.
+
+        Raises
+        ------
+        InputError
+            If the kind of the mean is unknown.
+
+        Examples
+        --------
+        The tpr is 1/4, and the tnr is 1:
+
+        >>> point = OperatingPoint(tp=1, fp=0, fn=3, tn=5)
+        >>> point.macro_average(), point.macro_average("geometric")
+        (0.625, 0.5)
+        """
         return float(metrics.macro_average(self.tp, self.fp, self.fn, self.tn, mean=mean))
 
     def f_score(self, beta: float = 1) -> float:
-        """Return F_β; see `rocscope.metrics.f_score`."""
+        """Return F_β; see `rocscope.metrics.f_score`.
+
+        Parameters
+        ----------
+        beta : float
+            Weight of the recall relative to the precision.
+
+        Raises
+        ------
+        InputError
+            If `beta` is not a positive number.
+
+        Examples
+        --------
+        The precision is 1/2 and the recall is 1/4, so F₁ is 2 · (1/8) / (3/4):
+
+        >>> round(OperatingPoint(tp=1, fp=1, fn=3, tn=5).f_score(), 4)
+        0.3333
+        """
         return float(metrics.f_score(self.tp, self.fp, self.fn, self.tn, beta=beta))
 
     def weighted_accuracy(self, *, w_tp: float = 1, w_fp: float = 1, w_fn: float = 1, w_tn: float = 1) -> float:
-        """Return the weight of correct predictions divided by the total; see `rocscope.metrics.weighted_accuracy`."""
+        """Return the weight of correct predictions divided by the total; see `rocscope.metrics.weighted_accuracy`.
+
+        Parameters
+        ----------
+        w_tp, w_fp, w_fn, w_tn : float
+            Weights of the four outcomes.
+
+        Examples
+        --------
+        The correct predictions have the weight 2 · 1 + 5 of a total weight of 2 · (1 + 3) + 1 + 5:
+
+        >>> OperatingPoint(tp=1, fp=1, fn=3, tn=5).weighted_accuracy(w_tp=2, w_fn=2)
+        0.5
+        """
         weights = {"w_tp": w_tp, "w_fp": w_fp, "w_fn": w_fn, "w_tn": w_tn}
         return float(metrics.weighted_accuracy(self.tp, self.fp, self.fn, self.tn, **weights))
 
@@ -251,7 +301,15 @@ class CumulativeCounts(Result):
         return check.frame_of(columns | {"fn": tp[-1] - tp[1:], "tn": fp[-1] - fp[1:]}, backend)
 
     def as_sums(self, weights: str, dependent: bool = False) -> Self:
-        """Set the attributes `weights` and `dependent`, and return the counts."""
+        """Set the attributes `weights` and `dependent`, and return the counts.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> counts = ThresholdCounts([2, 1], [1.5, 0.5], [0, 2]).as_sums("sampling")
+        >>> counts.weights, counts.dependent
+        ('sampling', False)
+        """
         check.settle(self, weights=weights, dependent=dependent)  # some counts are frozen
         return self
 
@@ -260,13 +318,33 @@ class CumulativeCounts(Result):
         return OperatingPoint(tp, fp, fn, tn, threshold, self.weights, self.dependent)
 
     def with_next_score(self, point: OperatingPoint) -> OperatingPoint:
-        """Return a copy of the point with its `next_score`. `threshold_text` is then a short decimal."""
+        """Return a copy of the point with its `next_score`. `threshold_text` is then a short decimal.
+
+        Parameters
+        ----------
+        point : OperatingPoint
+            Point of these counts.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> counts = ThresholdCounts([0.9, 0.5123], [1, 1], [0, 1])
+        >>> point = counts.with_next_score(counts.at(0.9))
+        >>> point.next_score, point.threshold_text
+        (0.5123, '0.9')
+        """
         if math.isinf(point.threshold):
             return point
         return replace(point, next_score=self.score_below(point.threshold))
 
     def score_below(self, threshold: float) -> float:  # noqa: ARG002
-        """Return the highest score below a threshold. Return −∞ if there is none, NaN if some scores are unknown."""
+        """Return the highest score below a threshold. Return −∞ if there is none, NaN if some scores are unknown.
+
+        Parameters
+        ----------
+        threshold : float
+            Threshold of the scores.
+        """
         return float("nan")
 
     @property
@@ -300,6 +378,12 @@ class CumulativeCounts(Result):
 
         `index` contains increasing indices. The integers are the exact sums times `exact_unit`. They are not rounded,
         so points can be compared exactly.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts
+        >>> ThresholdCounts([0.9, 0.6, 0.4], [1, 1, 1], [0, 0, 1]).exact_sums_at(np.array([0, 2]))
+        ([0, 2], [0, 0])
         """
         tp, fp = self.cumulative
         return tp[index].tolist(), fp[index].tolist()
@@ -381,6 +465,11 @@ class CumulativeCounts(Result):
         """Return the confusion matrix of the rule that predicts positive if ``score >= threshold``.
 
         The comparison is exact, because the threshold is not rounded to the type of the scores.
+
+        Parameters
+        ----------
+        threshold : float
+            Lowest score that is predicted positive.
 
         Raises
         ------
@@ -519,6 +608,11 @@ class ThresholdCounts(CumulativeCounts):
 
         Cases predicted positive get the score 1, cases predicted negative the score 0.
 
+        Parameters
+        ----------
+        point : OperatingPoint
+            Confusion matrix of the classifier.
+
         Examples
         --------
         >>> counts = ThresholdCounts.from_point(OperatingPoint(tp=300, fp=500, fn=200, tn=99_000))
@@ -648,7 +742,13 @@ class ThresholdCounts(CumulativeCounts):
         return isinstance(self.n, int) and self.n_pos * self.n_neg < 2**63
 
     def probabilities(self, what: str) -> Array:
-        """Return the thresholds as probabilities. Raise ScoreError if a threshold is clearly below 0 or above 1."""
+        """Return the thresholds as probabilities. Raise ScoreError if a threshold is clearly below 0 or above 1.
+
+        Examples
+        --------
+        >>> ThresholdCounts([0.9, 0.6], [1, 1], [0, 1]).probabilities("scores")
+        array([0.9, 0.6])
+        """
         return check.check_probabilities(self.threshold, what, self.pos + self.neg)
 
     def _cells(self, threshold: float) -> tuple[float, float, float, float]:
@@ -669,6 +769,11 @@ class ThresholdCounts(CumulativeCounts):
 
     def score_below(self, threshold: float) -> float:
         """Return the highest score below a threshold. Return −∞ if there is none.
+
+        Parameters
+        ----------
+        threshold : float
+            Threshold of the scores.
 
         Examples
         --------

@@ -184,7 +184,13 @@ class Rows(Result):
         self.source = source
 
     def row_columns(self, rows: Any = slice(None)) -> dict[str, Any]:
-        """Return the given rows of all columns, and the source, as arguments of the constructor."""
+        """Return the given rows of all columns, and the source, as arguments of the constructor.
+
+        Parameters
+        ----------
+        rows : mask, indices or slice
+            Rows to return. By default, all rows.
+        """
         columns = {name: take(getattr(self, name), rows) for name in ("sample_weight", *_COLUMNS)}
         weighting = None if self.weighting is None else self.weighting.take(rows)
         return columns | {"weights": self.weights, "weighting": weighting, "source": self.source}
@@ -290,15 +296,40 @@ class Rows(Result):
         ------
         InputError
             If the segment column is missing.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> preds = Predictions([1, 0, 1, 0], [4, 3, 2, 1], segment=["n", "n", "s", "s"])
+        >>> list(preds.by_segment()), preds.by_segment()["s"].scores["score"]
+        (['n', 's'], array([2, 1]))
         """
         return self._by("segment")
 
     def by_fold(self) -> Parts[Self]:
-        """Return a mapping from each fold to the rows of this fold. Folds of different repeats are distinct."""
+        """Return a mapping from each fold to the rows of this fold. Folds of different repeats are distinct.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> preds = Predictions([1, 0, 1, 0], [4, 3, 2, 1], fold=[0, 0, 1, 1])
+        >>> preds.by_fold()[1].scores["score"]
+        array([2, 1])
+        """
         return self._by("fold")
 
     def by_repeat(self) -> Parts[Self]:
-        """Return a mapping from each repeat to the rows of this repeat. Each case occurs once in a repeat."""
+        """Return a mapping from each repeat to the rows of this repeat. Each case occurs once in a repeat.
+
+        Examples
+        --------
+        Both repeats contain the cases "a" and "b":
+
+        >>> from rocscope import Predictions
+        >>> preds = Predictions([1, 0, 1, 0], [4, 3, 2, 1], row=["a", "b", "a", "b"], repeat=[0, 0, 1, 1])
+        >>> preds.by_repeat()[1].scores["score"]
+        array([2, 1])
+        """
         return self._by("repeat")
 
     def _by(self, name: str) -> Parts[Self]:
@@ -598,6 +629,14 @@ class Predictions(Rows, metaclass=Answering):
         ColumnError
             If the model is unknown, if there are several models and none is named, or if neither a threshold nor
             decisions of the model are given.
+
+        Examples
+        --------
+        >>> preds = Predictions([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], decisions=[1, 0, 0, 0])
+        >>> preds.point(threshold=0.5)
+        OperatingPoint(tp=1, fp=1, fn=1, tn=1, threshold=0.5)
+        >>> preds.point()
+        OperatingPoint(tp=1, fp=0, fn=1, tn=2)
         """
         name = self._model(model)
         if threshold is not None:

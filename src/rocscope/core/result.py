@@ -45,7 +45,14 @@ class Result:
         held_to_contract(cls)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary for JSON. NaN and infinities become None."""
+        """Return the fields as a dictionary for JSON. NaN and infinities become None.
+
+        Examples
+        --------
+        >>> Band([0.0, 1.0], [0.1, 0.9], [0.3, np.inf], level=0.95, method="Wilson").to_dict()
+        {'x': [0.0, 1.0], 'low': [0.1, 0.9], 'high': [0.3, None], 'level': 0.95, 'method': 'Wilson',
+         'simultaneous': False, 'note': '', 'steps': False}
+        """
         names = self._content or (*(field.name for field in fields(self)), *self._also)  # type: ignore[arg-type]
         return jsonable({name: getattr(self, name) for name in names})
 
@@ -179,6 +186,11 @@ class Band(Result):
         """Return a data frame with the columns x, low and high.
 
         `backend` is the library of the data frame: "pandas", "polars" or "pyarrow".
+
+        Raises
+        ------
+        MissingDependencyError
+            If this library is not installed.
 
         Examples
         --------

@@ -23,6 +23,10 @@ def names() -> list[str]:
     list of str
         Names in alphabetical order.
 
+    See Also
+    --------
+    load
+
     Examples
     --------
     >>> names()
@@ -50,6 +54,10 @@ def load(name: str) -> Dataset:
     ------
     InputError
         If no data set has this name. The message lists all names.
+
+    See Also
+    --------
+    names
 
     Examples
     --------

@@ -69,7 +69,22 @@ class AppliedPlan(Result):
         return next(iter(self.columns.values()))
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the list as a data frame. `backend` is "pandas", "polars" or "pyarrow"."""
+        """Return the list as a data frame. `backend` is "pandas", "polars" or "pyarrow".
+
+        Raises
+        ------
+        MissingDependencyError
+            If this library is not installed.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([2, 1], [3, 1], [1, 5]))
+        >>> apply_plan(decision, {"id": ["a", "b", "c"], "score": [2, 1, 3]}, "id").to_frame()
+          id
+        0  c
+        1  a
+        """
         return check.frame_of(self.columns, backend)
 
     def to_csv(self, *, safe_ids: bool = False) -> str:
@@ -80,6 +95,16 @@ class AppliedPlan(Result):
         safe_ids : bool
             If True, put an apostrophe before texts that a spreadsheet would treat as a formula, such as ``=1+1``,
             ``+1`` or ``@SUM(A1)``.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([2, 1], [3, 1], [1, 5]))
+        >>> applied = apply_plan(decision, {"id": ["=1+1", "b", "c"], "score": [2, 1, 3]}, "id")
+        >>> print(applied.to_csv(safe_ids=True), end="")
+        "id"
+        c
+        '=1+1
         """
         text = io.StringIO()
         csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(self.columns)
@@ -90,7 +115,34 @@ class AppliedPlan(Result):
         return text.getvalue()
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True, safe_ids: bool = False) -> Path:
-        """Save the list as a CSV file (see `to_csv`). With ``force=False``, an existing file is not overwritten."""
+        """Save the list as a CSV file (see `to_csv`). With ``force=False``, an existing file is not overwritten.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        force : bool
+            If True, replace an existing file.
+        safe_ids : bool
+            If True, put an apostrophe before texts that a spreadsheet would treat as a formula; see `to_csv`.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written, or the file exists and `force` is False.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope import ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([2, 1], [3, 1], [1, 5]))
+        >>> applied = apply_plan(decision, {"id": ["a", "b", "c"], "score": [2, 1, 3]}, "id")
+        >>> with TemporaryDirectory() as folder:
+        ...     print(applied.save(f"{folder}/list.csv").read_text(), end="")
+        "id"
+        c
+        a
+        """
         return write_file(path, self.to_csv(safe_ids=safe_ids), force=force)
 
     def __len__(self) -> int:

@@ -91,7 +91,16 @@ class ColumnFacts(Result):
         return self.distinct > 2 and self.minimum >= 0 and self.maximum <= 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as a dictionary for JSON. `classes` is a list, so that 1 and "1" remain distinct."""
+        """Return the facts as a dictionary for JSON. `classes` is a list, so that 1 and "1" remain distinct.
+
+        Examples
+        --------
+        >>> from rocscope.engines import describe
+        >>> describe({"bought": ["yes", "no", "yes"]})["bought"].to_dict()
+        {'name': 'bought', 'type': 'string', 'missing': 0, 'infinite': 0, 'distinct': 2, 'tied': None,
+         'minimum': None, 'maximum': None, 'classes': [{'value': 'no', 'rows': 1}, {'value': 'yes', 'rows': 2}],
+         'is_number': False, 'is_binary': True, 'is_probability_like': False}
+        """
         entries: Any = self.classes
         if self.classes:
             plain_types = (bool, int, float, str)
@@ -157,6 +166,14 @@ class Description(Result):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
             Library of the data frame.
+
+        Examples
+        --------
+        >>> table = describe({"bought": [1, 0, 1], "a": [0.9, 0.4, 0.4]}).to_frame()
+        >>> table[["name", "distinct", "minimum", "maximum"]]
+             name  distinct  minimum  maximum
+        0  bought         2      0.0      1.0
+        1       a         2      0.4      0.9
         """
         table: dict[str, Any] = {head: [getattr(column, head) for column in self.columns] for head in _HEADS}
         for head in ("tied", "minimum", "maximum"):  # whole numbers and fractions in one column; None becomes NaN

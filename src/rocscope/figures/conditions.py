@@ -90,10 +90,25 @@ class Condition:
     def read(cls, text: Any, subject: str = "condition", example: str = "tpr >= 0.9") -> tuple[Self, ...]:
         """Parse a text with one or more conditions.
 
+        Parameters
+        ----------
+        text : str
+            Conditions, joined by "and".
+        subject : str
+            Start of the error message.
+        example : str
+            Valid text in the error message.
+
         Raises
         ------
         InputError
             If the text is not valid. The message starts with `subject` and contains `example`.
+
+        Examples
+        --------
+        >>> from rocscope.decisions import Constraint
+        >>> Constraint.read("tpr >= .9 and cases <= 800")
+        (Constraint('tpr >= 0.9'), Constraint('cases <= 800'))
         """
         if isinstance(text, str) and len(text) > _LONGEST:
             raise InputError(subject, expected=f"at most {_LONGEST:,} characters", got=f"{len(text):,} characters")
@@ -142,24 +157,66 @@ class Condition:
         return ">" in self.relation
 
     def holds(self, value: Any) -> Any:
-        """Return True if a number, or each number of an array, satisfies the bound; False for NaN."""
+        """Return True if a number, or each number of an array, satisfies the bound; False for NaN.
+
+        Parameters
+        ----------
+        value : float or array
+            Value of the metric.
+
+        Examples
+        --------
+        >>> from rocscope.decisions import Constraint
+        >>> Constraint.parse("tpr >= .9").holds(np.array([0.95, 0.8, np.nan])).tolist()
+        [True, False, False]
+        """
         slack = _SLACK * max(1.0, abs(self.bound))
         inwards = self.upwards == (self.relation in (">=", "<="))
         return RELATIONS[self.relation](value, self.bound - slack if inwards else self.bound + slack)
 
     def beyond_doubt(self, estimate: Any) -> bool:
-        """Return True if an estimate satisfies the bound; if `level` is set, the whole interval must satisfy it."""
+        """Return True if an estimate satisfies the bound; if `level` is set, the whole interval must satisfy it.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            Value with its interval.
+        """
         end = estimate.low if self.upwards else estimate.high
         return bool(RELATIONS[self.relation](estimate.value if self.level is None else end, self.bound))
 
     def closest(self, values: Array) -> int | None:
-        """Return the index of the value that is closest to satisfying the bound; None if all values are NaN."""
+        """Return the index of the value that is closest to satisfying the bound; None if all values are NaN.
+
+        Parameters
+        ----------
+        values : array
+            Values of the metric.
+
+        Examples
+        --------
+        >>> from rocscope.decisions import Constraint
+        >>> Constraint.parse("tpr >= .9").closest(np.array([0.5, 0.8, np.nan]))
+        1
+        """
         if np.isnan(values).all():
             return None
         return int(np.nanargmax(values) if self.upwards else np.nanargmin(values))
 
     def is_closer(self, value: float, other: float) -> bool:
-        """Return True if the first of two values is closer to satisfying the bound."""
+        """Return True if the first of two values is closer to satisfying the bound.
+
+        Parameters
+        ----------
+        value, other : float
+            Values of the metric.
+
+        Examples
+        --------
+        >>> from rocscope.decisions import Constraint
+        >>> Constraint.parse("tpr >= .9").is_closer(0.8, 0.5)
+        True
+        """
         return value > other if self.upwards else value < other
 
     @property

@@ -479,6 +479,10 @@ def area() -> Smooth:
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
+    See Also
+    --------
+    partial_area, estimate_of, auc
+
     Examples
     --------
     >>> area()(ThresholdCounts([3, 2, 1], [1, 1, 0], [0, 1, 1]))
@@ -507,6 +511,10 @@ def partial_area(*, max_fpr: float | None = None, min_tpr: float | None = None, 
     ------
     InputError
         If both or none of `max_fpr` and `min_tpr` are passed, or the value is not between 0 and 1.
+
+    See Also
+    --------
+    area, estimate_of
 
     Examples
     --------
@@ -597,6 +605,10 @@ def tpr_at(fpr: float) -> Smooth:
     InputError
         If `fpr` is not between 0 and 1.
 
+    See Also
+    --------
+    fpr_at, estimate_of, rate_intervals
+
     Notes
     -----
     The variance depends on the slope of the ROC curve at the fpr. The slope is estimated from the curve near this fpr.
@@ -637,6 +649,10 @@ def fpr_at(tpr: float) -> Smooth:
     ------
     InputError
         If `tpr` is not between 0 and 1.
+
+    See Also
+    --------
+    tpr_at, estimate_of, rate_intervals
 
     Examples
     --------
@@ -692,6 +708,10 @@ def gain_at(depth: float) -> Smooth:
     InputError
         If `depth` is not between 0 and 1.
 
+    See Also
+    --------
+    lift_at, precision_at, estimate_of
+
     Examples
     --------
     >>> gain_at(0.5)(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
@@ -721,10 +741,19 @@ def gain_at(depth: float) -> Smooth:
 def lift_at(depth: float) -> Smooth:
     """Return the lift as a statistic: the gain at a depth, divided by the depth.
 
+    Parameters
+    ----------
+    depth : float
+        Share of the rows with the highest scores, above 0 and at most 1.
+
     Returns
     -------
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
+
+    See Also
+    --------
+    gain_at, precision_at, estimate_of
 
     Examples
     --------
@@ -746,10 +775,19 @@ def lift_at(depth: float) -> Smooth:
 def precision_at(depth: float) -> Smooth:
     """Return the precision at a depth as a statistic: the share of positives among the rows with the highest scores.
 
+    Parameters
+    ----------
+    depth : float
+        Share of the rows with the highest scores, above 0 and at most 1.
+
     Returns
     -------
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
+
+    See Also
+    --------
+    gain_at, lift_at, estimate_of
 
     Examples
     --------
@@ -776,6 +814,10 @@ def average_precision() -> Smooth:
     -------
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
+
+    See Also
+    --------
+    area, estimate_of, precision_recall
 
     Examples
     --------
@@ -805,6 +847,10 @@ def brier() -> Smooth:
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
+    See Also
+    --------
+    scaled_brier, log_loss, estimate_of
+
     Examples
     --------
     >>> brier()(ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])).__round__(3)
@@ -821,6 +867,10 @@ def log_loss() -> Smooth:
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
+    See Also
+    --------
+    brier, estimate_of, rocscope.calibration.log_loss
+
     Examples
     --------
     >>> round(log_loss()(ThresholdCounts([0.5], [1], [1])), 4)
@@ -836,6 +886,10 @@ def excess_events() -> Smooth:
     -------
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
+
+    See Also
+    --------
+    observed_to_expected, estimate_of
 
     Examples
     --------
@@ -869,6 +923,10 @@ def observed_to_expected() -> Smooth:
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
+    See Also
+    --------
+    excess_events, calibration_intercept, estimate_of
+
     Examples
     --------
     >>> observed_to_expected()(ThresholdCounts([0.75, 0.25], [2, 1], [0, 1]))
@@ -891,6 +949,10 @@ def scaled_brier() -> Smooth:
     -------
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
+
+    See Also
+    --------
+    brier, discrimination_slope, estimate_of
 
     Examples
     --------
@@ -920,6 +982,10 @@ def discrimination_slope() -> Smooth:
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
+    See Also
+    --------
+    scaled_brier, brier, estimate_of
+
     Examples
     --------
     >>> round(discrimination_slope()(ThresholdCounts([0.9, 0.2], [1, 0], [0, 1])), 3)
@@ -944,6 +1010,10 @@ def calibration_slope() -> Smooth:
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
 
+    See Also
+    --------
+    calibration_intercept, cox_calibration
+
     Examples
     --------
     >>> round(calibration_slope()(ThresholdCounts([0.5, 0.2], [20, 10], [10, 20])), 6)
@@ -959,6 +1029,10 @@ def calibration_intercept() -> Smooth:
     -------
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
+
+    See Also
+    --------
+    calibration_slope, observed_to_expected, cox_calibration
 
     Examples
     --------

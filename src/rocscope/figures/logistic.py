@@ -145,7 +145,25 @@ class CoxCalibration(Result):
     reason: str = ""
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
-        """Return the limits of Wald's interval; `name` is "in_the_large", "intercept" or "slope"."""
+        """Return the limits of Wald's interval; `name` is "in_the_large", "intercept" or "slope".
+
+        Parameters
+        ----------
+        name : {"in_the_large", "intercept", "slope"}
+            Coefficient.
+        level : float
+            Confidence level.
+
+        Examples
+        --------
+        The interval contains 0, so these probabilities may be right on average:
+
+        >>> from rocscope.calibration import cox_calibration
+        >>> fit = cox_calibration([1, 0, 1, 0, 1, 0], [0.6, 0.4, 0.7, 0.6, 0.3, 0.2])
+        >>> low, high = fit.interval("in_the_large")
+        >>> round(low, 2), round(high, 2)
+        (-1.56, 1.87)
+        """
         value = getattr(self, name)
         reach = float(special.ndtri((1 + level) / 2)) * getattr(self, f"{name}_error")
         return value - reach, value + reach

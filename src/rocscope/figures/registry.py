@@ -425,6 +425,10 @@ def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smoot
     InputError
         If the metric is neither the name of a metric at a threshold nor a function.
 
+    See Also
+    --------
+    cost_at, net_benefit_at, estimate_of
+
     Examples
     --------
     >>> at(2.5, "precision")(ThresholdCounts([4, 3, 2, 1], [1, 0, 1, 0], [0, 1, 0, 1]))
@@ -513,10 +517,26 @@ def cost_at(threshold: float, context: Context | Campaign | None = None) -> Smoo
 
     If the context has a target prevalence, the cost is computed for this prevalence.
 
+    Parameters
+    ----------
+    threshold : float
+        Threshold of the score. Cases with scores at or above it are predicted positive.
+    context : Context or Campaign, optional
+        Costs and prevalence. By default, each error costs 1.
+
     Returns
     -------
     Smooth
         Statistic to pass to `estimate_of` or ``compare(statistic=…)``.
+
+    Raises
+    ------
+    InputError
+        If a campaign has a capacity or a fixed cost, because a context would ignore it.
+
+    See Also
+    --------
+    net_benefit_at, at, compare_costs
 
     Examples
     --------
@@ -547,6 +567,10 @@ def net_benefit_at(threshold: float) -> Smooth:
     ------
     InputError
         If `threshold` is not between 0 and 1.
+
+    See Also
+    --------
+    cost_at, estimate_of, net_benefit
 
     Examples
     --------

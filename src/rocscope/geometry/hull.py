@@ -429,7 +429,15 @@ class HullVertex(Result):
         return self.slope_low < self.slope_high
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the vertex as a dictionary for JSON. An infinite slope or threshold becomes None."""
+        """Return the vertex as a dictionary for JSON. An infinite slope or threshold becomes None.
+
+        Examples
+        --------
+        >>> from rocscope import OperatingPoint
+        >>> HullVertex("a", OperatingPoint(tp=3, fp=1, fn=1, tn=3, threshold=0.5)).to_dict()
+        {'model': 'a', 'threshold': 0.5, 'negated': False, 'slope_low': 0.0, 'slope_high': None, 'fpr': 0.25,
+         'tpr': 0.75, 'tied': [], 'tp': 3, 'fp': 1, 'fn': 1, 'tn': 3}
+        """
         names = ("model", "threshold", "negated", "slope_low", "slope_high", "fpr", "tpr", "tied")
         cells = {name: getattr(self.point, name) for name in ("tp", "fp", "fn", "tn")}
         if not math.isnan(self.point.next_score):

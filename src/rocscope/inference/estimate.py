@@ -482,6 +482,10 @@ def pool(estimates: Sequence[Estimate], *, level: float | None = None) -> Estima
     InputError
         If there are fewer than two estimates.
 
+    See Also
+    --------
+    auc_interval, estimate_of, bootstrap
+
     Notes
     -----
     Let W be the mean of the squared standard errors and B the variance of the m values. The squared standard error of

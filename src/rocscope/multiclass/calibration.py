@@ -61,6 +61,15 @@ def multiclass_brier(
     float
         Score from 0 (best) to 2. For two classes it is twice the score of `rocscope.calibration.brier`.
 
+    Raises
+    ------
+    InputError
+        If the probabilities are missing or invalid; see `MulticlassPredictions`.
+
+    See Also
+    --------
+    multiclass_log_loss, multiclass_decompose, rocscope.calibration.brier
+
     References
     ----------
     Brier 1950, Mon. Wea. Rev. 78:1–3.
@@ -88,6 +97,15 @@ def multiclass_log_loss(
     -------
     float
         Log loss; 0 is best. It is infinite if the true class of a row has probability 0.
+
+    Raises
+    ------
+    InputError
+        If the probabilities are missing or invalid; see `MulticlassPredictions`.
+
+    See Also
+    --------
+    multiclass_brier, multiclass_decompose, rocscope.calibration.log_loss
 
     Examples
     --------
@@ -143,6 +161,10 @@ def multiclass_score(
     InputError
         If `rule` is unknown, or the model has no probabilities.
 
+    See Also
+    --------
+    multiclass_brier, multiclass_log_loss, multiclass_figure
+
     References
     ----------
     Epstein 1969, J. Appl. Meteor. 8:985–987 (ranked probability score).
@@ -186,6 +208,10 @@ def multiclass_decompose(
     ------
     InputError
         If `rule` is unknown, or the model has no probabilities.
+
+    See Also
+    --------
+    multiclass_brier, multiclass_log_loss, multiclass_calibration_error
 
     Notes
     -----
@@ -255,6 +281,10 @@ def multiclass_calibration_error(
     InputError
         If `kind` is unknown, or the model has no probabilities.
 
+    See Also
+    --------
+    multiclass_calibration_curves, recalibrate_classes
+
     References
     ----------
     Guo, Pleiss, Sun & Weinberger 2017, ICML (top label); Kull et al. 2019, NeurIPS (classwise).
@@ -308,6 +338,15 @@ def multiclass_calibration_curves(
     dict from class to CalibrationCurve
         Calibration curve of each class, and under the key "top label" the curve of the most probable class. Bands are
         as in `rocscope.calibration_curve`.
+
+    Raises
+    ------
+    InputError
+        If the probabilities are missing or invalid; see `MulticlassPredictions`.
+
+    See Also
+    --------
+    multiclass_calibration_error, plot_class_calibrations
 
     Examples
     --------

@@ -377,6 +377,11 @@ def reject_curve(predictions: MulticlassPredictions, cost: CostMatrix, *, model:
     RejectCurve
         Cost per case (y) against the cost of rejecting one case (x).
 
+    Raises
+    ------
+    InputError
+        If `predictions` is not a MulticlassPredictions.
+
     See Also
     --------
     CostMatrix, class_weights

@@ -575,6 +575,10 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     InputError
         If `curve` is not a `Curve`.
 
+    See Also
+    --------
+    band, roc, plot_roc
+
     Notes
     -----
     The line contains the points of the curve. If the curve has many points, points are omitted without a visible

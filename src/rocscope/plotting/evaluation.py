@@ -40,6 +40,10 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     InputError
         If `found` is not a result of `over_time`.
 
+    See Also
+    --------
+    over_time
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -85,6 +89,10 @@ def plot_drift(drift: Drift, ax: Any = None) -> Any:
     ------
     InputError
         If `drift` is not a result of `rocscope.drift`, or does not contain bins because the counts were binned.
+
+    See Also
+    --------
+    drift
 
     Examples
     --------
@@ -138,6 +146,10 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
     InputError
         If `curve` is not an UpliftCurve.
 
+    See Also
+    --------
+    plot_uplift_parts, from_experiment
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -190,6 +202,10 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     ------
     InputError
         If `uplift` is not an UpliftTable.
+
+    See Also
+    --------
+    plot_uplift, from_experiment
 
     Examples
     --------
@@ -325,6 +341,10 @@ def plot_critical_difference(result: RankComparison, ax: Any = None) -> Any:
     ------
     InputError
         If `result` is not a RankComparison.
+
+    See Also
+    --------
+    friedman, compare_datasets
 
     References
     ----------

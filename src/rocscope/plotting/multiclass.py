@@ -158,6 +158,10 @@ def plot_pairwise_auc(auc: MulticlassAuc, *, ax: Any = None) -> Any:
     InputError
         If `auc` is not a MulticlassAuc.
 
+    See Also
+    --------
+    multiclass_auc, plot_class_rocs
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -292,6 +296,15 @@ def plot_class_calibrations(
         The figure with one panel per class, and a panel "top label" for the most probable class. Each curve has a
         confidence band.
 
+    Raises
+    ------
+    InputError
+        If `predictions` is not a MulticlassPredictions.
+
+    See Also
+    --------
+    multiclass_calibration_curves, plot_class_rocs
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -392,6 +405,15 @@ def plot_simplex(
     Axes
         The Axes with the triangle. At each corner, one class has probability 1. The colour of a point shows its actual
         class.
+
+    Raises
+    ------
+    InputError
+        If `predictions` is not a MulticlassPredictions.
+
+    See Also
+    --------
+    plot_class_rocs, class_weights
 
     Examples
     --------

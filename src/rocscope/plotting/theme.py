@@ -218,6 +218,10 @@ def svg(figure: Any, *, title: str = "", prefix: str | None = None) -> str:
     InputError
         If `figure` is not a Figure or Axes.
 
+    See Also
+    --------
+    plot_curve, plot_roc
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -114,7 +114,13 @@ def total(values: Array, most: int) -> int:
 
 
 class Bounds(NamedTuple):
-    """Lower and upper bound on a metric. They are equal if the metric is known exactly."""
+    """Lower and upper bound on a metric. They are equal if the metric is known exactly.
+
+    Parameters
+    ----------
+    low, high : float
+        Lower and upper bound.
+    """
 
     low: float
     high: float
@@ -350,6 +356,11 @@ class BinnedCounts(CumulativeCounts):
     def from_counts(cls, counts: ThresholdCounts) -> "BinnedCounts":
         """Return BinnedCounts with one bin for each distinct score of exact counts.
 
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Numbers of positives and negatives at each score.
+
         Examples
         --------
         >>> from rocscope import ThresholdCounts
@@ -496,6 +507,11 @@ class BinnedCounts(CumulativeCounts):
         ------
         InexactCountsError
             If a bin has several distinct scores.
+
+        Examples
+        --------
+        >>> BinnedCounts([0.9, 0.6], [0.9, 0.6], pos=[1, 1], neg=[0, 1]).counts()
+        ThresholdCounts(n_pos=2, n_neg=1, levels=2)
         """
         return self.require_levels("counts of every distinct score")
 
@@ -577,6 +593,11 @@ class BinnedCounts(CumulativeCounts):
         starts : array of int
             Indices of the bins that start a merged bin, in increasing order. The first index is 0.
 
+        Raises
+        ------
+        InputError
+            If the indices do not increase, or if the first index is not 0.
+
         Examples
         --------
         >>> merged = BinnedCounts([3, 2, 1], [3, 2, 1], pos=[1, 1, 0], neg=[0, 1, 1]).merge([0, 2])
@@ -612,7 +633,17 @@ class BinnedCounts(CumulativeCounts):
         return self.merge(np.flatnonzero(begins))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the bins as a dictionary for JSON."""
+        """Return the bins as a dictionary for JSON.
+
+        Examples
+        --------
+        The order of the positive and the negative in the second bin is unknown. The bounds on its concordant pairs, in
+        halves of a pair, are therefore 0 and 2:
+
+        >>> BinnedCounts([3, 1], [4, 2], pos=[1, 1], neg=[0, 1]).to_dict()
+        {'low': [3, 1], 'high': [4, 2], 'pos': [1, 1], 'neg': [0, 1], 'holds_hull': False, 'wins_low': [0, 0],
+         'wins_high': [0, 2]}
+        """
         wins = {"wins_low": self.wins[0], "wins_high": self.wins[1]}
         columns = {name: getattr(self, name) for name in ("low", "high", "pos", "neg", "holds_hull")}
         return jsonable(columns | wins)

@@ -386,6 +386,11 @@ class CountsSketch(Result):
     def from_bytes(cls, data: bytes) -> "CountsSketch":
         """Restore a sketch from the bytes that `to_bytes` returned.
 
+        Parameters
+        ----------
+        data : bytes
+            Result of `to_bytes`.
+
         Raises
         ------
         StoredError
@@ -413,7 +418,16 @@ class CountsSketch(Result):
         return sketch
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a summary as a dictionary for JSON. It does not contain the counts; see `to_bytes`."""
+        """Return a summary as a dictionary for JSON. It does not contain the counts; see `to_bytes`.
+
+        Examples
+        --------
+        >>> sketch = CountsSketch()
+        >>> sketch.update([1, 0], [0.9, 0.2])
+        >>> summary = sketch.to_dict()
+        >>> summary["n"], summary["scores"], summary["auc_bounds"]
+        (2, 'float64', [1.0, 1.0])
+        """
         facts = {name: getattr(self, name) for name in ("n", "n_pos", "n_neg", "memory")}
         bounds = self.binned().auc_bounds if self.n_pos and self.n_neg else None
         return jsonable(facts | {"scores": str(self.dtype), "auc_bounds": bounds})

@@ -428,15 +428,37 @@ class Report:
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Save the report as an HTML file, and return the path of the file.
 
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        force : bool
+            If True, replace an existing file.
+
         Raises
         ------
         InputError
             If the file cannot be written, or if it exists and `force` is False.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     Report([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.3]).save(f"{folder}/report.html").name
+        'report.html'
         """
         return write_file(path, self.html, force=force)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the content of the report as a dictionary for JSON."""
+        """Return the content of the report as a dictionary for JSON.
+
+        Examples
+        --------
+        >>> content = Report([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.3]).to_dict()
+        >>> sorted(content)
+        ['comparisons', 'context', 'conventions', 'decided', 'decision', 'models', 'notes', 'provenance',
+         'schema_version', 'slices', 'summary', 'title', 'warnings']
+        """
         return self.data.to_dict()
 
     def __repr__(self) -> str:

@@ -182,6 +182,15 @@ class SegmentDifferences(Result):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
             Library of the data frame.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> preds = Predictions([1, 1, 0, 0] * 2, [4, 3, 2, 1, 1, 4, 2, 3], segment=["n"] * 4 + ["s"] * 4)
+        >>> preds.counts(by="segment").differing().to_frame()[["segment", "auc", "rest"]]
+          segment  auc  rest
+        0       n  1.0   0.5
+        1       s  0.5   1.0
         """
         columns = ("auc", "rest", "standard_error", "shrunken", "p_value", "adjusted_p_value")
         order = self.order
@@ -541,7 +550,15 @@ class SegmentedCounts(BySegment, Result):
         return SegmentedCounts(self.names[mask], rows, self.source, in_folds, *facts)
 
     def as_sums(self, weights: str, dependent: bool = False) -> "SegmentedCounts":
-        """Return the same counts with a different kind of row weights (`weights`) and a different `dependent`."""
+        """Return the same counts with a different kind of row weights (`weights`) and a different `dependent`.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> segments = Predictions([1, 0, 1, 0], [2, 2, 1, 3], segment=[7, 7, 8, 8]).counts(by="segment")
+        >>> segments.weights, segments.as_sums("sampling").weights
+        ('cases', 'sampling')
+        """
         facts = weights, dependent, self.crossed
         return SegmentedCounts(self.names, self._rows, self.source, self._count_in_folds, *facts)
 
@@ -585,6 +602,11 @@ class SegmentedCounts(BySegment, Result):
 
     def auc(self, ties: Ties = "half") -> Array:
         """Return the AUC of each segment; see `rocscope.auc` for `ties`.
+
+        Raises
+        ------
+        InputError
+            If `ties` is unknown.
 
         Examples
         --------
@@ -647,6 +669,16 @@ class SegmentedCounts(BySegment, Result):
 
     def at(self, threshold: float) -> dict[Literal["tp", "fp", "fn", "tn"], Array]:
         """Return tp, fp, fn and tn of each segment at a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Lowest score that is predicted positive.
+
+        Raises
+        ------
+        ScoreError
+            If the threshold is not a number.
 
         Examples
         --------

@@ -81,6 +81,10 @@ def explore(
     InputError, ColumnError, EngineError
         See `rocscope.read`.
 
+    See Also
+    --------
+    read, Report
+
     Notes
     -----
     The server listens on 127.0.0.1, so the page is not reachable from other machines. The address contains a secret

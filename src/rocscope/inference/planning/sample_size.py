@@ -104,6 +104,10 @@ def auc_variance(
     InputError
         If `auc` is not between 0 and 1, or if `ratio` or `positives` is not above 0.
 
+    See Also
+    --------
+    auc_power, auc_width_sample_size
+
     Notes
     -----
     Let A be the AUC, κ the number of negatives per positive, n the number of negatives, and h = Φ⁻¹(A). "binormal" is
@@ -175,6 +179,15 @@ def auc_power(
     float
         Probability of rejecting the null hypothesis.
 
+    Raises
+    ------
+    InputError
+        If an AUC, the significance level or a number of cases is outside its range, or if `method` is unknown.
+
+    See Also
+    --------
+    auc_sample_size, detectable_auc, comparison_power
+
     Notes
     -----
     "binormal" assumes a test that rejects if the interval of `auc_interval` excludes the null value. The critical AUC
@@ -224,6 +237,10 @@ def auc_sample_size(
     StudyPlan
         The smallest numbers of positives and negatives with this power.
 
+    See Also
+    --------
+    auc_power, auc_width_sample_size, comparison_sample_size
+
     Examples
     --------
     >>> auc_sample_size(0.7, power=0.9)
@@ -265,6 +282,15 @@ def comparison_power(
     -------
     float
         Probability of rejecting the hypothesis that both AUCs are equal.
+
+    Raises
+    ------
+    InputError
+        If an AUC, the correlation, the significance level or a number of cases is outside its range.
+
+    See Also
+    --------
+    comparison_sample_size, auc_power, compare
 
     Notes
     -----
@@ -309,6 +335,15 @@ def comparison_sample_size(
         The smallest numbers of positives and negatives with this power. If each model has its own sample, the numbers
         of each sample.
 
+    Raises
+    ------
+    InputError
+        If a parameter is outside its range, or if the AUCs are equal.
+
+    See Also
+    --------
+    comparison_power, auc_sample_size, compare
+
     Examples
     --------
     >>> comparison_sample_size(0.7, 0.8, correlation=0.5)
@@ -346,6 +381,10 @@ def detectable_auc(
     ------
     InputError
         If the power is not between 0 and 1, or if no AUC is detected with this power.
+
+    See Also
+    --------
+    auc_power, auc_sample_size
 
     Examples
     --------
@@ -545,6 +584,10 @@ def auc_width_sample_size(auc: float, *, width: float = 0.1, ratio: float = 1.0,
     InputError
         If `width` or `level` is not between 0 and 1, or if 1,000,000 positives are not enough.
 
+    See Also
+    --------
+    auc_sample_size, rate_sample_size, auc_interval
+
     Notes
     -----
     The width is computed for scores at equally spaced quantiles of two normal distributions with equal spread.
@@ -603,6 +646,10 @@ def rate_sample_size(
     ------
     InputError
         If a rate, the width, the prevalence or the level is out of range, or if 1,000,000 cases are not enough.
+
+    See Also
+    --------
+    auc_width_sample_size, rate_intervals
 
     Notes
     -----
@@ -683,7 +730,18 @@ class Pilot:
 
     @classmethod
     def of(cls, predictions: Any) -> "Pilot":
-        """Estimate the AUC difference and the covariances from Predictions of two models, by DeLong's method."""
+        """Estimate the AUC difference and the covariances from Predictions of two models, by DeLong's method.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            Rows with the scores of two models.
+
+        Raises
+        ------
+        InputError
+            If the predictions do not contain exactly two models.
+        """
         rows = rows_of(predictions)
         require_kinds("pilot", rows)
         if len(rows.models) != 2:
@@ -695,7 +753,13 @@ class Pilot:
         return cls(float(sample.auc[1] - sample.auc[0]), of_pos, of_neg, sample.n_pos, sample.n_neg)
 
     def covariance(self, n_pos: float, n_neg: float) -> Array:
-        """Return the covariance matrix of the two AUCs for given numbers of positives and negatives."""
+        """Return the covariance matrix of the two AUCs for given numbers of positives and negatives.
+
+        Parameters
+        ----------
+        n_pos, n_neg : float
+            Numbers of positives and negatives of the study.
+        """
         return self.of_pos / n_pos + self.of_neg / n_neg
 
     @property
@@ -732,13 +796,38 @@ class Pilot:
         return float(special.ndtr((self._effect(margin) - z * sqrt(null)) / sqrt(variance)))
 
     def alpha(self, *, n_pos: float, n_neg: float, power: float = 0.8) -> float:
-        """Return the significance level at which the two-sided test has the given power."""
+        """Return the significance level at which the two-sided test has the given power.
+
+        Parameters
+        ----------
+        n_pos, n_neg : float
+            Numbers of positives and negatives of the study.
+        power : float
+            Power of the test, between 0 and 1.
+        """
         null, variance = self._variances(n_pos, n_neg, 0.0)
         aimed = float(special.ndtri(check.check_share(power, "power")))
         return float(2 * special.ndtr(-(self._effect(0.0) - aimed * sqrt(variance)) / sqrt(null)))
 
     def cases(self, *, power: float = 0.8, ratio: float = 1.0, margin: float = 0.0, alpha: float = 0.05) -> int:
-        """Return the required number of positives. `ratio` is the number of negatives per positive; see `power`."""
+        """Return the required number of positives. `ratio` is the number of negatives per positive; see `power`.
+
+        Parameters
+        ----------
+        power : float
+            Required power, between 0 and 1.
+        ratio : float
+            Number of negatives per positive.
+        margin : float
+            Margin of a test of non-inferiority; see `Pilot.power`.
+        alpha : float
+            Significance level of the test.
+
+        Raises
+        ------
+        InputError
+            If the power is not between 0 and 1, or if the pilot shows no effect.
+        """
         check.check_share(power, "power")
         if not self._effect(margin) > 0:
             got = f"{self._effect(margin):g}"
