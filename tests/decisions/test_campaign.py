@@ -63,8 +63,9 @@ def test_profit_at_every_threshold_and_the_best(sample, campaign):
     limit = oracle.exact(campaign.population if campaign.capacity is None else campaign.capacity)
     best = curve.best()
     profit, size, threshold = min(rules(points, campaign, limit))
-    assert (best.profit, best.size) == (float(-profit), float(size))
-    if not curve.rule.randomized:
+    assert (curve.hull_profit, best.size) == (float(-profit), float(size))
+    assert best.profit == pytest.approx(curve.at(best.depth), abs=1e-9)
+    if not curve.hull_rule.randomized:
         assert best.threshold == threshold
 
 
@@ -189,6 +190,29 @@ def test_a_capacity_within_a_tie_is_filled_by_lot(capacity, size, profit, verdic
     ranked = [position[each] for each in chosen]
     assert ranked == sorted(CUSTOMERS.tolist(), reverse=True)[:size]
     assert sorted(plan.select(CUSTOMERS[::-1], ids[::-1])) == sorted(chosen)
+
+
+@given(seed=st.integers(0, 10_000), capacity=st.integers(1, 60))
+def test_the_plan_counts_the_customers_of_its_list(seed, capacity):
+    rng = np.random.default_rng(seed)
+    score = rng.permutation(60)
+    y = rng.random(60) < score / 90
+    y[:2] = False, True
+    plan = rs.plan_campaign(y, score, Campaign(60, 2, 9, capacity=capacity))
+    listed = plan.rows(score) if plan.worthwhile else score.argsort()[::-1][: int(plan.depth * 60)]
+    row = plan.best.best
+    assert sorted(score[listed]) == sorted(score)[60 - int(row.size) :]
+    assert (row.responders, row.profit) == pytest.approx((y[listed].sum(), 9 * y[listed].sum() - 2 * row.size))
+    assert row.threshold in (score[listed].min(initial=99), -inf, inf)
+
+
+def test_a_campaign_is_not_given_up_because_the_first_customers_did_not_respond():
+    """Half of the twelve best customers respond, but not the two with the highest scores; a contact pays from .1."""
+    y = np.array([0, 0, *[1] * 6, *[0] * 4, *[0] * 88])
+    plan = rs.plan_campaign(y, np.arange(100, 0, -1), Campaign(100, 1, 10, capacity=2))
+    assert (plan.worthwhile, plan.best.best.size, plan.best.best.responders) == (True, 2, 0)
+    assert plan.curve.hull_profit == pytest.approx(10 * 2 * 6 / 8 - 2)
+    assert len(plan.select(np.arange(100))) == 2
 
 
 def test_as_many_as_planned_of_a_list_with_other_scores():

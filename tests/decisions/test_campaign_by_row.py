@@ -63,7 +63,10 @@ def test_no_threshold_and_no_lot_between_two_brings_more(cases, part):
             if size < most < more:
                 best.append(profit + (most - size) / (more - size) * (other - profit))
         row = plan.best.best
-        assert row.profit == pytest.approx(max(best), rel=1e-9, abs=1e-9)
+        assert plan.curve.hull_profit == pytest.approx(max(best), rel=1e-9, abs=1e-9)
+        assert plan.worthwhile is (plan.curve.hull_profit > 0)
+        sizes, profits = [size for _, size, *_ in found], [profit for *_, profit in found]
+        assert row.profit == pytest.approx(np.interp(row.size, sizes, profits), rel=1e-9, abs=1e-6)
         assert row.size <= most + 1e-9
         if not plan.curve.rule.randomized:
             size, responders = next(

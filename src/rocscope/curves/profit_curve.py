@@ -23,7 +23,7 @@ from rocscope.core.result import jsonable
 from rocscope.curves.curve import Curve, cumulative, of_one_or_several
 from rocscope.curves.rate_curves import CountCurve
 from rocscope.errors import InputError
-from rocscope.geometry.bounded import Bound, ConvexCombination, touching_within
+from rocscope.geometry.bounded import Bound, ConvexCombination, settled, touching_within
 from rocscope.geometry.hull import Line, TangentPoint, all_choices, score_of, touching
 
 _DECILES = 10
@@ -132,15 +132,14 @@ class ProfitCurve(CountCurve):
 
         Notes
         -----
-        Profits are compared in exact arithmetic. If the capacity ends within tied scores or between two thresholds, the
-        remaining contacts are drawn at random; see `rule`.
+        Profits are compared in exact arithmetic. `rule` describes how a capacity between two thresholds is used.
         """
         return self._make_row(self.depth, self.rule.rates[0], Fraction(0), self.rule.second.point.threshold)
 
     @property
     def depth(self) -> Fraction:
         """Share of the population that the most profitable rule contacts, as an exact fraction."""
-        return self._share(*self.rule.rates)
+        return self._share(*self.hull_rule.rates)
 
     def size(self, end: TangentPoint) -> float:
         """Return the number of customers at or above the threshold of a point of the rule."""
@@ -150,8 +149,8 @@ class ProfitCurve(CountCurve):
         return self._exact_rate * tpr + (1 - self._exact_rate) * fpr
 
     @cached_property
-    def rule(self) -> ConvexCombination:
-        """The most profitable rule: one threshold, or a random choice between two thresholds that uses the capacity."""
+    def hull_rule(self) -> ConvexCombination:
+        """The rule with the highest expected profit within the capacity, among all thresholds and mixtures of two."""
         choices, campaign = [all_choices(self.title, self.counts)], self.campaign
         if campaign.capacity is not None:
             share = decimal(campaign.capacity) / decimal(campaign.population)
@@ -161,6 +160,27 @@ class ProfitCurve(CountCurve):
             return touching_within(choices, self._context, [limit])
         best = touching(choices, self._context)
         return ConvexCombination(best, best)
+
+    @property
+    def hull_profit(self) -> float:
+        """Expected profit of `hull_rule`. Models and campaigns are compared by this profit."""
+        return float(self._exact_profit(self.depth, self.hull_rule.rates[0]))
+
+    @cached_property
+    def rule(self) -> ConvexCombination:
+        """The rule that contacts the share `depth` of the customers, highest scores first.
+
+        Notes
+        -----
+        If the capacity ends between two vertices of the hull, `hull_rule` would draw the remaining contacts at random
+        from all scores between these vertices. Customers are contacted by rank instead, because on new cases a higher
+        score is better. The hull still determines the depth: it shows whether a further contact pays, even if the last
+        customers of a small sample did not respond by chance. Only customers with equal scores are drawn at random.
+        """
+        if not self.hull_rule.randomized:
+            return self.hull_rule
+        level, part, choices = *self._end_of(self.depth), self.hull_rule.second.choices
+        return settled(ConvexCombination(TangentPoint(choices, level - 1), TangentPoint(choices, level), part))
 
     @property
     def _context(self) -> Context:
@@ -197,8 +217,8 @@ class ProfitCurve(CountCurve):
 
     @property
     def worthwhile(self) -> bool:
-        """True if the largest possible profit is positive."""
-        return self.best().profit > 0
+        """True if the largest expected profit is positive; see `hull_profit`."""
+        return self.hull_profit > 0
 
     @property
     def break_even_depths(self) -> list[float]:
@@ -232,19 +252,25 @@ class ProfitCurve(CountCurve):
             before = gain
         return rows
 
-    def _gain_at(self, depth: Fraction) -> tuple[int, Fraction]:
-        """Return the index of the threshold that reaches a depth, and the exact share of responders at this depth."""
+    def _end_of(self, depth: Fraction) -> tuple[int, Fraction]:
+        """Return the index of the threshold that reaches a depth, and the share of its customers that is needed."""
         tp, fp = cumulative(self.counts)
 
         def depth_of(level: int) -> Fraction:
             return self._exact_depth(tp[level].item(), fp[level].item())
 
         level = min(bisect_left(range(tp.size), depth, key=depth_of), tp.size - 1)
-        responders, n_pos = Fraction(tp[level].item()), Fraction(self.counts.n_pos)
         if level == 0:
-            return 0, responders / n_pos
-        start, end, before = depth_of(level - 1), depth_of(level), Fraction(tp[level - 1].item())
-        return level, (before + (depth - start) / (end - start) * (responders - before)) / n_pos
+            return 0, Fraction(1)
+        start, end = depth_of(level - 1), depth_of(level)
+        return level, (depth - start) / (end - start)
+
+    def _gain_at(self, depth: Fraction) -> tuple[int, Fraction]:
+        """Return the index of the threshold that reaches a depth, and the exact share of responders at this depth."""
+        level, part = self._end_of(depth)
+        tp = cumulative(self.counts)[0]
+        before, responders = (Fraction(tp[index].item()) for index in (max(level - 1, 0), level))
+        return level, (before + part * (responders - before)) / Fraction(self.counts.n_pos)
 
     @property
     def random(self) -> Curve:

@@ -2,7 +2,7 @@
 
 A campaign contacts the customers with the highest scores. Depth is the share of the population that is contacted, and
 the profit is a function of depth. The best depth is a vertex of the upper hull of this profit curve. If a capacity lies
-between two vertices, the best depth is a mixture of the two (a randomised rule).
+between two vertices, customers are contacted by rank until the capacity is used.
 
 The best depth of one model in one campaign is an `Offer`. `plan_campaign` computes the offers of all models in all
 campaigns. It returns all offers and the best offer as a `CampaignPlan`. A profit is a negative cost, so the interval of
@@ -11,7 +11,7 @@ the profit is the interval of the expected cost with reversed signs.
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as fields_of
 from fractions import Fraction
@@ -79,10 +79,14 @@ class CampaignPlan(Plan):
     ----------
     offers : tuple of Offer
         One offer for each model in each campaign: the most profitable depth and its profit.
+    best : Offer
+        The offer with the highest expected profit; of equally profitable offers, the offer with the fewest contacts.
+    worthwhile : bool
+        True if the best offer has a positive expected profit.
     campaigns : dict from name to Campaign
         The campaigns that were compared.
     rule : RandomizedRule
-        Rule of the best offer, which selects the customers to contact.
+        Rule of the best offer, which selects the customers with the highest scores, and draws among equal scores.
     depth : Fraction
         Exact share of the population to contact, according to the best offer.
     level : float
@@ -98,6 +102,8 @@ class CampaignPlan(Plan):
     file_format = FORMAT
 
     offers: tuple[Offer, ...]
+    best: Offer
+    worthwhile: bool
     campaigns: dict[str, Campaign]
     rule: RandomizedRule
     depth: Fraction
@@ -157,7 +163,9 @@ class CampaignPlan(Plan):
         by_row = isinstance(self.curve, RowProfitCurve)
         model = self._sampling_model_of_rows(samples) if by_row else self._sampling_model_of_counts(samples)
         cost = model.estimate(level=level, replicates=replicates, random_state=random_state, progress=progress)
-        return cost.as_profit()
+        # The choice maximises the expected profit on the hull; the list is by rank, and so is its profit in the sample.
+        apparent = -self.best.best.profit if self.worthwhile else cost.apparent
+        return replace(cost, apparent=apparent).as_profit()
 
     def _new_cases(self) -> ChosenEstimate:
         return self.interval(self.level, replicates=replicates_for(self.rule.first.point), progress=False)
@@ -188,16 +196,6 @@ class CampaignPlan(Plan):
         only_threshold = campaign.capacity is None and len(self.curves) == len(rows.models)
         why = "" if only_threshold else "the choice of campaign and capacity is not repeated"
         return model_of_rows(row_costs, acts, why)
-
-    @property
-    def best(self) -> Offer:
-        """The offer with the highest profit; of equally profitable offers, the offer with the fewest contacts."""
-        return _best(self.offers)
-
-    @property
-    def worthwhile(self) -> bool:
-        """True if the best campaign has a positive profit."""
-        return self.best.best.profit > 0
 
     @property
     def campaign(self) -> Campaign:
@@ -359,9 +357,9 @@ def plan_campaign(
     Returns
     -------
     CampaignPlan
-        The best offer, and the offers of all models in all campaigns. With a capacity, the best offer is optimal among
-        all rules that use one model, including randomised rules. `CampaignPlan.select` returns the customers to
-        contact.
+        The best offer, and the offers of all models in all campaigns. `CampaignPlan.select` returns the customers to
+        contact, highest scores first. With a capacity, the offer is chosen by the profit on the ROC hull; see
+        `ProfitCurve.rule`.
 
     Raises
     ------
@@ -397,20 +395,15 @@ def plan_campaign(
     for model, sample in samples.items():
         for name, campaign in named.items():
             curves[model, name] = _profit_curve(sample, campaign)
-    offers = tuple(_offer(model, name, curve) for (model, name), curve in curves.items())
-    best = _best(offers)
-    curve = curves[best.model, best.campaign]
+    offers = {key: _offer(*key, curve) for key, curve in curves.items()}
+    # Of equally profitable offers, take the offer with the fewest contacts, then the first offer.
+    key = max(curves, key=lambda key: (curves[key].hull_profit, -offers[key].best.size))
+    best, curve = offers[key], curves[key]
     first, second = (HullVertex(best.model, curve.end(end)) for end in curve.rule.ends)
     rule = RandomizedRule.between(first, second, curve.rule.share)
-    return CampaignPlan(offers, named, rule, curve.depth, level, tuple(curve.table(_TENTHS)), curves, samples)
-
-
-def _best(offers: Sequence[Offer]) -> Offer:
-    """Return the offer with the highest profit.
-
-    Of equally profitable offers, return the offer with the fewest contacts, then the first offer.
-    """
-    return max(offers, key=lambda offer: (offer.best.profit, -offer.best.size))
+    table = tuple(curve.table(_TENTHS))
+    plan = tuple(offers.values()), best, curve.worthwhile, named, rule, curve.depth, level, table
+    return CampaignPlan(*plan, curves, samples)
 
 
 def _profit_curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
@@ -442,7 +435,10 @@ def _read_plan(fields: Fields, offers: tuple[Offer, ...]) -> CampaignPlan:
         campaigns[name] = inner.make(name, Campaign, **inner.take(name, dict, "a campaign"))
     table = tuple(_read_row(row) for row in fields.objects("table"))
     rule, depth = read_rule(fields, "rule"), fields.share("depth")
-    return fields.make("", CampaignPlan, offers, campaigns, rule, depth, level, table)
+    best, worthwhile = _read_offer(fields.inner("best", "an offer")), fields.take("worthwhile", bool, "true or false")
+    if best not in offers or best.campaign not in campaigns:
+        fields.refuse("best", "one of the offers", f"{best.model} in {best.campaign}")
+    return fields.make("", CampaignPlan, offers, best, worthwhile, campaigns, rule, depth, level, table)
 
 
 def _read_offer(fields: Fields) -> Offer:

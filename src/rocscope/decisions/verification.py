@@ -392,7 +392,7 @@ def _verify_campaign(plan: CampaignPlan, data: Any) -> Verification:
     again = plan_campaign(ordered, dict(plan.campaigns), level=plan.level)
     stored, recomputed = plan.stored(), again.stored()
     checks: list[Check] = []
-    for name in ("best", "offers", "table", "rule", "depth"):
+    for name in ("best", "worthwhile", "offers", "table", "rule", "depth"):
         checks += compare(stored[name], recomputed[name], name)
     if all(checked.agrees for checked in checks):
         checks += [*_same_list(plan, again, samples.shared_rows), *_on_new_cases(plan, again)]

@@ -266,12 +266,12 @@ def _most_often_best(hull: Any) -> list[Any]:
 
 
 def draw_best(ax: Any, curve: Any, colour: Any) -> None:
-    """Mark the capacity of a campaign, and the point with the highest profit at or below the capacity."""
+    """Mark the capacity of a campaign, and the planned number of contacts."""
     best, campaign, known = curve.best(), curve.campaign, ax.get_legend_handles_labels()[1]
     if campaign.capacity is not None and (label := f"capacity {about(campaign.capacity)}") not in known:
         look = {"color": theme.palette().ink, "linewidth": 0.9, "linestyle": (0, (1, 1.6)), "gid": GUIDE}
         ax.axvline(campaign.capacity / campaign.population, label=label, **look)
-    label = "highest profit" if campaign.capacity is None else "highest profit within it"
+    label = "highest profit" if campaign.capacity is None else "planned within it"
     look = {"marker": "D", "markersize": 6, "linestyle": "none", "markeredgecolor": theme.palette().paper}
     ax.plot([best.depth], [best.profit], color=colour, label="_best" if label in known else label, zorder=5, **look)
 

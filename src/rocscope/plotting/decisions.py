@@ -203,7 +203,7 @@ def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
     >>> plan = plan_campaign(counts, Campaign(population=10_000, unit_cost=1, unit_benefit=10, capacity=800))
     >>> ax = plot_campaign(plan, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
-    ['score: 800 contacts, profit 1,600', 'highest profit within it']
+    ['score: 800 contacts, profit 1,600', 'planned within it']
     """
     theme.require("plan", plan, CampaignPlan, made_by="call rocscope.plan_campaign to make one")
     best = plan.best.best

@@ -68,7 +68,7 @@ def biases(pilot, repeats):
         held.append(truth in plan.on_new_cases)
         of_models = [sampled_too_high(scores[name], y, share, own, campaign) for name, own in distances.items()]
         errors.append([y.mean() - share, *of_models])
-        assert plan.best.best.profit >= plan.on_new_cases.value - 1e-6 * CASES
+        assert plan.curve.hull_profit >= plan.on_new_cases.value - 1e-6 * CASES
     return np.array(missed), np.array(held), np.array(errors)
 
 

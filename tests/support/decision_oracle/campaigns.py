@@ -1,4 +1,4 @@
-"""Proof of a campaign plan: every threshold is recounted, and the best rule found on its hull."""
+"""Proof of a campaign plan: every threshold is recounted, and the best depth found on its hull."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +53,7 @@ class _Profits:
         return np.array(xs), np.array(ys)
 
     def best(self) -> float:
-        """Return the highest profit within the capacity."""
+        """Return the highest expected profit of a randomised rule within the capacity."""
         x, y = self.envelope
         most = self.campaign.capacity
         limit = 1.0 if most is None else min(most / self.campaign.population, 1.0)
@@ -91,6 +91,7 @@ def verify_campaign(plan: Any, data: Models) -> Proof:
     pairs = [(offer.model, offer.campaign) for offer in plan.offers]
     expected = {(model, name) for model, _ in pairs for name in plan.campaigns}
     found.holds("offers", sorted(pairs) == sorted(expected), "not one of each model in each campaign")
+    highest = {}
     for offer in plan.offers:
         if offer.campaign in plan.campaigns:
             campaign = plan.campaigns[offer.campaign]
@@ -100,8 +101,15 @@ def verify_campaign(plan: Any, data: Models) -> Proof:
                 continue
             profits = _Profits.of(rules[offer.model], samples[offer.model], campaign)
             _offer(found, name, offer, profits)
-            if offer is plan.best:
+            highest[name] = profits.best()
+            if offer == plan.best:
                 _table(found, plan.steps, profits)
+                own = highest[name]
+                near = _NEAR * max(1.0, float(np.abs(profits.profit).max()))
+                found.holds("worthwhile", plan.worthwhile == (own > 0) or abs(own) <= near, f"the profit is {own:.9g}")
+    if f"{plan.best.model} in {plan.best.campaign}" in highest:
+        high, own = max(highest.values()), highest[f"{plan.best.model} in {plan.best.campaign}"]
+        found.holds("best", own >= high - _NEAR * max(1.0, abs(high)), f"another offer brings {high:.9g}")
     _rule(found, plan, rules)
     left = [model for model in rules if model not in {model for model, _ in pairs}]
     found.left_open.extend(f"that {model} is no better: it has no offer" for model in left)
@@ -115,16 +123,14 @@ def _offer(found: Findings, name: str, offer: Any, profits: _Profits) -> None:
     best, campaign = offer.best, profits.campaign
     scale = _NEAR * max(1.0, float(np.abs(profits.profit).max()))
     high = profits.best()
-    held = abs(best.profit - high) <= scale
-    found.holds(f"{name}: no rule is more profitable", held, f"one brings {high:.9g} instead of {best.profit:.9g}")
-    x, y = profits.envelope
-    on_hull = abs(float(np.interp(best.depth, x, y)) - best.profit) <= scale
-    found.holds(f"{name}: profit at depth {best.depth:.6g}", on_hull, f"{np.interp(best.depth, x, y):.9g}")
+    hull_profit = float(np.interp(best.depth, *profits.envelope))
+    held = abs(hull_profit - high) <= scale
+    found.holds(f"{name}: no depth is more profitable", held, f"one brings {high:.9g} instead of {hull_profit:.9g}")
+    profit = float(np.interp(best.depth, profits.depth, profits.profit))
+    found.holds(f"{name}: profit at depth {best.depth:.6g}", abs(profit - best.profit) <= scale, f"{profit:.9g}")
     limit = campaign.capacity
     found.holds(f"{name}: capacity", limit is None or best.size <= limit * (1 + _NEAR), "more are contacted")
-    every = profits.depth >= best.depth - _NEAR
-    on_line = np.abs(np.interp(profits.depth, x, y) - profits.profit) <= scale
-    first = int(np.flatnonzero(every & on_line)[0]) if (every & on_line).any() else -1
+    first = int(np.flatnonzero(profits.depth >= best.depth - _NEAR)[0])
     last = profits.depth.size - 1
     level = {0: np.inf, last: -np.inf}.get(first) or profits.rule.level[first - 1]
     found.holds(f"{name}: threshold", best.threshold == level, f"it is {level:.6g}, not {best.threshold:.6g}")
