@@ -1,5 +1,6 @@
 """AUC intervals and comparisons against pROC, against the definition, and at the edges."""
 
+from contextlib import nullcontext
 from itertools import combinations, product
 
 import numpy as np
@@ -258,8 +259,9 @@ def test_pairs_are_adjusted_together():
     ids=["perfect", "reversed", "one positive", "all tied", "one of each"],
 )
 @pytest.mark.parametrize("method", ["auto", "delong", "logit"])
-def test_degenerate_cases_warn_and_stay_honest(label, score, value, method):
-    with pytest.warns(RocscopeWarning, match=r"variance is (0|undefined), so the interval uses only these numbers"):
+def test_degenerate_cases_have_wide_intervals_that_are_flagged(label, score, value, method):
+    warning = pytest.warns(RocscopeWarning, match=r"variance is (0|undefined), so the interval uses only these numbers")
+    with nullcontext() if method == "auto" else warning:
         found = rs.auc_interval(label, score, method=method)
     assert found.value == pytest.approx(value)
     assert 0 <= found.low <= found.value <= found.high <= 1

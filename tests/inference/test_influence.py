@@ -325,3 +325,17 @@ def test_no_calibration_slope_where_a_certain_prediction_was_wrong():
         assert "has probability 0" in wrong.reason
         right = rs.inference.estimate_of(rs.Predictions(label | (probability == 1), probability), statistic)
         assert right.low < right.value < right.high
+
+
+def test_the_estimate_of_the_auc_is_the_interval_of_the_auc():
+    rng = np.random.default_rng(11)
+    label = rng.random(60) < 0.4
+    preds = rs.Predictions(label, rng.normal(size=60) + label, groups=np.arange(60) // 3)
+    for options in ({}, {"groups": False}, {"level": 0.8}):
+        assert rs.inference.estimate_of(preds, "auc", **options) == rs.auc_interval(preds, **options)
+
+
+def test_a_top_of_positives_only_has_wilsons_interval():
+    found = rs.inference.estimate_of(rs.Predictions([1] * 40 + [0] * 160, range(200, 0, -1)), smooth.precision_at(0.1))
+    assert (found.value, found.low, found.high) == pytest.approx((1, 20 / (20 + 1.959964**2), 1))
+    assert found.reliable

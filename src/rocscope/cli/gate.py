@@ -274,8 +274,6 @@ class Judge:
         """Estimate a metric that does not depend on a threshold. Use the bootstrap if there is no formula."""
         from rocscope.evaluation.summary import MEASURES
 
-        if figure.name == "auc":
-            return rs.auc_interval(self.data, model=model, level=level)
         if figure.smooth is not None:
             return rs.inference.estimate_of(self.data, figure.smooth(), model=model, level=level)
         sample = self.samples[model]

@@ -802,7 +802,8 @@ def precision_at(depth: float) -> Smooth:
         ratio = s.prevalence / depth
         mix = linear.value / depth
         of_pos, of_neg = ratio * linear.of_pos + mix * (1 - s.prevalence), ratio * linear.of_neg - mix * s.prevalence
-        return s.linear(ratio * linear.value, of_pos, of_neg)
+        above = _inside(s.depth_before, s.depth, depth)
+        return replace(s.linear(ratio * linear.value, of_pos, of_neg), trials=(above, above), exact=False)
 
     return Smooth(f"precision at depth {depth:g}", linearise)
 

@@ -597,7 +597,7 @@ def estimate_area(sample: AucSample, index: int, method: Method, level: float) -
     variance = float(sample.covariance[index, index])
     if auc in (0, 1) and variance > 0:
         variance = 0.0  # but for rounding
-    if not variance > 0 and method not in (*_OF_NUMBERS, "sure"):
+    if not variance > 0 and method not in (*_OF_NUMBERS, "sure", "auto"):
         warn(
             f"AUC {auc:g} from {sample.n_pos:g} positives and {sample.n_neg:g} negatives: DeLong's variance is "
             f"{'0' if variance == 0 else 'undefined'}, so the interval uses only these numbers of rows"

@@ -33,9 +33,10 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import PASS_PREDICTIONS, contract
 from rocscope.core import Predictions, ThresholdCounts, independent_units, require_kinds
 from rocscope.errors import InputError
-from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
+from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed, area
 from rocscope.figures.registry import scorer_name, statistic_named
 from rocscope.inference import estimate as inference
+from rocscope.inference.areas import auc_interval
 from rocscope.inference.proportions import mover_difference, wilson_interval
 from rocscope.inference.variance import OverFolds, RowLevels, Stratum, Units, rows_for, units_of
 from rocscope.sample import Models, Sample, Samples, sample_of
@@ -406,7 +407,7 @@ def estimate_of(
       of a normal sample whose variance is estimated equally precisely. The interval of the average precision includes
       a correction for bias.
 
-    For the AUC of a sample with few positives, use `auc_interval`.
+    The AUC has the interval of `auc_interval`.
 
     References
     ----------
@@ -428,6 +429,8 @@ def estimate_of(
             hint = PASS_PREDICTIONS
         expected = "the name of a metric or one of rocscope.inference.statistics"
         raise InputError("statistic", expected=expected, got=check.shown(statistic), hint=hint)
+    if smooth.name == area().name:
+        return auc_interval(data, model=model, level=level, groups=groups, folds=folds)
     sample = values_of(sample_of(data, model=model), smooth, groups=groups, folds=folds)
     return estimate_value(sample, 0, level, smooth.scale)
 
