@@ -66,7 +66,8 @@ SPELLED = {
     "ROC_AUC_Score": "rs.auc(y, s)", "rocAucScore": "rs.auc(y, s)", "compute_auc": "rs.auc(y, s)",
     "get_ks_statistic": "rs.roc(y, s).ks", "roc_curve_plot": "rs.roc(y, s).plot()", "plot_gini": "rs.roc(y, s).gini",
     "draw_lift": "rs.lift(y, s).plot()", "net_interventions_avoided": "rs.net_benefit(y, p).interventions_avoided",
-    "calc_psi": "rs.drift(reference, current).psi", "ROC": "rs.roc", "CalibrationCurve": "rs.calibration_curve",
+    "calc_psi": "rs.drift(rs.Predictions(y, s), current).psi",
+    "ROC": "rs.roc", "CalibrationCurve": "rs.calibration_curve",
 }  # fmt: skip
 
 
@@ -77,12 +78,13 @@ def test_spellings_of_a_name_have_one_answer(name):
 
 
 NAMED_BY_CONCEPT = {
-    "threshold_tuner": "rs.choose(predictions, context)", "findBestCutpoint": "rs.choose(predictions, context)",
-    "youden_optimal_cutoff": "rs.choose(predictions, criterion='youden')", "KolmogorovSmirnovStat": "rs.roc(y, s).ks",
-    "cumulative_captured_events_chart": "rs.gain(y, s).plot()", "brier_skill_of_model": "rs.summary(rs.Predictions(y",
+    "threshold_tuner": "rs.choose(y, s, rs.Context(cost_fp=1, cost_fn=5))",
+    "findBestCutpoint": "rs.choose(y, s, rs.Context(cost_fp=1, cost_fn=5))",
+    "youden_optimal_cutoff": "rs.choose(y, s, criterion='youden')", "KolmogorovSmirnovStat": "rs.roc(y, s).ks",
+    "cumulative_captured_events_chart": "rs.gain(y, s).plot()", "brier_skill_of_model": "rs.summary(y, p)[0]",
     "reliability_of_risks": "rs.calibration_curve(y, p)", "spiegelhalter_p_value": "rs.calibration.spiegelhalter_test",
     "MulticlassF1Score": "rs.multiclass.ConfusionMatrix.from_labels(y, predicted).f_score()",
-    "findcutoff": "rs.choose(predictions, context)",
+    "findcutoff": "rs.choose(y, s, rs.Context(cost_fp=1, cost_fn=5))",
 }  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def test_a_name_that_no_table_lists_is_answered_by_its_words(name):
 
 def test_a_name_of_a_task_that_rocscope_does_not_have_is_answered_by_an_instruction():
     with pytest.raises(
-        AttributeError, match="has no 'shap_explanation'; for explanations of a model, use sklearn.insp"
+        AttributeError, match=r"has no 'shap_explanation'; for explanations of a model, use sklearn\.insp"
     ):
         _ = rs.shap_explanation
 
@@ -104,7 +106,7 @@ def test_a_slip_is_not_taken_for_a_concept_nor_a_concept_for_a_slip():
         _ = rs.precision_recal
     with pytest.raises(AttributeError, match=r"; use rs\.multiclass\.multiclass_brier\(y, probabilities\)$"):
         _ = rs.multiclass.brier_score
-    with pytest.raises(AttributeError, match=r"; use rs\.choose\(predictions, criterion='f1'\)$"):
+    with pytest.raises(AttributeError, match=r"; use rs\.choose\(y, s, criterion='f1'\)$"):
         _ = rs.ThresholdCounts.from_scores([0, 1], [0.1, 0.2]).best_f1
 
 

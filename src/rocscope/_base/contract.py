@@ -432,7 +432,7 @@ class MissingAttributeError(AttributeError):
             return message
         answer = _for_attribute(owner, name, by_spelling(known))
         if answer:
-            return f"{message}; {as_hint(answer)}"
+            return f"{message}; {as_hint(_on_result(owner, answer))}"
         if hasattr(owner, "get_params"):
             return f"{message}; an estimator has fitted attributes after .fit(X, y)"
         close = _close(name, known, ".{}")
@@ -470,7 +470,8 @@ def _on_result(owner: type, call: str) -> str:
     if not is_data:
         return call
     call = call.replace("rs.ThresholdCounts.from_scores(y, s)", "predictions.counts()")
-    return re.sub(r"rs\.Predictions\(y, [sp]\)|(?<=\()y, [sp](?=\))", "predictions", call)
+    scores = r"(?:[sp]|\{'a': s, 'b': p\})"
+    return re.sub(rf"rs\.Predictions\(y, {scores}\)|(?<=\()y, {scores}(?=[,)])", "predictions", call)
 
 
 def _close(name: str, known: Iterable[str], shown: str) -> str:

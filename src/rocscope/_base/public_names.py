@@ -205,7 +205,7 @@ def concept_for(name: str, table: str = "concepts") -> str:
     Examples
     --------
     >>> concept_for("youden_optimal_cutpoint"), concept_for("nothing")
-    ("rs.choose(predictions, criterion='youden')", '')
+    ("rs.choose(y, s, criterion='youden')", '')
     """
     spelled = spelling(name)
     words = {synonym: word for synonym, word in _meanings().items() if len(synonym) >= _LONG and synonym in spelled}
