@@ -89,7 +89,8 @@ def summarised(lines: Iterable[Line]) -> list[str]:
     for line in lines:
         by_interval[line.interval].append(line)
     rows = [
-        "| interval | designs | covers, mean | least | given reliable, mean | least | below 93 | reliable, ordinary |"
+        "| interval | designs | covers, mean | covers, lowest | covers if reliable, mean | covers if reliable, lowest "
+        "| below 93 | reliable, ordinary |"
     ]
     rows.append("|---|---|---|---|---|---|---|---|")
     for name, each in by_interval.items():
@@ -109,21 +110,20 @@ def summarised(lines: Iterable[Line]) -> list[str]:
 
 _ABOUT = """# Coverage on randomly drawn designs
 
-A design is a way to simulate data. `make coverage` draws {samples} samples of each design and computes 95%
-intervals. The coverage is the share of samples in which the interval contains the true value. If the true
-coverage is 95%, the estimated coverage of one design has a standard error of {error:.1f} points. Some designs are
-fixed. The fixed designs contain heavy tails, contamination, few distinct scores, clusters of log-normal size,
-sampling weights, rare events, steps and bumps of the calibration curve, amounts with a Pareto tail, and
-cross-validated scores. In all other designs, the following properties are drawn at random: the family of
-distributions, the AUC, the prevalence, the number of rows, ties, clusters and weights.
+A design is a way to simulate data. `make coverage` draws {samples} samples of each design and computes 95% intervals.
+The coverage is the share of samples in which the interval contains the true value. If the true coverage is 95%,
+the estimated coverage of one design has a standard error of {error:.1f} percentage points. Some designs are fixed. The
+fixed designs contain heavy tails, contamination, few distinct scores, clusters of log-normal size, sampling
+weights, rare events, steps and bumps of the calibration curve, amounts with a Pareto tail, and cross-validated
+scores. In all other designs, the following properties are drawn at random: the family of distributions, the
+AUC, the prevalence, the number of rows, ties, clusters and weights. In the name of a design, "50 + 500" are the
+numbers of positives and negatives, and "levels" is the number of distinct scores.
 
-In the table, "mean" and "least" are the mean and the lowest coverage over all designs. The column "given
-reliable, mean" and the following column "least" use only the intervals that are marked as reliable. "Below
-93" is the number of designs in which the coverage of reliable intervals is below 93% by more than two
-standard errors. The last column is the share of intervals that are marked as reliable on ordinary designs, in
-percent. A design is ordinary if it has at least 50 rows of each class, an AUC of at most 0.9, no heavy tails,
-and at least 40 clusters. In the name of a design, "50 + 500" are the numbers of positives and negatives, and
-"levels" is the number of distinct scores.
+"Covers" is the coverage in percent: the mean and the lowest value over all designs. "Covers if reliable" uses
+only the intervals that are marked as reliable. "Below 93" is the number of designs in which the coverage of
+reliable intervals is below 93% by more than two standard errors. The last column is the percentage of intervals
+that are marked as reliable on ordinary designs. A design is ordinary if it has at least 50 rows of each class,
+an AUC of at most 0.9, no heavy tails, and at least 40 clusters.
 """
 
 
@@ -137,7 +137,7 @@ def page(lines: list[Line]) -> str:
         _ABOUT.format(samples=samples, error=100 * sqrt(0.05 * 0.95 / least)),
         *summarised(lines),
         "\n## Designs where reliable intervals cover less than 93%\n",
-        "| design | interval | covers | given reliable | reliable |",
+        "| design | interval | covers | covers if reliable | reliable |",
         "|---|---|---|---|---|",
         *(_row(x, x.covers, x.covers_reliable, x.reliable) for x in worst),
         "\n## Ordinary designs where more than one interval in ten is marked as unreliable\n",

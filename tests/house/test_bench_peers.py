@@ -45,7 +45,7 @@ def test_a_run_fills_the_page_between_its_markers(tmp_path):
     assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text
     for name in ("DuckDB (", "Polars ("):
         cells = next(line.split("|") for line in text.splitlines() if line.startswith(f"| {name}"))
-        assert cells[2].endswith("ms ") and cells[4].endswith("MB ") and cells[5] == " nothing "
+        assert cells[2].endswith("ms ") and cells[4].endswith("MB ") and cells[5] == " none "
     assert (tmp_path / "images" / "peers.png").stat().st_size > 10_000
 
 
