@@ -339,3 +339,34 @@ def test_a_top_of_positives_only_has_wilsons_interval():
     found = rs.inference.estimate_of(rs.Predictions([1] * 40 + [0] * 160, range(200, 0, -1)), smooth.precision_at(0.1))
     assert (found.value, found.low, found.high) == pytest.approx((1, 20 / (20 + 1.959964**2), 1))
     assert found.reliable
+
+
+def small_tables(rng, number):
+    """Predictions of 4 to 40 rows: scores on five levels, at random, ordered by the labels, or nearly so."""
+    while number:
+        label = rng.random(rng.integers(4, 41)) < rng.choice([0.1, 0.5, 0.9])
+        if label.all() or not label.any():
+            continue
+        chance = rng.random(label.size)
+        kinds = [np.round(4 * chance) / 4, chance, 0.6 * label + 0.4 * chance, (label + chance) / 2]
+        yield rs.Predictions(label, kinds[rng.integers(len(kinds))])
+        number -= 1
+
+
+@pytest.mark.parametrize("number", [50, pytest.param(10_000, marks=pytest.mark.slow(reason="full simulations"))])
+def test_no_interval_of_a_small_table_is_nan(number):
+    """Of metrics whose interval needs only the numbers of cases, so that it exists also if the variance is 0."""
+    cost = smooth.cost_at(0.5, rs.Context(target_prevalence=0.1))
+    ranked = [
+        smooth.precision_at(0.2),
+        smooth.gain_at(0.2),
+        smooth.lift_at(0.2),
+        smooth.tpr_at(0.2),
+        smooth.fpr_at(0.8),
+    ]
+    statistics = ["auc", *ranked, smooth.net_benefit_at(0.3), cost, *(smooth.at(0.5, name) for name in AT_A_THRESHOLD)]
+    for preds in small_tables(np.random.default_rng(5), number):
+        estimates = [rs.inference.estimate_of(preds, statistic) for statistic in statistics]
+        estimates += rs.inference.rate_intervals(preds.counts().at(0.5)).values()
+        for estimate in estimates:
+            assert not np.isnan(estimate.low) or np.isnan(estimate.value), (preds.y_true, preds.scores, estimate)
