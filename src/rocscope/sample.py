@@ -66,9 +66,9 @@ class SupportsArray(Protocol):
 Labels = Sequence[Any] | SupportsArray
 Scores = Sequence[Any] | SupportsArray | Mapping[str, Any]
 
-ANYTHING = "Predictions, counts (such as ThresholdCounts) or a mapping from name to one of these"
+ANYTHING = "Predictions, counts (such as ThresholdCounts) or a mapping from model name to them"
 NAMELESS = "score"
-_ALONE = f"pass y_score, or pass {ANYTHING} as y_true"
+_ALONE = f"pass y_score, or pass one of these as y_true: {ANYTHING}"
 _LABELS_FIRST = "pass the labels first, then the scores by model: (y_true, {'a': scores, 'b': scores})"
 _KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping, BySegment)
 
@@ -263,7 +263,7 @@ def samples_of(models: Any, *, name: str = "models", pos_label: Any = None) -> S
         raise InputError(name, expected="at least one model", got="an empty mapping")
     samples = {str(key): _sample(str(key), data, f"{name}[{key!r}]", pos_label) for key, data in models.items()}
     if len(samples) < len(models):
-        raise InputError(name, expected="names whose texts differ", got=f"the names {list(models)}")
+        raise InputError(name, expected="models whose names differ as text", got=f"the names {list(models)}")
     return Samples(samples, None, "separate samples")
 
 
@@ -281,7 +281,7 @@ def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample
     if y_score is None or _is_context(y_score):
         hint = "pass the context as the third argument: (y_true, y_score, context)" if y_score is not None else _ALONE
         got = "None" if y_score is None else kind_of(y_score)
-        raise InputError("y_score", expected="scores after labels", got=got, hint=hint)
+        raise InputError("y_score", expected="scores as the second argument", got=got, hint=hint)
     return Predictions(data, y_score, pos_label=pos_label, sample_weight=sample_weight)
 
 
@@ -396,7 +396,7 @@ def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
         hint = "for a fitted model, pass the result of rocscope.evaluation.from_estimator(model, X, y)"
         raise InputError("y_score", expected="scores", got=kind_of(y_score), hint=hint)
     if y_score is None:
-        raise refusal("y_score", "scores after labels", y_true, _ALONE, alone=True)
+        raise refusal("y_score", "scores as the second argument", y_true, _ALONE, alone=True)
     if model is not None:
         model_name([NAMELESS], model)
 
@@ -409,7 +409,7 @@ def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: An
     for name in (name for name, column in rows.items() if column is not None):
         holds_counts = not isinstance(counted, Mapping) or all(map(_is_whole, parts))
         hint = f"omit {name}" if holds_counts else _LABELS_FIRST
-        expected = f"None together with {type(counted).__name__}"
+        expected = f"no {name} together with {type(counted).__name__}"
         raise InputError(name, expected=expected, got=kind_of(rows[name]), hint=hint)
 
 

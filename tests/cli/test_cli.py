@@ -135,7 +135,7 @@ def _bad_files(folder):
         (("one_class.csv", "--label", "y", "--score", "s"), "expected both classes, got no negatives"),
         (("three.csv", "--label", "y", "--score", "s"), "got 0, 1, 2"),
         (("text.csv", "--label", "y", "--score", "s"), "expected numbers"),
-        (("nan.csv", "--label", "y", "--score", "s"), "1 missing or infinite, the first in row 0"),
+        (("nan.csv", "--label", "y", "--score", "s"), "1 missing or infinite score, in row 0"),
         (("weight.csv", "--label", "y", "--score", "s", "--weight", "w"), "1 negative"),
         (("good.csv", "--label", "y", "--score", "sc"), "did you mean 's'"),
         (("good.csv", "--label", "y", "--score", "s", "--where", "s >"), "where"),

@@ -134,7 +134,7 @@ def test_a_trivial_decision_says_so(run, scores):
             ("--plot", "roc.svg", "--plot-width", "8"),
             "--plot-width: expected a width from 40 to 1000 millimetres, got 8",
         ),
-        (("--cost-fp", "-1", "--cost-fn", "-1"), "It rewards errors of both kinds"),
+        (("--cost-fp", "-1", "--cost-fn", "-1"), "which rewards errors of both kinds"),
         (("-o", "no/such/folder.json"), "expected an existing folder"),
     ],
 )

@@ -209,7 +209,7 @@ VALUES = {
     "gate": (("compare", "--fail-if", "auc(t) < .7"), "--fail-if: expected a model name, 's', got 't'"),
     "figure": (("compare", "--fail-if", "acu(s) < .7"), "(did you mean 'auc'?), got 'acu'"),
     "positive": (("choose", "--pos-label", "ja"), "expected a value of column 'y': one of '0', '1', got 'ja'"),
-    "force": (("choose", "-o", "rows.csv"), "rows.csv exists already; choose another name, or pass --force"),
+    "force": (("choose", "-o", "rows.csv"), "rows.csv exists already; choose another name, or overwrite it"),
     "force that is not there": (("validate", "--force"), "--force: no such option; see rocscope validate --help"),
 }  # fmt: skip
 

@@ -95,7 +95,7 @@ def test_an_action_is_always_right_iff_no_classifier_is_cheaper(costs, target, m
 
     perfect, inverse, everybody, nobody = cost(1, 0), cost(0, 1), cost(1, 1), cost(0, 0)
     if max(everybody, nobody) < perfect or (inverse < min(everybody, nobody) and perfect > max(everybody, nobody)):
-        with pytest.raises(InputError, match="It rewards errors of both kinds; check the signs of the costs"):
+        with pytest.raises(InputError, match="which rewards errors of both kinds; check the signs of the costs"):
             Context(target, **given)
         return
     context = Context(target, **given)

@@ -144,7 +144,7 @@ def test_sums_of_whole_and_broken_scores_widen_the_type():
 @pytest.mark.parametrize("pair", [("int64", "float64"), ("uint64", "int64"), ("int64", "float32")])
 def test_sums_never_round_a_score(pair):
     first, second = (ThresholdCounts(np.array([1], dtype), [1], [1]) for dtype in pair)
-    with pytest.raises(ScoreError, match="no type represents both exactly"):
+    with pytest.raises(ScoreError, match="no type represents the scores of both exactly"):
         first + second
 
 

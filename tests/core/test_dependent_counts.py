@@ -116,7 +116,7 @@ INTERVALS = {
 
 @pytest.mark.parametrize("reason", INTERVALS.values(), ids=INTERVALS)
 def test_intervals_of_marked_counts_say_that_they_are_not_reliable(reason):
-    with pytest.warns(RocscopeWarning, match="treats rows as independent"):
+    with pytest.warns(RocscopeWarning, match="treats all rows as independent"):
         assert reason() == DOUBTED
 
 
@@ -156,5 +156,5 @@ def test_counts_of_weighted_files_say_what_they_are_sums_of(weights):
     if weights == "frequency":
         assert rs.auc_interval(counts).high == rs.auc_interval(rows).high
     else:
-        with pytest.raises(WeightError, match="pass the rows with sample_weight"):
+        with pytest.raises(WeightError, match="pass the rows instead: Predictions"):
             rs.auc_interval(counts)

@@ -66,7 +66,7 @@ def test_counts_of_frequencies_are_rows_and_those_of_sampling_weights_are_refuse
         found = rs.auc_interval(data)
         assert (found.value, found.low, found.high) == pytest.approx((repeated.value, repeated.low, repeated.high))
     sampled = rs.Predictions(Y, SCORE, sample_weight=WEIGHT, weights="sampling")
-    with pytest.raises(WeightError, match="pass the rows with sample_weight"):
+    with pytest.raises(WeightError, match="pass the rows instead: Predictions"):
         rs.auc_interval(sampled.counts())
 
 

@@ -111,7 +111,7 @@ def test_columns_cannot_be_written():
 
 
 refused = {
-    "no model": (lambda: Predictions(Y, {}), ShapeError, "scores: expected at least one model, got none"),
+    "no model": (lambda: Predictions(Y, {}), ShapeError, "scores: expected at least one model, got no models"),
     "matrix": (
         lambda: Predictions(Y, np.ones((4, 2))),
         ShapeError,
@@ -127,10 +127,14 @@ refused = {
         ScoreError,
         "scores['c']: expected finite",
     ),
-    "equal names": (lambda: Predictions(Y, {1: Y, "1": Y}), InputError, "names that are equal as text"),
+    "equal names": (lambda: Predictions(Y, {1: Y, "1": Y}), InputError, "models whose names differ as text, got"),
     "labels": (lambda: Predictions(["a", "b", "a", "b"], COLUMNS), LabelError, "name the positive class"),
     "weights": (lambda: Predictions(Y, COLUMNS, sample_weight=[1]), ShapeError, "sample_weight: expected one entry"),
-    "folds": (lambda: Predictions(Y, COLUMNS, fold=[1]), ShapeError, "fold: expected one entry per label (4), got 1"),
+    "folds": (
+        lambda: Predictions(Y, COLUMNS, fold=[1]),
+        ShapeError,
+        "fold: expected one entry per label (4 labels)",
+    ),
     "which model": (lambda: Predictions(Y, COLUMNS).counts(), ColumnError, "expected one of ['a', 'b'], got no name"),
     "other model": (lambda: Predictions(Y, COLUMNS).counts("c"), ColumnError, "expected one of 'a', 'b', got 'c'"),
     "select model": (lambda: Predictions(Y, COLUMNS).select(models=["c"]), ColumnError, "got 'c'"),
@@ -152,17 +156,21 @@ refused = {
         "there is no segment column; pass segment=",
     ),
     "no repeats": (lambda: Predictions(Y, COLUMNS).by_repeat(), InputError, "there is no repeat column"),
-    "rows": (lambda: Predictions(Y, COLUMNS, row=[1]), ShapeError, "row: expected one entry per label (4), got 1"),
+    "rows": (
+        lambda: Predictions(Y, COLUMNS, row=[1]),
+        ShapeError,
+        "row: expected one entry per label (4 labels)",
+    ),
     "no folds": (lambda: Predictions(Y, COLUMNS).by_fold(), InputError, "there is no fold column; pass fold="),
     "fold None": (
         lambda: Predictions(Y, COLUMNS, fold=["x", None, "x", "y"]).by_fold(),
         InputError,
-        "fold: expected a value in every row, got 1 missing, the first in row 1",
+        "fold: expected a value in every row, got 1 missing value, in row 1",
     ),
     "fold NaN": (
         lambda: Predictions(Y, COLUMNS, fold=[1.0, 2.0, np.nan, 1.0]).by_fold(),
         InputError,
-        "fold: expected a value in every row, got 1 missing, the first in row 2",
+        "fold: expected a value in every row, got 1 missing value, in row 2",
     ),
 }
 

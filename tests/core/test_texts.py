@@ -51,9 +51,7 @@ def test_what_is_not_all_text_goes_the_other_way(odd):
         if odd is None or odd != odd:
             names, place = numbered("segment", column)
             assert (names.tolist(), place.tolist()) == (["b", None], [0, 1, 0])
-            with pytest.raises(
-                InputError, match="fold: expected a value in every row, got 1 missing, the first in row 1"
-            ):
+            with pytest.raises(InputError, match="fold: expected a value in every row, got 1 missing value, in row 1"):
                 numbered("fold", column)
         else:
             assert numbered("segment", column)[1].tolist() == [0, 1, 0]

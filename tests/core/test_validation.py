@@ -66,21 +66,29 @@ def test_a_sample_of_negatives_alone_may_name_a_label_it_does_not_hold():
 
 
 labels_refused = {
-    "two words": (["a", "b"], None, "expected labels 0/1, -1/1 or False/True, got 'a', 'b'; name the positive class"),
-    "two numbers": ([1, 2], None, "got 1, 2; name the positive class with pos_label"),
-    "three classes": ([0, 1, 2], None, "got 0, 1, 2 (2 first occurs in row 2); select the rows of two classes first"),
-    "many classes": (list(range(9)), None, "got 0, 1, 2, 3, 4, 5 and 3 more"),
-    "-1, 0 and 1": ([-1, 0, 1], None, "got -1, 0, 1"),
-    "numbers as text": (["0", "1"], None, "got '0', '1'"),
-    "mixed": (np.array([0, "1"], object), None, "got 0, '1'"),
-    "unhashable": (np.array([{}, {"a": 1}], object), None, "got {}, {'a': 1}"),
-    "three with pos_label": (["a", "b", "c"], "a", "expected labels of two classes, got 'b', 'c', 'a'"),
+    "two words": (
+        ["a", "b"],
+        None,
+        "or False/True, got the labels 'a', 'b'; name the positive class",
+    ),
+    "two numbers": ([1, 2], None, "got the labels 1, 2; name the positive class, such as pos_label=2"),
+    "three classes": (
+        [0, 1, 2],
+        None,
+        "got the labels 0, 1, 2 (2 first occurs in row 2); select the rows",
+    ),
+    "many classes": (list(range(9)), None, "got the labels 0, 1, 2, 3, 4, 5 and 3 more"),
+    "-1, 0 and 1": ([-1, 0, 1], None, "got the labels -1, 0, 1"),
+    "numbers as text": (["0", "1"], None, "got the labels '0', '1'"),
+    "mixed": (np.array([0, "1"], object), None, "got the labels 0, '1'"),
+    "unhashable": (np.array([{}, {"a": 1}], object), None, "got the labels {}, {'a': 1}"),
+    "three with pos_label": (["a", "b", "c"], "a", "expected labels of two classes, got the labels 'b', 'c', 'a'"),
     "absent pos_label": (["a", "b"], "c", "pos_label: expected one of the labels 'a', 'b', got 'c'"),
     "pos_label of another type": (["a", "b"], 1, "pos_label: expected one of the labels 'a', 'b', got 1"),
-    "NaN": ([0, 1, np.nan], None, "expected a value in every row, got 1 missing, the first in row 2"),
-    "None": (np.array([0, None, None], object), None, "got 2 missing, the first in row 1"),
-    "NA": (pd.array([True, None], dtype="boolean"), None, "got 1 missing, the first in row 1"),
-    "NaT": (np.array(["2020-01-01", "NaT"], "M8[D]"), None, "got 1 missing, the first in row 1"),
+    "NaN": ([0, 1, np.nan], None, "expected a value in every row, got 1 missing value, in row 2"),
+    "None": (np.array([0, None, None], object), None, "got 2 missing values, the first in row 1"),
+    "NA": (pd.array([True, None], dtype="boolean"), None, "got 1 missing value, in row 1"),
+    "NaT": (np.array(["2020-01-01", "NaT"], "M8[D]"), None, "got 1 missing value, in row 1"),
 }
 
 
@@ -104,10 +112,13 @@ columns_refused = {
     "ragged": ([[1], [1, 2]], "got rows of different lengths"),
     "masked": (
         np.ma.array([1, 2], mask=[0, 1]),
-        "expected an array without masked entries, got 1 masked entry; drop these",
+        "expected an array without masked entries, got 1 masked entry; drop the",
     ),
-    "too short": ([1], "expected one entry per label (2), got 1; pass labels and columns of the same rows"),
-    "too long": ([1, 2, 3], "expected one entry per label (2), got 3"),
+    "too short": (
+        [1],
+        "expected one entry per label (2 labels), got 1 entry; pass labels and columns",
+    ),
+    "too long": ([1, 2, 3], "expected one entry per label (2 labels), got 3 entries"),
 }
 
 
@@ -126,16 +137,16 @@ def test_columns_refused(case, role):
 
 
 scores_refused = {
-    "NaN": ([0.1, np.nan, np.nan], "expected finite scores, got 2 missing or infinite, the first in row 1"),
-    "inf": ([0.1, 0.2, -np.inf], "got 1 missing or infinite, the first in row 2; drop these rows first"),
-    "None": ([0.1, None, 0.3], "got 1 missing or infinite, the first in row 1"),
-    "all None": ([None, None, None], "got 3 missing or infinite, the first in row 0"),
+    "NaN": ([0.1, np.nan, np.nan], "expected finite scores, got 2 missing or infinite scores, the first in row 1"),
+    "inf": ([0.1, 0.2, -np.inf], "got 1 missing or infinite score, in row 2; drop these rows first"),
+    "None": ([0.1, None, 0.3], "got 1 missing or infinite score, in row 1"),
+    "all None": ([None, None, None], "got 3 missing or infinite scores, the first in row 0"),
     "text": (["0.1", "0.2", "0.3"], "expected numbers of at most 64 bits, got values of type <U3"),
     "text among numbers": (np.array([1, "2", 3], object), "expected numbers, got '2' of type str"),
     "wide decimals": ([Decimal("0.1234567890123456")] * 3, "decimals of at most 15 digits, got 0.1234567890123456 in"),
     "missing decimals": (
         [Decimal("sNaN"), Decimal("NaN"), Decimal(1)],
-        "got 2 missing or infinite, the first in row",
+        "got 2 missing or infinite scores, the first in row",
     ),
     "too large": (
         [2**70 + 1, 1, 2],
@@ -162,19 +173,22 @@ def test_objects_that_are_numbers_are_scores():
     assert check.check_scores(pd.array([1, 2], dtype="Int64")).tolist() == [1, 2]
     assert check.check_scores(np.array([True, False], object)).tolist() == [1, 0]
     assert check.check_labels(np.array([True, False], object)).tolist() == [True, False]
-    with pytest.raises(ScoreError, match="1 missing or infinite, the first in row 1"):
+    with pytest.raises(ScoreError, match="1 missing or infinite score, in row 1"):
         check.check_scores(np.array([True, None], object))
     assert check.check_scores(np.array([2**63, 2**64 - 1], object)).tolist() == [2**63, 2**64 - 1]
 
 
 weights_refused = {
-    "negative": ([1, -1, 1], "expected finite weights of at least 0, got 1 negative, missing or infinite, the first"),
-    "NaN": ([1, np.nan, 1], "the first in row 1"),
-    "infinite": ([np.inf, 1, np.inf], "got 2 negative, missing or infinite, the first in row 0"),
+    "negative": (
+        [1, -1, 1],
+        "weights of at least 0, got 1 negative, missing or infinite weight, in row 1",
+    ),
+    "NaN": ([1, np.nan, 1], "weight, in row 1"),
+    "infinite": ([np.inf, 1, np.inf], "got 2 negative, missing or infinite weights, the first in row 0"),
     "zeros": ([0, 0, 0], "expected at least one weight above 0, got only zeros"),
     "text": (["1", "1", "1"], "expected numbers, got values of type <U1"),
     "text among numbers": (np.array([1, "1", 1], object), "expected numbers, got '1' of type str"),
-    "None": ([1.0, None, 1.0], "got 1 negative, missing or infinite, the first in row 1"),
+    "None": ([1.0, None, 1.0], "got 1 negative, missing or infinite weight, in row 1"),
 }
 
 

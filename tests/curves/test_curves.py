@@ -103,13 +103,13 @@ def test_nothing_beside_counts_is_ignored(name, option):
     counts = rs.ThresholdCounts.from_scores(Y, SCORE)
     for counted in (counts, counts.at(0.5), rs.Predictions(Y, SCORE)):
         kind = type(counted).__name__
-        with pytest.raises(InputError, match=rf"^{option}: expected None together with {kind}, got .*; omit {option}"):
+        with pytest.raises(InputError, match=rf"^{option}: expected no {option} .* with {kind}, got .*; omit {option}"):
             CURVES[name][0](counted, **{option: [1] * 5})
 
 
 @every_curve
 def test_scores_are_needed(name):
-    with pytest.raises(InputError, match=r"^y_score: expected scores after labels, got only a list; pass y_score"):
+    with pytest.raises(InputError, match=r"^y_score: expected scores as .*, got only a list; pass y_score"):
         CURVES[name][0](Y)
 
 
@@ -186,7 +186,7 @@ def test_frames_of_libraries_that_are_not_there(monkeypatch):
     with pytest.raises(InputError, match="expected one of 'pandas', 'polars', 'pyarrow'"):
         rs.roc(Y, SCORE).to_frame("panda")
     monkeypatch.setattr(nw, "from_dict", fail)
-    with pytest.raises(MissingDependencyError, match=r"polars to be installed; pip install 'rocscope\[polars\]'"):
+    with pytest.raises(MissingDependencyError, match=r"polars to be installed; run pip install 'rocscope\[polars\]'"):
         rs.roc(Y, SCORE).to_frame("polars")
 
 

@@ -356,7 +356,7 @@ def test_the_band_of_a_sampled_chart():
         (
             lambda: rs.decisions.partial_lift_chart(["yes", None], [1, 2]),
             LabelError,
-            "name the positive class with pos_label",
+            "name the positive class, such as pos_label=",
         ),
         (
             lambda: rs.decisions.partial_lift_chart([1, None], [2, 1]).profit(

@@ -124,7 +124,7 @@ def test_prediction_compares_exactly():
     ("scores", "kind", "message"),
     [
         ({"b": [1, 2]}, ColumnError, r"scores of model 'a': expected a column 'a', got the columns \['b'\]"),
-        ([0.5, math.nan], ScoreError, "expected finite scores, got 1 missing or infinite, the first in row 1"),
+        ([0.5, math.nan], ScoreError, "expected finite scores, got 1 missing or infinite score, in row 1"),
         (
             Predictions([0, 1], {"b": [1, 2]}),
             ColumnError,

@@ -169,7 +169,7 @@ def test_refusals():
         rs.hull({"a": ThresholdCounts([1], [1], [0])})
     with pytest.raises(InputError, match=r"^models\['a'\]: expected Predictions, .*got a list; for labels"):
         rs.hull({"a": [1, 2]})
-    with pytest.raises(InputError, match=r"^y_score: expected scores after labels, .*got None"):
+    with pytest.raises(InputError, match=r"^y_score: expected scores as the second argument, .*got None"):
         rs.hull([1, 2])
     with pytest.raises(InputError, match="model 'a' is already in the hull; use another name"):
         rs.hull({"a": counts}).add("a", counts)

@@ -87,7 +87,7 @@ def test_zeros_of_either_sign_are_one_level(library):
     ("y", "score", "error", "words"),
     [
         ([1, 0, 2], [1.0, 2.0, 3.0], LabelError, "2 first occurs in row 2"),
-        ([1, 0, 1], [1.0, np.nan, 3.0], ScoreError, "1 missing or infinite, the first in row 1"),
+        ([1, 0, 1], [1.0, np.nan, 3.0], ScoreError, "1 missing or infinite score, in row 1"),
         ([1, 0], [1.0, 2.0, 3.0], ShapeError, "one entry per label"),
         ([1, 0], [[1.0, 2.0], [3.0, 4.0]], ShapeError, "one-dimensional"),
         ([], [], ShapeError, "at least one row"),

@@ -240,7 +240,7 @@ def test_labels_and_scores_that_are_neither(tmp_path, name):
     failing(
         source,
         LabelError,
-        r"label 'y' of .*got 0, 1, 2 \(2 first occurs in row 2\); select",
+        r"label 'y' of .*got the labels 0, 1, 2 \(2 first occurs in row 2\); select",
         scores="w",
     )
     failing(

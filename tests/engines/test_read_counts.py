@@ -267,7 +267,7 @@ def test_a_third_label_deep_in_a_file_is_named_with_its_row(tmp_path):
     y = np.arange(400_000) % 2
     y[399_990] = 7
     pa.parquet.write_table(pa.table({"y": y, "s": y / 2}), tmp_path / "a.parquet", row_group_size=100_000)
-    with pytest.raises(LabelError, match=r"got 0, 1, 7 \(7 first occurs in row 399990\)"):
+    with pytest.raises(LabelError, match=r"got the labels 0, 1, 7 \(7 first occurs in row 399990\)"):
         rs.read_counts(tmp_path / "a.parquet", label="y", scores="s")
 
 

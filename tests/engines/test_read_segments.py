@@ -111,5 +111,5 @@ def test_a_row_is_missing_by_its_entry_too(read):
     table = pa.table({"y": [0, 1, 0, 1], "s": [1, 2, 3, 4], "g": segment})
     found = read(table, label="y", scores="s", segment="g", missing="drop")
     assert (found.names.tolist(), found.n.tolist(), found.source.rows_dropped) == (["a", "b"], [2, 1], 1)
-    with pytest.raises(InputError, match="got 1 missing or infinite, the first in row 1"):
+    with pytest.raises(InputError, match="got 1 missing or infinite value, in row 1"):
         read(table, label="y", scores="s", segment="g")

@@ -139,14 +139,14 @@ def test_labels_are_named_as_elsewhere(labels, pos_label, positive):
         (
             {"label": [0, None, 0, 1]},
             LabelError,
-            "1 of 4 values missing or infinite; pass missing='drop' to drop such rows",
+            "1 missing or infinite label among 4 rows; pass missing='drop' to drop such rows",
         ),
-        ({"score0": [0.1, np.nan, np.inf, 0.2]}, ScoreError, "score 'score0' of Spark DataFrame.*2 of 4"),
+        ({"score0": [0.1, np.nan, np.inf, 0.2]}, ScoreError, "score 'score0' of Spark DataFrame.*2 missing"),
         ({"weight": [1, -1, -2, 1]}, WeightError, "2 negative"),
         ({"weight": [0, 0, 0, 0]}, WeightError, "a sum from 1 to"),
         ({"weight": [2**62, 2**62, 1, 1]}, WeightError, "to 2\\^62"),
-        ({"weight": [1, None, 1, 1]}, WeightError, "1 of 4 values missing"),
-        ({"segment": ["a", None, "b", "b"]}, InputError, "1 of 4 values missing"),
+        ({"weight": [1, None, 1, 1]}, WeightError, "1 missing or infinite"),
+        ({"segment": ["a", None, "b", "b"]}, InputError, "1 missing or infinite"),
     ],
 )
 def test_bad_rows_are_refused_in_one_line(columns, error, words):

@@ -96,7 +96,7 @@ def test_costs_need_to_know_which_class_is_positive():
     X, y = sample()
     names = np.where(y == 1, "ill", "well")
     model = rs.estimators.HullClassifier(MODELS, cv=3).fit(X, names)
-    with pytest.raises(rs.errors.LabelError, match="name the positive class with pos_label"):
+    with pytest.raises(rs.errors.LabelError, match="name the positive class, such as pos_label="):
         model.aim_at(rs.Context(cost_fn=5))
     named = rs.estimators.HullClassifier(MODELS, cv=3, pos_label="ill", context=rs.Context(cost_fn=5)).fit(X, names)
     plain = rs.estimators.HullClassifier(MODELS, cv=3, context=rs.Context(cost_fn=5)).fit(X, y)

@@ -312,12 +312,12 @@ def test_decisions_are_columns_of_predictions():
     assert not preds.select(models=["a"]).decisions
     assert "decide themselves" in preds._repr_html_()
     for decisions, message in (
-        (["y", "n", "y", "n"], "decisions: expected a mapping from model names to labels"),
+        (["y", "n", "y", "n"], "decisions: expected a mapping from model name to labels"),
         ({"c": ["y"] * 4}, "got 'c'"),
-        ({"a": ["y"] * 3}, r"decisions\['a'\]: expected one entry per label \(4\), got 3"),
+        ({"a": ["y"] * 3}, r"decisions\['a'\]: expected one entry per label \(4 labels\), got 3"),
         (
             {"a": ["y", "n", "maybe", "n"]},
-            r"decisions\['a'\]: .* labels of two classes, got 'maybe', 'n', 'y' \('maybe' first occurs in row 2\)",
+            r"decisions\['a'\]: .* labels of two classes, got the labels 'maybe', 'n', 'y' \('maybe' first",
         ),
     ):
         with pytest.raises(RocscopeError, match=message):

@@ -269,7 +269,7 @@ def test_repeats_are_no_new_data_behind_a_name_either(name):
 
 
 def test_models_have_different_names():
-    with pytest.raises(InputError, match=r"^models: expected names whose texts differ, got the names \[1, .1.\]"):
+    with pytest.raises(InputError, match=r"^models: expected models whose names differ.*, got the names \[1, .1.\]"):
         rs.hull({1: COUNTS["a"], "1": COUNTS["b"]})
 
 
@@ -279,7 +279,7 @@ def test_a_refusal_names_what_to_do_instead():
             rs.auc(data)
         with pytest.raises(InputError, match=hint):
             rs.hull(data)
-    with pytest.raises(InputError, match=r"^y_score: expected scores after labels, got None; pass y_score"):
+    with pytest.raises(InputError, match=r"^y_score: expected scores as the second argument, got None; pass y_score"):
         rs.hull(A)
     for taking in (rs.choose, rs.summary, rs.Report):
         with pytest.raises(
@@ -289,7 +289,7 @@ def test_a_refusal_names_what_to_do_instead():
             taking(Y, rs.Context())
         with pytest.raises(InputError, match=r"^context: expected a Context .*, got array"):
             taking(BOTH, A)
-        with pytest.raises(InputError, match=r"^y_score: expected None together with Predictions, got a"):
+        with pytest.raises(InputError, match=r"^y_score: expected no y_score together with Predictions, got a"):
             taking(BOTH, A, rs.Context())
     with pytest.raises(ShapeError, match=r"pass the column of the positive class: y_score\[:, 1\]$"):
         rs.auc(Y, np.column_stack([1 - A, A]))

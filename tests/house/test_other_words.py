@@ -209,7 +209,7 @@ def test_predictions_of_several_classes_name_their_calls():
 
 
 def test_three_classes_in_columns_name_the_call():
-    with pytest.raises(InputError, match=r"several classes call rs\.multiclass\.multiclass_auc\(y, probabilities\)"):
+    with pytest.raises(InputError, match=r"several classes, call rs\.multiclass\.multiclass_auc\(y, probabilities\)"):
         rs.auc(Y, np.ones((60, 3)))
 
 

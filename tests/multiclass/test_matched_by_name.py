@@ -335,7 +335,7 @@ def test_priors_by_class_need_the_names_of_the_columns():
         shift_prior([[0.5, 0.5]], {"a": 0.5, "b": 0.5}, {"a": 0.5, "b": 0.5})
     with pytest.raises(LabelError, match="target_prior: expected the classes 'a', 'b', got 'a', 'c'"):
         shift_prior([[0.5, 0.5]], {"a": 0.5, "b": 0.5}, {"a": 0.5, "c": 0.5}, classes="ab")
-    with pytest.raises(ScoreError, match="1 rows without one"):
+    with pytest.raises(ScoreError, match="1 row without one"):
         shift_prior([[1.0, 0.0]], [0.5, 0.5], [0.0, 1.0])
 
 

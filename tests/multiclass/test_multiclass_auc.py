@@ -295,7 +295,7 @@ def test_bad_input_is_named():
         rs.multiclass.multiclass_auc(y, proba).average("aunq")
     with pytest.raises(ScoreError, match="predicted labels only"):
         rs.multiclass.multiclass_auc(rs.multiclass.MulticlassPredictions(y, decisions=y))
-    with pytest.raises(LabelError, match="each class needs a column"):
+    with pytest.raises(LabelError, match="one column of probabilities for each class"):
         rs.multiclass.multiclass_auc(y + 1, proba, classes=range(4))
 
 

@@ -103,11 +103,11 @@ def test_top_1_accuracy_is_the_accuracy_also_where_probabilities_tie():
 
 def test_normalize_divides_rows_by_their_sums():
     counts = np.array([[2, 2, 4], [0, 1, 0]])
-    with pytest.raises(ScoreError, match=r"sum to 1 within 1e-05.*first in row 0.*normalize=True"):
+    with pytest.raises(ScoreError, match=r"sum to 1 within 1e-05.*row 0.*normalize=True"):
         rs.multiclass.MulticlassPredictions(["a", "b"], counts, classes="abc")
     preds = rs.multiclass.MulticlassPredictions(["a", "b"], counts, classes="abc", normalize=True)
     assert preds.probabilities().tolist() == [[0.25, 0.25, 0.5], [0, 1, 0]]
-    with pytest.raises(ScoreError, match="1 rows with only zeros"):
+    with pytest.raises(ScoreError, match="1 row with only zeros"):
         rs.multiclass.MulticlassPredictions(["a", "b"], [[0, 0, 0], [1, 0, 0]], classes="abc", normalize=True)
 
 
@@ -120,7 +120,7 @@ def test_rounded_probabilities_pass_within_the_tolerance():
 def test_impossible_probabilities_are_refused(value, normalize):
     bad = PROBA.copy()
     bad[2, 1] = value
-    with pytest.raises(ScoreError, match="1 rows with a negative, missing or infinite number, the first in row 2"):
+    with pytest.raises(ScoreError, match="1 row with a negative, missing or infinite number, row 2"):
         rs.multiclass.MulticlassPredictions(Y, bad, normalize=normalize)
 
 

@@ -95,7 +95,7 @@ def test_no_chord_is_taken_for_the_curve(figure):
 
 
 def test_rows_beside_bins_are_refused():
-    with pytest.raises(InputError, match="expected None together with BinnedCounts, got a list; omit y_score"):
+    with pytest.raises(InputError, match="expected no y_score together with BinnedCounts, got a list; omit y_score"):
         rs.auc(OPEN, [1, 2])
 
 

@@ -103,12 +103,12 @@ def test_segments_and_folds_are_counted_apart_and_many_as_others(page, tmp_path)
     ("text", "asked", "said"),
     [
         ("y,s\n1,0.5\n0,x\n", {}, "score 's' of bad.csv: expected numbers, got text, such as 'x' in row 1"),
-        ("y,s\n1,1\n0,2\n2,3\n", {}, "expected labels 0/1, -1/1 or False/True, got 0, 1, 2 (2 first occurs in row 2)"),
-        ("y,s\na,1\nb,2\n", {}, "expected labels 0/1, -1/1 or False/True, got 'a', 'b'"),
+        ("y,s\n1,1\n0,2\n2,3\n", {}, "expected labels 0/1, -1/1 or False/True, got the labels 0, 1, 2 (2"),
+        ("y,s\na,1\nb,2\n", {}, "expected labels 0/1, -1/1 or False/True, got the labels 'a', 'b'"),
         (
             "y,s\na,1\nb,2\nc,3\n",
             {"positive": "a"},
-            "labels of two classes, got 'b', 'c', 'a' ('c' first occurs",
+            "labels of two classes, got the labels 'b', 'c', 'a' ('c' first occurs",
         ),
         (
             "y,s\n1,\n0,\n",
@@ -116,7 +116,7 @@ def test_segments_and_folds_are_counted_apart_and_many_as_others(page, tmp_path)
             "bad.csv: expected at least one row without missing or infinite values",
         ),
         ("y,s\n", {}, "bad.csv: expected at least one row, got no rows"),
-        ("y,s,w\n1,1,-1\n0,2,1\n", {"weight": "w"}, "got 1 negative, missing or infinite, the first in row 0"),
+        ("y,s,w\n1,1,-1\n0,2,1\n", {"weight": "w"}, "got 1 negative, missing or infinite weight, in row 0"),
         (
             "y,s\n1,18446744073709551617\n0,0.5\n",
             {},

@@ -81,7 +81,7 @@ def test_what_cannot_be_said_is_left_out_and_why(monkeypatch):
     _, tables, said = shown(weighted, review=rs.Review(100))
     assert list(tables) == ["Share of cases to"]
     assert "There is no interval: " in said
-    assert "pass the rows with sample_weight" in said
+    assert "pass the rows instead: Predictions" in said
     assert "No case is worth a review at a cost of 100." in said
     assert "no interval above 200,000 rows" in shown(PREDS, detailed=False)[2]
     monkeypatch.setattr(card, "MOST_ROWS", 399)

@@ -35,7 +35,7 @@ SEGMENTS = ROWS.counts(by="segment")
 BY_MODEL = {model: BOTH.counts(model, by="segment") for model in BOTH.models}
 PARTS = ROWS.by_segment()
 
-REFUSED = "segments are parts of the rows, not models; for all rows together, pass the Predictions, or .pooled()"
+REFUSED = "a segment is a part of the rows, not a model; for all rows together, pass the Predictions, or .pooled()"
 BY_SEGMENT = {
     "segments.compare_segments": (lambda data: rs.segments.compare_segments(data).to_dict(), BY_MODEL, BOTH),
     "allocate": (lambda data: rs.allocate(data, capacity=9).to_dict(), SEGMENTS, ROWS),
@@ -126,7 +126,7 @@ def test_models_by_segment_are_no_models():
     by_segment = {name: {"a": counts} for name, counts in SEGMENTS.items()}
     assert len(rs.allocate(by_segment).names) == 3
     for call in (rs.hull, rs.choose, lambda data: rs.auc(data, model="west")):
-        with pytest.raises(InputError, match="segments are parts of the rows, not models"):
+        with pytest.raises(InputError, match="a segment is a part of the rows, not a model"):
             call(by_segment)
 
 

@@ -61,7 +61,7 @@ NONSENSE = {
 }
 COUNTED = {"ThresholdCounts": COUNTS["a"], "BinnedCounts": OPEN, "OperatingPoint": POINT, "counts by name": COUNTS}
 REFUSED = re.compile(
-    r"^[\w\[\]' ,=–-]+: expected (.*Predictions|.*OperatingPoint|at least one model|two or more|scores after labels|"
+    r"^[\w\[\]' ,=–-]+: expected (.*Predictions|.*OperatingPoint|at least one model|two or more|scores as the second |"
     r"rows|a mapping|a curve).*, got .+"
 )
 

@@ -24,7 +24,7 @@ export function positives({ classes, codes, kind }: Names, positive: string | nu
       const named = others.map(({ label }) => shownLabel(label, kind));
       if (others.length === seen.length) throw new Refused("positive class", { expected: `one of the labels ${listing(named.sort())}`, got: shown(positive) });
       const got = listing([...named.sort(), shownLabel(seen.find(({ label }) => isPositive(label))!.label, kind)]);
-      throw new Refused(subject, { expected: "labels of two classes", got: got + third(seen, kind), hint: "select the rows of two classes first" });
+      throw new Refused(subject, { expected: "labels of two classes", got: `the labels ${got}${third(seen, kind)}`, hint: "select the rows of two classes first" });
     }
   }
   const is = classes.map((label) => (isPositive(label) ? 1 : 0));
@@ -50,8 +50,8 @@ function requireBinary(seen: readonly Sight[], kind: Names["kind"], subject: str
   const rest = seen.filter(({ label }) => label !== 1);
   if (kind !== "text" && rest.length <= 1 && rest.every(({ label }) => label === 0 || label === -1)) return;
   const named = seen.map(({ label }) => shownLabel(label, kind)).sort();
-  const hint = seen.length <= 2 ? "choose the positive class" : "keep the rows of two classes first";
-  throw new Refused(subject, { expected: "labels 0/1, -1/1 or False/True", got: listing(named) + third(seen, kind), hint });
+  const hint = seen.length <= 2 ? "choose the positive class" : "select the rows of two classes first";
+  throw new Refused(subject, { expected: "labels 0/1, -1/1 or False/True", got: `the labels ${listing(named)}${third(seen, kind)}`, hint });
 }
 
 function third(seen: readonly Sight[], kind: Names["kind"]): string {

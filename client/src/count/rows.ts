@@ -7,7 +7,7 @@ import type { Roles } from "../open/messages";
 import type { Intervals } from "../source";
 import { areaInterval, areaSample, compareAreas, holm, levelSample } from "./areas";
 import { calibrationOf } from "./calibration";
-import { listing, Refused } from "./errors";
+import { counted, listing, Refused } from "./errors";
 import { positives, shownLabel } from "./labels";
 import { floats, isBig, keep, type Numbers } from "./numbers";
 import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, levelsOf, levelsRead, rank, rankByClass, type Ranked, thin, type Weights } from "./threshold_counts";
@@ -63,7 +63,7 @@ export class CountedRows {
     const segment = roles.segment === null ? null : rows.names(roles.segment, subject("segment", roles.segment));
     const scores = new Map(roles.scores.map((column) => [name(column), rows.numbers(column, subject("score", column))]));
     const whole = complete(rows.rows, [weight, ...scores.values()], [label, fold, segment]);
-    if (!whole.length) throw new Refused(file, { expected: "at least one row without missing or infinite values", got: `no such row among ${rows.rows} rows` });
+    if (!whole.length) throw new Refused(file, { expected: "at least one row without missing or infinite values", got: `no such row among ${counted(rows.rows, "row")}` });
     const all = whole.length === rows.rows;
     const kept = (column: Numbers): Numbers => ({ type: column.type, values: all ? column.values : keep(column.values, whole), missing: null });
     const named = (names: Names): Names => ({ ...names, codes: all ? names.codes : keep(names.codes, whole) });
@@ -232,7 +232,7 @@ export class CountedRows {
     const few: string[] = [];
     const note = (where: string, pos: number, neg: number): void => {
       const [n, word] = pos <= neg ? [pos, "positive"] : [neg, "negative"];
-      if (n < SMALL) few.push(`${where} (${n} ${word}${n === 1 ? "" : "s"})`);
+      if (n < SMALL) few.push(`${where} (${counted(n, word)})`);
     };
     note("all rows", nPos, nNeg);
     for (const { kind, name, rows } of this.groups) {
@@ -271,7 +271,7 @@ function checked({ type, values }: Numbers): Weights {
   const bad = wide.reduce((count, weight) => count + (weight >= 0 ? 0 : 1), 0);
   if (bad) {
     const first = wide.findIndex((weight) => !(weight >= 0));
-    throw new Refused("sample_weight", { expected: "finite weights of at least 0", got: `${bad} negative, missing or infinite, the first in row ${first}` });
+    throw new Refused("sample_weight", { expected: "finite weights of at least 0", got: `${counted(bad, "negative, missing or infinite weight")},${bad > 1 ? " the first" : ""} in row ${first}` });
   }
   if (!wide.some((weight) => weight > 0)) throw new Refused("sample_weight", { expected: "at least one weight above 0", got: "only zeros" });
   const whole = !type.startsWith("f");
@@ -284,7 +284,7 @@ const pointsOf = (part: number): number => (part ? POINTS_OF_PART : MOST_POINTS)
 
 function modelOf(name: string, index: number, ranked: Ranked, most: number): Model {
   const { threshold, tp, fp, nPos, nNeg } = ranked;
-  if (!nPos || !nNeg) throw new Refused(name, { expected: "positives and negatives", got: `no ${nPos ? "negatives" : "positives"} among ${nPos + nNeg} rows` });
+  if (!nPos || !nNeg) throw new Refused(name, { expected: "positives and negatives", got: `no ${nPos ? "negatives" : "positives"} among ${counted(nPos + nNeg, "row")}` });
   const { index: kept, hull, deviation } = thin(ranked, most, most < MOST_POINTS ? [] : levelsRead(ranked));
   const column = (of: (level: number) => number, first: number): Float64Array => Float64Array.from(kept, (i) => (i ? of(i - 1) : first));
   const big = isBig(threshold) && threshold.some((value: bigint) => !Number.isSafeInteger(Number(value)));

@@ -341,7 +341,7 @@ def as_written(values: Sequence[Any], array: Array, name: str, error: type[Input
             exact = not isinstance(value, int | np.integer) or int(value) == nearest[row].item()
         if not exact:
             expected = f"{WHOLE_OF_64_BITS}, and decimals of at most {DECIMAL_DIGITS} digits"
-            hint = "convert the number to a float, if rounding does not matter"
+            hint = "if rounding does not matter, convert the number to a float"
             raise error(name, expected=expected, got=f"{value} in row {row}", hint=hint)
     return nearest
 

@@ -46,7 +46,7 @@ def _checked(target: Path, *, force: bool) -> Path:
         raise InputError(str(target), expected=f"a name without {_FORBIDDEN!r}", got=target.name)
     if target.exists() and not target.is_file():
         got = "a folder" if target.is_dir() else "a device or a pipe"
-        raise InputError(str(target), expected="the name of a file", got=got, hint="add a file name")
+        raise InputError(str(target), expected="the name of a file", got=got, hint="add a file name to the path")
     if not target.parent.is_dir():
         hint = "create this folder first"
         raise InputError(str(target), expected="an existing folder", got=str(target.parent), hint=hint)
@@ -58,7 +58,7 @@ def _checked(target: Path, *, force: bool) -> Path:
 
 
 def _exists_already(target: Path) -> InputError:
-    return InputError(f"{target} exists already", hint="choose another name, or pass force=True (--force)")
+    return InputError(f"{target} exists already", hint="choose another name, or overwrite it with force=True (--force)")
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:

@@ -33,7 +33,7 @@ def label_column(values: Any, name: str, n: int | None = None) -> Array:
     """Return a column of labels. Raise an error if a label is missing."""
     if getattr(values, "ndim", 1) == 2 and min(values.shape) > 1:
         got = f"shape {tuple(values.shape)}"
-        hint = "for one-hot labels pass y.argmax(axis=1); for several labels per row evaluate each column separately"
+        hint = "for one-hot labels, pass y.argmax(axis=1); for several labels per row, evaluate each column separately"
         raise ShapeError(name, expected="one label per row", got=got, hint=hint)
     column = check.check_column(values, name, n)
     check.check_present(column, name, LabelError)
@@ -55,7 +55,8 @@ def distinct_labels(*columns: Array) -> list[Any]:
         return check.distinct(np.concatenate(columns))
     except TypeError as error:  # dates beside numbers
         kinds = " and ".join(dict.fromkeys(str(column.dtype) for column in columns))
-        raise LabelError("labels", expected="labels of one type", got=f"labels of types {kinds}") from error
+        hint = "convert all labels to one type"
+        raise LabelError("labels", expected="labels of one type", got=f"labels of types {kinds}", hint=hint) from error
 
 
 def classes_of(classes: Any, given: Iterable[Any], columns: Iterable[Array]) -> tuple[Hashable, ...]:
@@ -72,9 +73,9 @@ def class_index(labels: Array, classes: Sequence[Hashable], name: str) -> Indice
     strange = [label for label in seen if label not in place]
     if strange:
         expected = f"labels among the classes {check.listing(classes)}"
-        hint = "name all classes with classes=; each class needs a column"
+        hint = "pass all classes as classes=, and one column of probabilities for each class"
         if {str(label) for label in strange} <= {str(cls) for cls in classes}:
-            hint = "convert the labels or the classes to one type, because text and numbers differ"
+            hint = "convert the labels and the classes to the same type, because text and numbers differ"
         raise LabelError(name, expected=expected, got=check.listing(strange), hint=hint)
     return np.array([place[label] for label in seen], np.intp)[inverse]
 

@@ -28,7 +28,7 @@ def counted(number: float, noun: str) -> str:
     >>> counted(1, "case"), counted(1500, "case"), counted(0.25, "case")
     ('1 case', '1,500 cases', '0.25 cases')
     """
-    return f"{about(number)} {noun}{'s' * (number != 1)}"
+    return f"{about(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def to_its_error(number: float, error: float) -> str:

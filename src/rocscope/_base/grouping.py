@@ -20,7 +20,7 @@ _MOST_SHORT = 2**31 - 1  # places that int32 holds
 
 
 SEGMENTS = (
-    "segments are parts of the rows, not models; for all rows together, pass the Predictions, or .pooled() of the "
+    "a segment is a part of the rows, not a model; for all rows together, pass the Predictions, or .pooled() of the "
     "counts; for one segment, pass segments['north']; for all segments at once, see rocscope.segments"
 )
 

@@ -68,7 +68,7 @@ class FormatUpgrade:
                 fields.refuse(name, "a field of this version", "a field of a newer version")
         for name in self.renamed:
             if name not in fields.content:
-                fields.refuse(name, "a value", "none")
+                fields.refuse(name, "a value", "no value")
         return {self.renamed.get(name, name): value for name, value in fields.content.items()} | dict(self.added)
 
 
@@ -394,7 +394,7 @@ def _differing(made: Any, kept: Any, path: str, optional: Mapping[str, Collectio
             if name not in kept:
                 if name in optional.get(path.rpartition(".")[2], ()):  # by the object's own name, wherever it is
                     continue
-                return place, "a value", "none"
+                return place, "a value", "no value"
             difference = _differing(made[name], kept[name], place, optional)
             if difference is not None:
                 return difference

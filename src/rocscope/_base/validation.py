@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rocscope import errors
 from rocscope._base import arrays
 from rocscope._base.arrays import Array, Booleans, Indices, as_array, unpacked, zeros_and_ones
+from rocscope._base.formatting import counted
 from rocscope._base.public_names import value_meant
 from rocscope.errors import listing, one_of
 
@@ -49,7 +50,11 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
         raise errors.ShapeError(name, expected="at least one row", got="no rows")
     if n is not None and array.size != n:
         hint = "pass labels and columns of the same rows"
-        raise errors.ShapeError(name, expected=f"one entry per label ({n})", got=str(array.size), hint=hint)
+        expected, got = (
+            f"one entry per label ({counted(n, 'label')})",
+            f"{array.size:,} entr{'y' if array.size == 1 else 'ies'}",
+        )
+        raise errors.ShapeError(name, expected=expected, got=got, hint=hint)
     return array
 
 
@@ -58,7 +63,7 @@ def _as_array(values: Any, name: str) -> Array:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         masked = int(np.ma.getmaskarray(values).sum())
         expected, got = "an array without masked entries", f"{masked} masked entr{'y' if masked == 1 else 'ies'}"
-        raise errors.ShapeError(name, expected=expected, got=got, hint="drop these rows first")
+        raise errors.ShapeError(name, expected=expected, got=got, hint="drop the masked rows first")
     try:
         array = as_array(values)
     except errors.InputError:  # results by segment are not arrays; their `__array__` raises an error with advice
@@ -78,7 +83,7 @@ def _hint_for_columns(name: str, columns: int) -> str:
     if columns == 2:  # such as predict_proba returns
         return f"pass the column of the positive class: {name}[:, 1]"
     several = "rs.multiclass.multiclass_auc(y, probabilities)"
-    return f"pass several models as a mapping from name to column; for several classes call {several}"
+    return f"for several models, pass a mapping from model name to column; for several classes, call {several}"
 
 
 def check_labels(
@@ -100,7 +105,7 @@ def check_labels(
         seen = listing([*distinct(others), *([pos_label] if positive.any() else [])])
         if not positive.any():
             raise errors.LabelError("pos_label", expected=f"one of the labels {seen}", got=shown(pos_label))
-        got = seen + _third(labels, rows)
+        got = f"the labels {seen}{_third(labels, rows)}"
         hint = _for_classes(distinct(labels), pos_label, scores)
         raise errors.LabelError(name, expected="labels of two classes", got=got, hint=hint)
     return positive.astype(np.bool_, copy=False)
@@ -114,7 +119,7 @@ def equal_to(labels: Array, pos_label: Any) -> Booleans:
     except OverflowError:  # the number is beyond the labels' type, so no label equals it
         return np.zeros(labels.shape, dtype=np.bool_)
     except Exception as error:  # of an array of another library
-        raise errors.LabelError("pos_label", expected="one label", got=shown(pos_label)) from error
+        raise errors.LabelError("pos_label", expected="a single label", got=shown(pos_label)) from error
     # NumPy returns a single False if types cannot be compared.
     return positive if positive.shape == labels.shape else np.zeros(labels.shape, dtype=np.bool_)
 
@@ -129,7 +134,7 @@ def check_label(value: Any, name: str) -> Any:
     except Exception:  # noqa: BLE001 (of lists, frames, NA and signalling NaN, whatever they say)
         is_one = False
     if not is_one:
-        raise errors.LabelError(name, expected="one label", got=shown(value))
+        raise errors.LabelError(name, expected="a single label", got=shown(value))
     return value
 
 
@@ -144,12 +149,13 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None, scores:
             return positive
     seen = distinct(labels)
     if len(seen) <= 2:
-        hint = "name the positive class with pos_label (--pos-label)"
+        label = _plain_repr(seen[-1])
+        hint = f"name the positive class, such as pos_label={label} (--pos-label {label})"
     elif labels.dtype.kind == "f" and (labels % 1 != 0).any():
         hint = "pass the labels first, then the scores: (y_true, y_score)"
     else:
         hint = _for_classes(seen, seen[-1], scores)
-    got = listing(seen) + _third(labels, rows)
+    got = f"the labels {listing(seen)}{_third(labels, rows)}"
     raise errors.LabelError(name, expected="labels 0/1, -1/1 or False/True", got=got, hint=hint)
 
 
@@ -188,7 +194,7 @@ def check_present(column: Array, subject: str, error: type[errors.InputError]) -
     absent = missing(column)
     if absent.any():
         hint = "drop these rows first"
-        raise error(subject, expected="a value in every row", got=count_and_first(absent, "missing"), hint=hint)
+        raise error(subject, expected="a value in every row", got=count_and_first(absent, "missing value"), hint=hint)
 
 
 def missing(column: Array) -> Booleans:
@@ -217,10 +223,10 @@ def distinct(values: Array) -> list[Any]:
         return list({repr(value): value for value in values.tolist()}.values())
 
 
-def count_and_first(bad: Booleans, what: str) -> str:
+def count_and_first(bad: Booleans, noun: str, which: str = "") -> str:
     """Return the "got" text of an error: the number of bad rows, and the index of the first bad row."""
     count, first = count_and_place(bad)
-    return so_many(count, what, first)
+    return so_many(count, noun, first, which)
 
 
 def count_and_place(bad: Booleans) -> tuple[int, int]:
@@ -228,9 +234,18 @@ def count_and_place(bad: Booleans) -> tuple[int, int]:
     return int(bad.sum()), int(bad.argmax())
 
 
-def so_many(count: int, what: str, first: int) -> str:
-    """Return the "got" text of an error from the number of bad rows and the index of the first bad row."""
-    return f"{count} {what}, the first in row {first}"
+def so_many(count: int, noun: str, first: int, which: str = "") -> str:
+    """Return the "got" text of an error from the number of bad rows and the index of the first bad row.
+
+    Examples
+    --------
+    >>> so_many(3, "missing score", 7), so_many(1, "row", 4, " with only zeros")
+    ('3 missing scores, the first in row 7', '1 row with only zeros, row 4')
+    """
+    place = f"row {first}" if noun.endswith("row") else f"in row {first}"
+    if count > 1:
+        place = f"the first is {place}" if noun.endswith("row") else f"the first {place}"
+    return f"{counted(count, noun)}{which}, {place}"
 
 
 def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> Array:
@@ -243,8 +258,8 @@ def check_scores(y_score: Any, n: int | None = None, name: str = "y_score") -> A
     if scores.dtype.kind not in "iuf" or scores.dtype.itemsize > 8:
         raise errors.ScoreError(name, expected="numbers of at most 64 bits", got=f"values of type {scores.dtype}")
     if scores.dtype.kind == "f" and not arrays.all_finite(scores):
-        got = count_and_first(~np.isfinite(scores), "missing or infinite")
-        hint = "drop these rows first (rocscope.read has missing='drop')"
+        got = count_and_first(~np.isfinite(scores), "missing or infinite score")
+        hint = "drop these rows first, or call rocscope.read(..., missing='drop')"
         raise errors.ScoreError(name, expected="finite scores", got=got, hint=hint)
     return np.ascontiguousarray(scores, dtype=scores.dtype.newbyteorder("="))
 
@@ -276,7 +291,7 @@ def require_whole_weights(weight: Array | None) -> None:
 
 def weights_error(count: int, first: int) -> errors.WeightError:
     """Return the error for invalid weights, with their number and the row of the first invalid weight."""
-    got = so_many(count, "negative, missing or infinite", first)
+    got = so_many(count, "negative, missing or infinite weight", first)
     return errors.WeightError("sample_weight", expected="finite weights of at least 0", got=got)
 
 
@@ -449,8 +464,8 @@ def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> 
     if not are_probabilities(scores):
         outside = (scores < -ROUNDING_OF_PROBABILITIES) | (scores > 1 + ROUNDING_OF_PROBABILITIES)
         number = outside.sum() if rows is None else rows[outside].sum()
-        got = f"{number:g} value{'s' * bool(number != 1)} outside this range, such as {scores[outside][0].item()!r}"
-        hint = "recalibrate the scores first (rocscope.calibration.recalibrate)"
+        got = f"{counted(number, 'value')} outside this range, such as {scores[outside][0].item()!r}"
+        hint = "recalibrate the scores first with rocscope.calibration.recalibrate"
         raise errors.ScoreError(name, expected="probabilities from 0 to 1", got=got, hint=hint)
     return scores.astype(np.float64).clip(0, 1)
 
@@ -565,9 +580,9 @@ def _plain_repr(label: Any) -> str:
 
 
 _INSTALL = {
-    "pandas": "pip install 'rocscope[pandas]'",
-    "polars": "pip install 'rocscope[polars]'",
-    "pyarrow": "pip install pyarrow",
+    "pandas": "run pip install 'rocscope[pandas]'",
+    "polars": "run pip install 'rocscope[polars]'",
+    "pyarrow": "run pip install pyarrow",
 }
 
 

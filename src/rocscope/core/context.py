@@ -77,7 +77,7 @@ class Context(Result):
             check.settle(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
         # If both kinds of errors were rewarded, the worst classifier would be the best.
         if not self.columns and self.false_alarm_cost < 0 and self.miss_cost < 0:
-            raise _rewards_errors(f"{self!r}. It rewards errors of both kinds")
+            raise _rewards_errors(f"{self!r}, which rewards errors of both kinds")
 
     @classmethod
     def given(cls, context: "Context | Campaign | None" = None) -> "Context":
@@ -101,7 +101,7 @@ class Context(Result):
         if isinstance(context, cls):
             return context
         if getattr(context, "capacity", None) is not None or getattr(context, "fixed_cost", 0):
-            hint = "call choose or plan_campaign, which use both; or pass campaign.context, which ignores both"
+            hint = "call choose or plan_campaign, which use them; or pass campaign.context, which omits them"
             expected = "a Context or a Campaign without capacity and fixed cost"
             raise InputError("context", expected=expected, got=repr(context), hint=hint)
         context = getattr(context, "context", context)
@@ -649,7 +649,8 @@ def in_parts(amount: Array) -> Array:
 
 
 def _rewards_errors(got: str) -> InputError:
-    expected, hint = "errors to cost more than correct predictions", "check the signs of the costs (gains are negative)"
+    expected = "errors to cost more than correct predictions"
+    hint = "check the signs of the costs: a gain is a negative cost"
     return InputError("context", expected=expected, got=got, hint=hint)
 
 
@@ -684,7 +685,7 @@ class Stakes:
         stakes = cls(acted, left, class_weights(rows, context))
         gain = np.where(rows.y_true, stakes.gain, -stakes.gain)
         if (gain <= 0).all() and all((gain[part] < 0).any() for part in (rows.y_true, ~rows.y_true)):
-            raise _rewards_errors(f"{context!r}. It rewards errors of both kinds in every row")
+            raise _rewards_errors(f"{context!r}, which rewards errors of both kinds")
         return stakes
 
     @property
@@ -708,7 +709,7 @@ class Stakes:
         kept: Any = weight > 0
         if not kept.any():
             expected = "costs that depend on the action in at least one row"
-            raise InputError("context", expected=expected, got=f"equal costs in all rows from {context!r}")
+            raise InputError("context", expected=expected, got=f"{context!r} with equal costs of both actions")
         rows = predictions if kept.all() else predictions.select(kept)
         weight, gain = weight[kept], gain[kept]
         with np.errstate(over="ignore"):
@@ -733,7 +734,7 @@ def weights_of_classes(n_pos: float, n_neg: float, target: float) -> tuple[float
     """
     if not (n_pos and n_neg):
         got = "only positives" if n_pos else "only negatives"
-        raise OneClassError("a target prevalence", expected="both classes", got=got)
+        raise OneClassError("target_prevalence", expected="both classes in the data", got=got)
     odds = decimal(target) / (1 - decimal(target)) * Fraction(n_neg) / Fraction(n_pos)
     if max(odds.numerator, odds.denominator) >= _WHOLE:
         return nearest(odds), 1.0

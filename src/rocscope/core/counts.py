@@ -428,7 +428,7 @@ class CumulativeCounts(Result):
         """Raise OneClassError if positives or negatives are missing. `what` is the subject of the message."""
         if not (self.n_pos and self.n_neg):
             missing = "negatives" if self.n_pos else "positives"
-            got = f"no {missing} among {number(self.n)} rows"
+            got = f"no {missing} among {number(self.n)} row{'s' * (self.n != 1)}"
             raise OneClassError(what, expected="both classes", got=got)
 
     def require_cases(self) -> None:
@@ -438,8 +438,8 @@ class CumulativeCounts(Result):
         if self.weights in ("cases", "frequency", "priced") and whole:
             return
         got, hint = (
-            "sums of weights. They do not show the number of rows",
-            "pass the rows with sample_weight (Predictions)",
+            "sums of weights, which do not show the number of cases",
+            "pass the rows instead: Predictions(…, sample_weight=…)",
         )
         raise WeightError("counts", expected="numbers of cases", got=got, hint=hint)
 
@@ -876,7 +876,7 @@ def _mergeable(counts: ThresholdCounts, other: ThresholdCounts) -> np.dtype[Any]
     common = np.promote_types(mine, theirs)
     widest_integer = max((dtype.itemsize for dtype in (mine, theirs) if dtype.kind != "f"), default=0)
     if common.kind == "f" and widest_integer > common.itemsize // 2:
-        hint = "convert the scores to one type first, because no type represents both exactly"
+        hint = "convert the scores to one type first, because no type represents the scores of both exactly"
         got = f"{mine} and {theirs}"
         raise ScoreError("cannot merge counts", expected="scores of the same type", got=got, hint=hint)
     return common

@@ -174,7 +174,7 @@ class Rows(Result):
         weight = check.check_weights(sample_weight, n)
         own = weight if weighting is None else weighting.base
         if weights == "frequency" and own is not None and own.dtype.kind == "f" and (own % 1).any():
-            hint = "use weights='sampling' if a row represents a number of cases of a population"
+            hint = "if a row represents several cases of a population, use weights='sampling'"
             raise WeightError("weights='frequency'", expected="whole numbers", got="fractions", hint=hint)
         self.sample_weight = None if weight is None else check.read_only(weight)
         for name, column in columns.items():
@@ -359,7 +359,7 @@ def independent_units(rows: Rows, groups: Any = None) -> Indices | None:
         of_case = np.empty_like(unit)
         of_case[case] = unit
         if (parted := of_case[case] != unit).any():
-            got = check.count_and_first(parted, "rows whose case is also in another group")
+            got = check.count_and_first(parted, "row", " whose case is also in another group")
             raise InputError("groups", expected="the same group in all rows of a case", got=got)
     return unit
 
@@ -489,7 +489,7 @@ class Predictions(Rows, metaclass=Answering):
         n = self.y_true.size
         models = _score_columns(scores)
         if not models:
-            raise ShapeError("scores", expected="at least one model", got="none")
+            raise ShapeError("scores", expected="at least one model", got="no models")
         self.scores = {
             name: check.read_only(check.check_scores(column, n, f"scores[{name!r}]" if len(models) > 1 else name))
             for name, column in models.items()
@@ -654,7 +654,7 @@ class Predictions(Rows, metaclass=Answering):
 
     def _one_model(self, decisions: Any) -> list[str]:
         if len(self.models) > 1 and not isinstance(decisions, Mapping):
-            expected = "a mapping from model names to labels for several models"
+            expected = "a mapping from model name to labels, because there are several models"
             raise InputError("decisions", expected=expected, got=check.shown(decisions))
         return self.models
 
@@ -714,7 +714,7 @@ def _score_columns(scores: Any) -> dict[str, Any]:
     given = check.frame_columns(scores) if check.is_frame(scores) else check.by_name(scores, ("score",))
     named = {str(name): column for name, column in given.items()}
     if len(named) < len(given):
-        raise InputError("scores", expected="models with different names", got="names that are equal as text")
+        raise InputError("scores", expected="models whose names differ as text", got=check.shown(list(given)))
     return named
 
 
@@ -729,26 +729,26 @@ EXPECTED = {
     "expected": ("observed labels", "probabilities of the labels (from rs.expected)"),
     "money": ("weights that are numbers of cases", "weights that are amounts of money"),
     "priced": ("labels that state who responds", "labels that state whether acting brings a gain"),
-    "sums": ("numbers of cases", "sums of weights. They do not show the number of rows"),
+    "sums": ("numbers of cases", "sums of weights, which do not show the number of cases"),
 }
 """Texts for "expected" and "got" in the error of a function that does not accept a kind of rows."""
 
-_TRIAL = "call trial.plan(campaign) of the experiment"
+_TRIAL = "call trial.plan(campaign), where trial is the experiment"
 _CASES = {"money": "pass the amounts as a column: call rs.choose(*trial.priced()), or use Context(cost_fn='amount')"}
 _CAMPAIGN = {"money": _TRIAL, "priced": _TRIAL}
 _ONE_ROW_A_CASE = {"repeats": "pass one repeat: predictions.by_repeat()[0]"}
 _INDEPENDENT = dict.fromkeys(
-    ("repeats", "groups"), "omit the confidence level; if the rows are independent, you can omit the groups instead"
+    ("repeats", "groups"), "omit the confidence level; or omit the groups, if the rows are independent"
 )
-_ESTIMATED = {"estimated": "use val_prob(…).u_p or spiegelhalter_test, which allow for estimated weights"}
+_ESTIMATED = {"estimated": "use val_prob(…).u_p or spiegelhalter_test, which account for estimated weights"}
 _ALIKE = ("sampling", "estimated", "money")
 _SUMS = (*_ALIKE, "expected")
-_PAIRED_COSTS = dict.fromkeys(_ALIKE, "use rs.inference.compare_costs, which allows for weights")
-_EXCHANGED = dict.fromkeys(("frequency", *_ALIKE), "use rs.compare, which allows for weights")
-_CLOSED_FORMS = {"expected": "call rocscope.inference.estimate_of, which allows for the uncertainty of the reference"}
+_PAIRED_COSTS = dict.fromkeys(_ALIKE, "use rs.inference.compare_costs, which accepts weights")
+_EXCHANGED = dict.fromkeys(("frequency", *_ALIKE), "use rs.compare, which accepts weights")
+_CLOSED_FORMS = {"expected": "call rocscope.inference.estimate_of, which includes the uncertainty of the reference"}
 _LABELLED = {"expected": "wait for the labels, or use the labelled reference data"}
-_ROWS_OF_WEIGHTS = {"sums": "pass the rows with sample_weight (Predictions)"}
-_BOOTSTRAP = "use rocscope.bootstrap of the rows with sample_weight"
+_ROWS_OF_WEIGHTS = {"sums": "pass the rows instead: Predictions(…, sample_weight=…)"}
+_BOOTSTRAP = "call rocscope.bootstrap with the rows: Predictions(…, sample_weight=…)"
 
 # Expected cases are calibrated as the reference is that gave their probabilities. Tests need actual labels.
 _TESTS_OF_LABELS = ("Cox calibration", "recalibration", "Wilcoxon–Mann–Whitney test")
@@ -762,7 +762,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "summary": _ONE_ROW_A_CASE | _CASES | _ROWS_OF_WEIGHTS,
     **dict.fromkeys(("gain", "lift", "cases and depth"), _CASES),
     "pilot": _ONE_ROW_A_CASE | _CASES,
-    "in_money": {"frequency": "repeat rows instead, or pass the context to rs.choose"},
+    "in_money": {"frequency": "repeat the rows instead, or pass the context to rs.choose"},
     **dict.fromkeys(("plan_campaign", "choose for a Campaign", "allocate", "profit"), _CAMPAIGN),
     **dict.fromkeys(("the paired permutation test", "the permutation test"), _ONE_ROW_A_CASE | _EXCHANGED | _LABELLED),
     "a table of thresholds": _ONE_ROW_A_CASE | _CASES | _CLOSED_FORMS,
@@ -849,5 +849,5 @@ def require_kinds(function: str, *data: Any) -> str:
             raise InputError(function, expected=expected, got=got, hint=answer)
     if "groups" not in kinds or function not in KNOWS_NO_GROUPS:
         return ""
-    warn(f"{function} treats rows as independent and ignores groups: its interval is too narrow")
+    warn(f"{function} ignores groups and treats all rows as independent, so its interval is too narrow")
     return "rows of a group or case are treated as independent"

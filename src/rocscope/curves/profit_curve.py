@@ -419,7 +419,7 @@ class RowProfitCurve(ProfitCurve):
         benefits = column_of("unit_benefit", str(campaign.unit_benefit), rows.columns)
         wrong = rows.y_true & (benefits < 0)
         if wrong.any():
-            got = check.count_and_first(wrong, "below 0")
+            got = check.count_and_first(wrong, "negative benefit")
             name = f"unit_benefit {campaign.unit_benefit!r}"
             raise InputError(name, expected="benefits of at least 0 for responders", got=got)
         return np.where(rows.y_true, in_parts(benefits), 0.0)

@@ -522,7 +522,7 @@ def _scores(column: pa.ChunkedArray, origin: str, name: str, decimal: str) -> Ar
     subject = f"score {name!r} of {origin}"
     numbers = columns.numbers(column, subject, ScoreError, decimal=decimal)
     if numbers.missing is not None:
-        got = check.count_and_first(numbers.missing, "missing or infinite")
+        got = check.count_and_first(numbers.missing, "missing or infinite score")
         hint = "pass where= to exclude such rows"
         raise ScoreError(subject, expected="a finite score in every row", got=got, hint=hint)
     return numbers.as_scores()

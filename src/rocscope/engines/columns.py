@@ -430,6 +430,11 @@ class Role:
         error = _ERRORS.get(self.argument, errors.InputError)
         return numbers(column, subject, error, decimal=source.decimal, kind=kind, first_row=first_row)
 
+    @property
+    def missing_value(self) -> str:
+        """Name of a missing or infinite value of this column, for messages."""
+        return f"missing or infinite {self.argument if self.argument in ('label', 'score', 'weight') else 'value'}"
+
     def incomplete(self, source: formats.HasColumns, got: str) -> errors.InputError:
         """Return the error for missing or infinite values. `got` is the text with their number."""
         error = _ERRORS.get(self.argument, errors.InputError)

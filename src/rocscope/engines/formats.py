@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from rocscope import errors
+from rocscope._base.formatting import counted
 from rocscope.engines.numerals import NA_WORDS as NA_WORDS
 
 # The command line checks paths and columns with this module before it imports NumPy or Arrow.
@@ -487,7 +488,7 @@ def no_rows(origin: str, where: str | None = None) -> errors.ShapeError:
 
 def no_complete_rows(origin: str, rows: int) -> errors.ShapeError:
     """Return the error for a source in which all rows have missing or infinite values."""
-    expected, got = "at least one row without missing or infinite values", f"no such row among {rows} rows"
+    expected, got = "at least one row without missing or infinite values", f"no such row among {counted(rows, 'row')}"
     return errors.ShapeError(origin, expected=expected, got=got)
 
 

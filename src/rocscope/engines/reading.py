@@ -376,7 +376,7 @@ def _fetch(
     for role, column in by_role.items():
         if column.missing is not None:
             if missing != "drop":
-                raise role.incomplete(opened, check.count_and_first(column.missing, "missing or infinite"))
+                raise role.incomplete(opened, check.count_and_first(column.missing, role.missing_value))
             complete &= ~column.missing
     kept = int(complete.sum())
     if not kept:
@@ -609,7 +609,7 @@ def _finite_scores(opened: formats.Source, table: pa.Table, score: str) -> colum
     subject = f"score {score!r} of {brief(opened.origin)}"
     scores = column_roles.numbers(table.column(score), subject, ScoreError, decimal=opened.decimal)
     if scores.missing is not None:
-        got = check.count_and_first(scores.missing, "missing or infinite")
+        got = check.count_and_first(scores.missing, "missing or infinite score")
         hint = "pass where= to exclude such rows"
         raise ScoreError(subject, expected="a finite value in every row", got=got, hint=hint)
     return scores

@@ -30,6 +30,7 @@ import pyarrow as pa
 from rocscope import errors
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.formatting import counted
 from rocscope.core import CountedModels, Provenance
 from rocscope.engines import columns, formats, streaming
 from rocscope.engines import spark_tasks as tasks
@@ -301,8 +302,8 @@ def _check(facts: tasks.Facts, data: Input, pos_label: Any) -> None:
         raise formats.no_rows(ORIGIN)
     for name, rows in facts.bad.items():
         if rows and not data.layout.drop:
-            got = f"{rows} of {facts.rows} values missing or infinite"
-            raise data.role(name).incomplete(source, got)
+            role = data.role(name)
+            raise role.incomplete(source, f"{counted(rows, role.missing_value)} among {facts.rows:,} rows")
     if facts.dropped == facts.rows:
         raise formats.no_complete_rows(ORIGIN, facts.rows)
     if data.layout.weighted:

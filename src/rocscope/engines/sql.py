@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
+from rocscope._base.formatting import counted
 from rocscope.core import CountedModels, Provenance, ThresholdCounts
 from rocscope.core import context as contexts
 from rocscope.core.ranking import collapse, unsigned_zeros
@@ -401,7 +402,7 @@ def _complete_rows(table: _Table) -> tuple[int, int]:
     for number, role in enumerate(table.roles):
         bad = sums[f"bad{number}"]
         if bad and table.request.missing != "drop":
-            raise role.incomplete(table, f"{bad} of {rows} values missing or infinite")
+            raise role.incomplete(table, f"{counted(bad, role.missing_value)} among {rows:,} rows")
     if dropped == rows:
         raise formats.no_complete_rows(table.origin[0], rows)
     return rows, dropped

@@ -383,7 +383,7 @@ class BatchTally:
             for role in self.reader.roles:
                 if role in self.incomplete:
                     count, first = self.incomplete[role]
-                    raise role.incomplete(source, check.so_many(count, "missing or infinite", first))
+                    raise role.incomplete(source, check.so_many(count, role.missing_value, first))
         if not self.kept:
             raise formats.no_complete_rows(name, self.rows)
         subject = self.reader.roles[0].subject(source)

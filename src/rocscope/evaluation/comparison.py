@@ -30,6 +30,7 @@ from scipy import stats
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
+from rocscope._base.formatting import counted
 from rocscope._base.grouping import Parts
 from rocscope.core import Result, html_table, number
 from rocscope.core.predictions import Rows
@@ -130,7 +131,7 @@ def _fold_scores_of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
     first = next(iter(arrays))
     shape = arrays[first].shape
     if len(shape) not in (1, 2):
-        expected = "1 dimension (folds) or 2 dimensions (repeats × folds)"
+        expected = "an array of folds, or of repeats × folds"
         raise ShapeError(f"scores[{first!r}]", expected=expected, got=f"{len(shape)} dimensions")
     for name, values in arrays.items():
         if values.shape != shape:
@@ -140,8 +141,9 @@ def _fold_scores_of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
             got = f"values of type {values.dtype}"
             raise ScoreError(f"scores[{name!r}]", expected="finite numbers", got=got)
         if not np.isfinite(values).all():
-            got = check.count_and_first(~np.isfinite(values.ravel()), "missing or infinite")
-            raise ScoreError(f"scores[{name!r}]", expected="finite numbers", got=got.replace("row", "fold"))
+            bad = np.argwhere(~np.isfinite(values))
+            got = f"{counted(len(bad), 'missing or infinite score')}, the first at index {bad[0].tolist()}"
+            raise ScoreError(f"scores[{name!r}]", expected="finite numbers", got=got)
     repeats = share = None
     if len(shape) == 2:
         repeats = shape[0]
@@ -557,8 +559,8 @@ def _results_of_arrays(results: Mapping[Any, Any]) -> ResultTable:
         if values.dtype.kind not in "iuf":
             raise ScoreError(f"results[{name!r}]", expected="numbers", got=f"values of type {values.dtype}")
         if not np.isfinite(values).all():
-            got = check.count_and_first(~np.isfinite(values), "missing or infinite")
-            hint = "omit data sets in which a model has no value"
+            got = check.count_and_first(~np.isfinite(values), "missing or infinite value")
+            hint = "omit the data sets in which a model has no value"
             raise ScoreError(f"results[{name!r}]", expected="finite values", got=got, hint=hint)
     stacked = np.column_stack(list(columns.values())).astype(np.float64)
     return ResultTable(tuple(columns), stacked, "score")

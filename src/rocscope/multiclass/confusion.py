@@ -64,18 +64,18 @@ def check_probabilities(
     # All entries of a row are finite and non-negative exactly if its sum is finite and its smallest entry non-negative.
     bad = ~(np.isfinite(total) & (proba.min(axis=1) >= 0))
     if bad.any():
-        what = check.count_and_first(bad, "rows with a negative, missing or infinite number")
+        what = check.count_and_first(bad, "row", " with a negative, missing or infinite number")
         hint = "" if not np.isfinite(total).all() else SOFTMAX
         raise ScoreError(name, expected="finite probabilities of at least 0", got=what, hint=hint)
     if normalize:
         if not total.all():
-            without = check.count_and_first(total == 0, "rows with only zeros")
+            without = check.count_and_first(total == 0, "row", " with only zeros")
             raise ScoreError(name, expected="a positive probability in every row", got=without)
         return proba / total.astype(proba.dtype)[:, np.newaxis]
     off = np.abs(total - 1) > SUM_TOLERANCE
     if off.any():
         row = int(off.argmax())
-        got = f"{check.count_and_first(off, 'with another sum')} (sum {total[row]:.6g})"
+        got = f"{check.count_and_first(off, 'row', ' with another sum')} (its sum is {total[row]:.6g})"
         hint = f"pass normalize=True to divide each row by its sum; {SOFTMAX}"
         raise ScoreError(name, expected=f"rows that sum to 1 within {SUM_TOLERANCE:g}", got=got, hint=hint)
     return proba

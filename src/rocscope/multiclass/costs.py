@@ -283,7 +283,7 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
     shifted = check_probabilities(proba, None, classes, "proba") * (target / train)
     total = shifted.sum(axis=1, keepdims=True)
     if not total.all():
-        without = check.count_and_first(total[:, 0] == 0, "rows without one")
+        without = check.count_and_first(total[:, 0] == 0, "row", " without one")
         raise ScoreError("proba", expected="rows with a positive probability of a class in target_prior", got=without)
     return shifted / total
 

@@ -229,7 +229,7 @@ def follow_up_of(time: Any, event: Any, event_codes: Sequence[Any] | None = None
     if times.dtype != np.float64:
         times = check.check_numbers(times, "time")
     if times.size and not (times.min() >= 0 and times.max() < np.inf):  # a missing time fails both comparisons
-        got = check.count_and_first(~(times >= 0) | (times == np.inf), "other values")
+        got = check.count_and_first(~(times >= 0) | (times == np.inf), "negative, missing or infinite time")
         raise InputError("time", expected="finite times of at least 0", got=got)
     kinds = check.check_column(event, "event", times.size)
     if event_codes is not None:
@@ -302,7 +302,7 @@ def _inverse_of_given(probability: Any, known: Booleans) -> Array:
     numbers = check.check_numbers(probability, "censoring", known.size)
     impossible = known & ~((numbers > 0) & (numbers <= 1))
     if impossible.any():
-        got = check.count_and_first(impossible, "other values")
+        got = check.count_and_first(impossible, "other number")
         raise InputError("censoring", expected="named covariates or probabilities (above 0 and up to 1)", got=got)
     return np.divide(1, numbers, out=np.zeros(known.size), where=known)
 

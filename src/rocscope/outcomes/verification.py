@@ -162,7 +162,7 @@ def from_verified(
             expected, got = "either probability or strata", "both"
             if strata is None:
                 expected = "numbers above 0 and up to 1 for verified rows"
-                got = check.count_and_first(impossible, "verified rows with another number")
+                got = check.count_and_first(impossible, "verified row", " with another number")
             raise InputError("probability", expected=expected, got=got)
         weight = np.divide(1, chance, out=np.zeros(n), where=known)
         return Predictions(labels, scores, sample_weight=weight, **options)

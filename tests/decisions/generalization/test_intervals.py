@@ -299,7 +299,7 @@ WEIGHTED = rs.Predictions([1, 0, 1, 0] * 20, np.arange(80), sample_weight=np.ful
         (lambda: pickle.loads(pickle.dumps(rs.choose(rows_of()))).interval(), InputError, "a decision with its data"),
         (lambda: rs.choose(rows_of()).interval(95), InputError, "level: expected a number above 0 and below 1"),
         (lambda: rs.choose(rows_of()).interval(replicates=0), InputError, "replicates: expected a whole number"),
-        (lambda: rs.choose(WEIGHTED.counts()).interval(), WeightError, "pass the rows with sample_weight"),
+        (lambda: rs.choose(WEIGHTED.counts()).interval(), WeightError, "pass the rows instead: Predictions"),
         (lambda: rs.plan_campaign(rows_of(), rs.Campaign(10, 1, 2), level=2), InputError, "level: expected"),
         (
             lambda: rs.plan_campaign(rs.ThresholdCounts([1], [3], [0]), rs.Campaign(10, 1, 2)).profit,
