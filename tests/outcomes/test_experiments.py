@@ -434,6 +434,20 @@ def test_a_band_is_the_interval_of_the_uplift_times_the_contacts(kind):
     assert not curve.plot(Figure().subplots(), level=None).collections
 
 
+def test_deciles_of_plain_rows_have_newcombe_s_interval():
+    """In the first half, 5 of 10 treated rows and none of 10 controls respond."""
+    response, treated = [1, 0, 0, 0] * 5 + [0] * 20, [1, 1, 0, 0] * 10
+    trial = from_experiment(response, treated, range(40, 0, -1))
+    first, second = (part.uplift for part in trial.by_decile(parts=2).parts)
+    z = 1.959963984540054
+    share, reach = (0.5 + z**2 / 20) / (1 + z**2 / 10), z * (0.025 + z**2 / 400) ** 0.5 / (1 + z**2 / 10)
+    most_of_none = z**2 / (10 + z**2)
+    low = 0.5 - ((0.5 - (share - reach)) ** 2 + most_of_none**2) ** 0.5
+    assert (first.low, first.high) == pytest.approx((low, share + reach))
+    assert first == trial.uplift_at(0.5)
+    assert (second.low, second.high) == pytest.approx((-most_of_none, most_of_none))
+
+
 def test_parts_are_drawn_with_their_intervals():
     response, treated, score = mailing(9, 1000)
     table = from_experiment(response, treated, score).by_decile(parts=5)

@@ -912,7 +912,8 @@ def from_experiment(
 
 def _effective(weight: Array) -> float:
     """Return Kish's effective sample size (Σw)²/Σw²; for weights of 0 and 1 it is the number of ones."""
-    return float(weight.sum()) ** 2 / float(weight @ weight or 1)
+    # A product with @ would return only True for a mask, not the number of rows.
+    return float(weight.sum()) ** 2 / float((weight * weight).sum() or 1)
 
 
 def _by_arm(
