@@ -121,7 +121,13 @@ class ActionAllocation(SegmentPlan):
         return tuple(campaign.label for campaign in self.campaigns if not campaign.runs)
 
     def keeps_capacities(self, tolerance: float = _ROUNDING) -> bool:
-        """Return True if no campaign has more cases than its capacity, up to a relative tolerance."""
+        """Return True if no campaign has more cases than its capacity, up to a relative tolerance.
+
+        Parameters
+        ----------
+        tolerance : float
+            Largest allowed excess, as a share of the capacity.
+        """
         for campaign in self.campaigns:
             covered = campaign.places(self.actions) >= 0
             cases = float(self.cases[campaign.action][covered].sum())
@@ -199,7 +205,20 @@ class ActionAllocation(SegmentPlan):
         return numbers
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
-        """Return the indices of the rows that get an action, in the order of the input."""
+        """Return the indices of the rows that get an action, in the order of the input.
+
+        Parameters
+        ----------
+        scores, ids, segment, random_state : see `Plan.select`
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, allocate
+        >>> actions = {"letter": Campaign(8, unit_cost=1, unit_benefit=2), "call": Campaign(8, 3, 5)}
+        >>> plan = allocate(ThresholdCounts([2, 1], [3, 1], [1, 3]), actions=actions)
+        >>> plan.assign([1, 2, 2, 1]).tolist(), plan.rows([1, 2, 2, 1]).tolist()
+        (['', 'call', 'call', ''], [1, 2])
+        """
         return np.flatnonzero(self.assign(scores, ids, segment=segment, random_state=random_state) != "")
 
     def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
@@ -223,7 +242,28 @@ class ActionAllocation(SegmentPlan):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ActionAllocation":
-        """Read a plan saved by `save`; see `rocscope.load_plan`."""
+        """Read a plan saved by `save`; see `rocscope.load_plan`.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+
+        Raises
+        ------
+        StoredError
+            If the file cannot be read, or does not contain an allocation with several actions.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope import Campaign, ThresholdCounts, allocate
+        >>> actions = {"letter": Campaign(8, unit_cost=1, unit_benefit=4), "call": Campaign(8, 3, 10)}
+        >>> plan = allocate(ThresholdCounts([2, 1], [3, 1], [1, 3]), actions=actions)
+        >>> with TemporaryDirectory() as folder:
+        ...     ActionAllocation.load(plan.save(f"{folder}/plan.json"))
+        ActionAllocation(1 segment, 4 × call, 0 × letter, cost=-18)
+        """
         fields = _FORMAT.read(path)
         places = tuple(Allocation.of_fields(place) for place in fields.objects("places"))
         orders = [segment.texts("actions") for segment in fields.objects("segments")]
@@ -242,7 +282,15 @@ class ActionAllocation(SegmentPlan):
         return plan.checked(fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cost, the limit and the actions of all segments as JSON-compatible data."""
+        """Return the cost, the limit and the actions of all segments as JSON-compatible data.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, allocate
+        >>> actions = {"letter": Campaign(8, unit_cost=1, unit_benefit=2), "call": Campaign(8, 3, 5)}
+        >>> allocate(ThresholdCounts([2, 1], [3, 1], [1, 3]), actions=actions).to_dict()["segments"]
+        [{'segment': 'all', 'actions': ['letter', 'call'], 'cases': {'letter': 0.0, 'call': 4.0}}]
+        """
         content: dict[str, Any] = {name: getattr(self, name) for name in ("cost", "profit", "marginal", "in_money")}
         content |= {"limit": self.limit, "segments": []}
         if self.campaigns:

@@ -193,6 +193,11 @@ class SegmentPlan(Plan):
         random_state : int, Generator, RandomState or None
             Random seed of the cross-validation folds.
 
+        Raises
+        ------
+        InputError
+            If `random_state` is not a valid seed.
+
         Notes
         -----
         The cost is estimated by tenfold cross-validation, repeated five times: thresholds are chosen on nine tenths of
@@ -200,6 +205,16 @@ class SegmentPlan(Plan):
         This difference, times the marginal value of the limit, is added to the cost. Cross-validation is not possible
         for weighted or grouped rows, for counts of several models, and for plans from files. The thresholds are then
         fixed and the interval is not `reliable`.
+
+        Examples
+        --------
+        At the threshold 2, there are 10 + 20 false alarms, and 10 + 10 missed positives that cost 5 each:
+
+        >>> from rocscope import Context, ThresholdCounts, allocate
+        >>> north, south = ThresholdCounts([2, 1], [30, 10], [10, 50]), ThresholdCounts([2, 1], [20, 10], [20, 50])
+        >>> estimate = allocate({"n": north, "s": south}, Context(cost_fn=5)).interval()
+        >>> estimate.apparent, estimate.low < estimate.value < estimate.high
+        (130.0, True)
         """
         held_out = held_out_outcomes(self.allocations, self.source, self.limit, check.seed_of(random_state))
         return cost_interval(self.cost, self.allocations, level, held_out)
@@ -282,6 +297,8 @@ class Allocation(SegmentPlan):
     amounts : RowAmounts or None
         Costs that differ between rows; None if costs are equal in all rows. If costs differ, tpr and fpr are not
         available, because each row is counted as partly positive and partly negative.
+    in_money : bool
+        True if the limit is a budget.
 
     Examples
     --------
@@ -369,6 +386,25 @@ class Allocation(SegmentPlan):
         """Return the largest difference of "tpr", "fpr" or "depth" between segments.
 
         NaN if no segment has this rate.
+
+        Parameters
+        ----------
+        rate : {"tpr", "fpr", "depth"}
+            Name of the rate.
+
+        Raises
+        ------
+        InputError
+            If the rate is unknown. If costs differ between rows, only "depth" is available.
+
+        Examples
+        --------
+        The threshold 2 has a tpr of 3/4 in the north, and of 2/3 in the south:
+
+        >>> from rocscope import Context, ThresholdCounts, allocate
+        >>> segments = {"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 1], [1, 5])}
+        >>> round(allocate(segments, Context()).difference("tpr"), 4)
+        0.0833
         """
         check.check_choice("rate", rate, RATES if self.amounts is None else ("depth",))
         rates = self._rate(rate)
@@ -435,13 +471,49 @@ class Allocation(SegmentPlan):
         return self.shares.segment.searchsorted(np.arange(self.names.size + 1))
 
     def rule(self, name: Hashable) -> randomized.RandomizedRule:
-        """Return the rule of a segment: one threshold, or several thresholds with shares of the cases."""
+        """Return the rule of a segment: one threshold, or several thresholds with shares of the cases.
+
+        Parameters
+        ----------
+        name : label
+            Name of the segment.
+
+        Raises
+        ------
+        InputError
+            If the allocation has no segment of this name.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, allocate
+        >>> segments = {"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 1], [1, 5])}
+        >>> allocate(segments, Context(cost_fn=2)).rule("s")
+        RandomizedRule(score≥2 of score, tpr=0.666667, fpr=0.166667)
+        """
         if check.check_label(name, "name") not in self.points.keys:
             raise InputError("name", expected="a segment of the allocation", got=check.shown(name))
         return self._rule(self.points.keys[name])
 
     def rules(self, name: Hashable) -> tuple[randomized.Part, ...]:
-        """Return the thresholds of a segment's rule, each with the share of cases to which it applies."""
+        """Return the thresholds of a segment's rule, each with the share of cases to which it applies.
+
+        Parameters
+        ----------
+        name : label
+            Name of the segment.
+
+        Raises
+        ------
+        InputError
+            If the allocation has no segment of this name.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, allocate
+        >>> segments = {"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 1], [1, 5])}
+        >>> [str(part) for part in allocate(segments, Context(cost_fn=2)).rules("s")]
+        ['score≥2 of score']
+        """
         return self.rule(name).parts
 
     def _rule(self, segment: int) -> randomized.RandomizedRule:
@@ -507,6 +579,15 @@ class Allocation(SegmentPlan):
         so that the sum over segments is the planned total, rounded down. With a capacity, the selected share of all
         cases is at most capacity/population. With a budget, the number of each segment is rounded down. Hashes decide
         among equal scores, as in `Decision.predict`.
+
+        Examples
+        --------
+        Half of the cases of each segment have the score 2 and are predicted positive:
+
+        >>> from rocscope import Context, ThresholdCounts, allocate
+        >>> segments = {"n": ThresholdCounts([2, 1], [3, 1], [1, 3]), "s": ThresholdCounts([2, 1], [4, 0], [1, 5])}
+        >>> allocate(segments, Context()).predict([2, 1, 2, 1], segment=["n", "n", "s", "s"]).tolist()
+        [True, False, True, False]
         """
         cases = self.listed(scores, segment)
         hashes = randomized.hashes_of(ids, cases.code.size, random_state)
@@ -516,6 +597,10 @@ class Allocation(SegmentPlan):
         """Return the indices of the rows predicted positive, in the order of the input.
 
         The rows are not sorted by score, because scores of different segments are not comparable.
+
+        Parameters
+        ----------
+        scores, ids, segment, random_state : see `Plan.select`
 
         Examples
         --------
@@ -636,6 +721,15 @@ class Allocation(SegmentPlan):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
             Library of the data frame.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, allocate
+        >>> segments = {"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 2], [1, 5])}
+        >>> allocate(segments, Context(cost_fn=2)).to_frame()[["segment", "cases", "tp", "tpr"]]
+          segment  cases   tp   tpr
+        0       n    4.0  3.0  0.75
+        1       s    3.0  2.0  0.50
         """
         segments = np.arange(self.names.size)
         if self.amounts is None:
@@ -657,7 +751,16 @@ class Allocation(SegmentPlan):
         return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cost, the added cost of the bounds, and the rules of all segments as JSON-compatible data."""
+        """Return the cost, the added cost of the bounds, and the rules of all segments as JSON-compatible data.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, allocate
+        >>> segments = {"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 2], [1, 5])}
+        >>> allocate(segments, Context(cost_fn=2)).to_dict()["segments"][0]
+        {'segment': 'n', 'cases': 4.0, 'tpr': 0.75, 'fpr': 0.16666666666666666, 'depth': 0.4,
+         'rules': [{'share': 1.0, 'model': 'score', 'threshold': 2}]}
+        """
         names = ("cost", "price", "marginal", "profit", "fixed_cost", "max_difference")
         content = {name: getattr(self, name) for name in names}
         if self.subject_to:
@@ -680,7 +783,28 @@ class Allocation(SegmentPlan):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Allocation":
-        """Read an allocation saved by `save`; see `rocscope.load_plan`."""
+        """Read an allocation saved by `save`; see `rocscope.load_plan`.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+
+        Raises
+        ------
+        StoredError
+            If the file cannot be read, or does not contain an allocation.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope import Context, ThresholdCounts, allocate
+        >>> segments = {"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 1], [1, 5])}
+        >>> allocation = allocate(segments, Context(cost_fn=2))
+        >>> with TemporaryDirectory() as folder:
+        ...     Allocation.load(allocation.save(f"{folder}/plan.json")).cost == allocation.cost
+        True
+        """
         fields = FORMAT.read(path)
         return cls.of_fields(fields).checked(fields)
 

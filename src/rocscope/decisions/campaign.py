@@ -121,6 +121,17 @@ class CampaignPlan(Plan):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
             Library of the data frame.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
+        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+        >>> table = plan_campaign(counts, Campaign(1000, unit_cost=1, unit_benefit=10)).to_frame()
+        >>> table[["size", "responders", "profit"]].head(3)
+            size  responders  profit
+        0    0.0         0.0     0.0
+        1  100.0        30.0   200.0
+        2  200.0        37.5   175.0
         """
         names = [field.name for field in fields_of(CampaignRow)]
         return check.frame_of({name: [getattr(step, name) for step in self.steps] for name in names}, backend)
@@ -158,6 +169,17 @@ class CampaignPlan(Plan):
         `Decision.interval` describes the method. With a capacity, `select` returns a fixed share of the customers,
         those with the highest scores. The standard error therefore refers to a fixed share instead of a fixed
         threshold.
+
+        Examples
+        --------
+        The 100 customers with the score 3 are contacted. In the sample, 30 of them respond, so the profit is 30 · 10 −
+        100:
+
+        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
+        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+        >>> estimate = plan_campaign(counts, Campaign(1000, unit_cost=1, unit_benefit=10)).interval()
+        >>> estimate.apparent, estimate.low < estimate.value < estimate.high
+        (200.0, True)
         """
         samples = self._require_data()
         by_row = isinstance(self.curve, RowProfitCurve)
@@ -224,7 +246,13 @@ class CampaignPlan(Plan):
         return tuple(dict.fromkeys(benefit for benefit in benefits if isinstance(benefit, str)))
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot profit by depth, with the plan and its interval; see `rocscope.plotting.plot_campaign`."""
+        """Plot profit by depth, with the plan and its interval; see `rocscope.plotting.plot_campaign`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default, a new figure is created.
+        """
         return reach("plotting").plot_campaign(self, ax)
 
     @property
@@ -234,11 +262,30 @@ class CampaignPlan(Plan):
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:  # noqa: ARG002
         """Return the row indices of the customers to contact, best first; `select` describes the parameters.
 
+        Parameters
+        ----------
+        scores, ids, segment, random_state : see `Plan.select`
+
+        Raises
+        ------
+        InputError
+            If identifiers are repeated.
+
         Notes
         -----
         The number of contacts is the planned share of all customers in `scores`, rounded down, and at most the
         capacity. The number is 0 if no campaign has a positive profit. Customers with the highest scores are contacted.
         Hashes of the identifiers decide among equal scores.
+
+        Examples
+        --------
+        The plan contacts 100 of 1,000 customers. Of ten customers, it contacts the one with the highest score:
+
+        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
+        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+        >>> plan = plan_campaign(counts, Campaign(1000, unit_cost=1, unit_benefit=10))
+        >>> plan.rows([1, 1, 3, 2, 1, 1, 1, 1, 1, 1]).tolist()
+        [2]
         """
         size = size_of(scores)
         number = self._contacts(size)
@@ -313,12 +360,42 @@ class CampaignPlan(Plan):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "CampaignPlan":
-        """Read a plan saved by `save`; see `rocscope.load_plan`."""
+        """Read a plan saved by `save`; see `rocscope.load_plan`.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+
+        Raises
+        ------
+        StoredError
+            If the file cannot be read, or does not contain a campaign plan.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
+        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+        >>> plan = plan_campaign(counts, Campaign(1000, unit_cost=1, unit_benefit=10))
+        >>> with TemporaryDirectory() as folder:
+        ...     CampaignPlan.load(plan.save(f"{folder}/plan.json")).best.best.profit
+        200.0
+        """
         fields = FORMAT.read(path)
         return _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers"))).checked(fields)
 
     def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:
-        """Return all offers as JSON-compatible data, with a table of the best offer's results at `steps` depths."""
+        """Return all offers as JSON-compatible data, with a table of the best offer's results at `steps` depths.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
+        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+        >>> content = plan_campaign(counts, Campaign(1000, unit_cost=1, unit_benefit=10)).to_dict(steps=2)
+        >>> sorted(content), [row["profit"] for row in content["table"]]
+        (['best', 'campaigns', 'offers', 'table', 'verdict', 'worthwhile'], [0.0, -35.714285714285715, -500.0])
+        """
         names = ("verdict", "worthwhile", "best", "offers", "campaigns")
         table = self.steps if steps == _TENTHS else self.curve.table(steps)
         return jsonable({name: getattr(self, name) for name in names} | {"table": table})

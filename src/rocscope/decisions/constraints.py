@@ -335,6 +335,16 @@ class Constraint(Condition):
     def parse(cls, text: "str | Constraint") -> "Constraint":
         """Parse a constraint from a string such as ``"tpr >= .9"`` or ``"cases <= 800"``.
 
+        Parameters
+        ----------
+        text : str or Constraint
+            Text of one constraint. A Constraint is returned unchanged.
+
+        Raises
+        ------
+        InputError
+            If the text is not valid, or if it contains several constraints.
+
         Examples
         --------
         >>> Constraint.parse("recall >= 80%")
@@ -351,6 +361,11 @@ class Constraint(Condition):
     def capacity(cls, cases: float) -> "Constraint":
         """Return the constraint that at most `cases` cases of the population are predicted positive.
 
+        Raises
+        ------
+        InputError
+            If the number of cases is negative or not a number.
+
         Examples
         --------
         >>> Constraint.capacity(50)
@@ -363,6 +378,20 @@ class Constraint(Condition):
         """Return the constraint that the total cost of acting on the positives does not exceed a budget.
 
         The total cost is `fixed_cost` plus `unit_cost` for each case predicted positive.
+
+        Parameters
+        ----------
+        amount : float
+            Budget, at least the fixed cost.
+        unit_cost : float
+            Cost of acting on one case, above 0.
+        fixed_cost : float
+            Cost that does not depend on the number of cases.
+
+        Raises
+        ------
+        InputError
+            If a cost is invalid, or if the budget is below the fixed cost.
 
         Examples
         --------

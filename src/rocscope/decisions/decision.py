@@ -280,7 +280,23 @@ class Decision(Plan):
         return None if self.population is None else self.expected(self.population)
 
     def expected(self, cases: float) -> OperatingPoint:
-        """Return the expected counts among a number of cases at the target prevalence."""
+        """Return the expected counts among a number of cases at the target prevalence.
+
+        Parameters
+        ----------
+        cases : float
+            Number of cases.
+
+        Examples
+        --------
+        The sample has a tpr of 3/4 and an fpr of 1/3. With a prevalence of 10%, 100 of 1,000 cases are positive:
+
+        >>> from rocscope import Context, ThresholdCounts, choose
+        >>> counts = ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2])
+        >>> point = choose(counts, Context(cost_fn=20, target_prevalence=0.1)).expected(1000)
+        >>> round(point.tp), round(point.fp), round(point.fn), round(point.tn)
+        (75, 300, 25, 600)
+        """
         return self.point.at_prevalence(self.prevalence, cases)
 
     @property
@@ -492,10 +508,25 @@ class Decision(Plan):
     def load(cls, path: str | os.PathLike[str]) -> "Decision":
         """Load a decision that was saved with `save`.
 
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+
         Raises
         ------
         StoredError
             If the file does not exist, has a newer format version, is incomplete, or was changed after saving.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope import ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]))
+        >>> with TemporaryDirectory() as folder:
+        ...     path = decision.save(f"{folder}/decision.json")
+        ...     Decision.load(path).threshold
+        0.9
         """
         fields = FORMAT.read(path)
         question = None

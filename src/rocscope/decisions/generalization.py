@@ -777,14 +777,38 @@ class ChosenEstimate(Estimate):
         return cls(low=low, high=high, level=level, standard_error=spread, **facts)
 
     def as_profit(self, fixed_cost: float = 0.0) -> "ChosenEstimate":
-        """Convert the estimate of a cost to the estimate of a profit: the negative cost, minus a fixed cost."""
+        """Convert the estimate of a cost to the estimate of a profit: the negative cost, minus a fixed cost.
+
+        Parameters
+        ----------
+        fixed_cost : float
+            Cost that does not depend on the number of cases.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([3, 2, 1], [60, 30, 10], [40, 160, 200]), Context(cost_fn=3))
+        >>> cost = decision.interval()
+        >>> round(cost.apparent, 9), round(cost.as_profit(fixed_cost=1).apparent, 9)
+        (0.32, -1.32)
+        """
         # Subtract from 0.0 instead of negating, to avoid a negative zero.
         low, high = 0.0 - self.high - fixed_cost, 0.0 - self.low - fixed_cost
         apparent = 0.0 - self.apparent - fixed_cost
         return replace(self, value=0.0 - self.value - fixed_cost, low=low, high=high, apparent=apparent)
 
     def sentence(self, name: str, currency: str = "", cases: str = "cases") -> str:
-        """Return a text with the value on new cases, its interval, and the apparent value."""
+        """Return a text with the value on new cases, its interval, and the apparent value.
+
+        Parameters
+        ----------
+        name : str
+            Name of the amount, such as "expected cost".
+        currency : str
+            Unit of the amounts.
+        cases : str
+            Name of the cases, such as "customers".
+        """
         value, *ends = (in_currency(text, currency) for text in self.rounded)
         apparent = to_its_error(self.apparent, (self.high - self.low) / 2)
         interval = f"{100 * self.level:g}% CI [{', '.join(ends)}]"

@@ -73,6 +73,11 @@ class Uniform:
     low, high : float
         Ends of the range.
 
+    Raises
+    ------
+    InputError
+        If an end is not a finite number, or if `high` is not above `low`.
+
     Examples
     --------
     >>> Uniform(0.1, 0.3).mean
@@ -92,11 +97,23 @@ class Uniform:
         return (self.low + self.high) / 2
 
     def mass_below(self, value: Array) -> Array:
-        """Return the probability below each value."""
+        """Return the probability below each value.
+
+        Parameters
+        ----------
+        value : array
+            Values of the variable.
+        """
         return (np.clip(value, self.low, self.high) - self.low) / (self.high - self.low)
 
     def moment_below(self, value: Array) -> Array:
-        """Return the partial expectation below each value."""
+        """Return the partial expectation below each value.
+
+        Parameters
+        ----------
+        value : array
+            Values of the variable.
+        """
         return (np.clip(value, self.low, self.high) ** 2 - self.low**2) / (2 * (self.high - self.low))
 
     def quantile(self, mass: Any) -> Any:
@@ -114,6 +131,11 @@ class Beta:
     ----------
     a, b : float
         Parameters of the distribution, above 0. The mean is a/(a + b).
+
+    Raises
+    ------
+    InputError
+        If a parameter is not a number above 0.
 
     Examples
     --------
@@ -134,11 +156,23 @@ class Beta:
         return self.a / (self.a + self.b)
 
     def mass_below(self, value: Array) -> Array:
-        """Return the probability below each value."""
+        """Return the probability below each value.
+
+        Parameters
+        ----------
+        value : array
+            Values of the variable.
+        """
         return special.betainc(self.a, self.b, np.clip(value, 0, 1))
 
     def moment_below(self, value: Array) -> Array:
-        """Return the partial expectation below each value."""
+        """Return the partial expectation below each value.
+
+        Parameters
+        ----------
+        value : array
+            Values of the variable.
+        """
         return self.mean * special.betainc(self.a + 1, self.b, np.clip(value, 0, 1))
 
     def quantile(self, mass: Any) -> Any:
@@ -156,6 +190,11 @@ class LogNormal:
         Median of the distribution.
     sigma : float
         Standard deviation of the natural logarithm.
+
+    Raises
+    ------
+    InputError
+        If the median or the standard deviation is not a number above 0.
 
     Examples
     --------
@@ -182,11 +221,23 @@ class LogNormal:
             return np.log(np.maximum(value, 0) / self.median) / self.sigma
 
     def mass_below(self, value: Array) -> Array:
-        """Return the probability below each value."""
+        """Return the probability below each value.
+
+        Parameters
+        ----------
+        value : array
+            Values of the variable.
+        """
         return special.ndtr(self._standard(value))
 
     def moment_below(self, value: Array) -> Array:
-        """Return the partial expectation below each value."""
+        """Return the partial expectation below each value.
+
+        Parameters
+        ----------
+        value : array
+            Values of the variable.
+        """
         return self.mean * special.ndtr(self._standard(value) - self.sigma)
 
     def quantile(self, mass: Any) -> Any:
@@ -332,7 +383,15 @@ class UncertainContext:
         return Context(_mean(share), **costs)
 
     def draw(self, rng: np.random.Generator, size: int) -> ContextDraws:
-        """Draw costs and prevalence at random. Arrays of draws are sampled jointly."""
+        """Draw costs and prevalence at random. Arrays of draws are sampled jointly.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of the random numbers.
+        size : int
+            Number of draws.
+        """
         uniform = rng.random(size)
 
         def drawn(value: Any) -> Any:
@@ -732,7 +791,21 @@ class Hull(Curve):
         return super().area(), Curve.area(self.outer)
 
     def cost_bounds(self, context: Context | Campaign | None = None) -> tuple[float, float]:
-        """Return a lower and an upper bound on the lowest expected cost of all thresholds of all models."""
+        """Return a lower and an upper bound on the lowest expected cost of all thresholds of all models.
+
+        Parameters
+        ----------
+        context : Context or Campaign, optional
+            Costs and prevalence. By default, each error costs 1.
+
+        Examples
+        --------
+        The counts are exact, so both bounds are equal. Two of eight cases are errors:
+
+        >>> from rocscope import ThresholdCounts, hull
+        >>> hull(ThresholdCounts([2, 1], [2, 2], [0, 4])).cost_bounds()
+        (0.25, 0.25)
+        """
         return self.outer.expected_cost(context), self.expected_cost(context)
 
     @property
@@ -751,6 +824,11 @@ class Hull(Curve):
 
     def totals(self, context: Context) -> tuple[float, float]:
         """Return the numbers of positives and negatives, from which the default prevalence is computed.
+
+        Parameters
+        ----------
+        context : Context
+            Costs and prevalence.
 
         Raises
         ------
@@ -776,12 +854,24 @@ class Hull(Curve):
         first model. If false alarms have no cost or a negative cost, the result may be a threshold that is not a
         vertex.
 
+        Parameters
+        ----------
+        context : Context or Campaign, optional
+            Costs and prevalence. By default, each error costs 1.
+
         Raises
         ------
         InputError
             If the context rewards errors of both kinds.
         PairingError
             If the models come from samples with different prevalences and the context has no target prevalence.
+
+        Examples
+        --------
+        >>> from rocscope import Context, ThresholdCounts, hull
+        >>> models = hull({"a": ThresholdCounts([2, 1], [2, 2], [0, 4]), "b": ThresholdCounts([2, 1], [4, 0], [2, 2])})
+        >>> models.best(Context(cost_fp=5)).model, models.best(Context(cost_fn=5)).model
+        ('a', 'b')
         """
         context = Context.given(context)
         touch = self.touching(context)
@@ -794,7 +884,13 @@ class Hull(Curve):
         return HullVertex(choices.model, point, slope, slope, choices.negated, equal)
 
     def touching(self, context: Context) -> TangentPoint:
-        """Return the point at which an iso-performance line of the context touches the hull, with all ties."""
+        """Return the point at which an iso-performance line of the context touches the hull, with all ties.
+
+        Parameters
+        ----------
+        context : Context
+            Costs and prevalence.
+        """
         choices = self.every_choice if geometry.needs_every_threshold(context) else self.choices
         return geometry.touching(choices, context, self.exact_totals(context))
 
@@ -834,6 +930,19 @@ class Hull(Curve):
         review : Review, optional
             Allow review as a third action. The review has no capacity, and its cost is relative to the cost of a miss.
             The map then contains the share of cases to review.
+
+        Raises
+        ------
+        InputError
+            If a cost ratio is not above 0, or a prevalence is not between 0 and 1. If the review has a capacity.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, hull
+        >>> models = hull({"a": ThresholdCounts([2, 1], [2, 2], [0, 4]), "b": ThresholdCounts([2, 1], [4, 0], [2, 2])})
+        >>> regions = models.region_map(cost_ratio=[0.2, 5], prevalence=[0.5])
+        >>> [[regions.vertices[index].model for index in row] for row in regions.index]
+        [['b', 'a']]
         """
         decades = np.logspace(-MAP_DECADES, MAP_DECADES, MAP_STEPS)
         ratio = check.check_numbers(decades if cost_ratio is None else cost_ratio, "cost_ratio")
@@ -859,6 +968,24 @@ class Hull(Curve):
 
         For an UncertainContext, return the expected cost if the vertex is chosen after the context is known. The
         expected cost of a choice that is made now is ``choose(hull, context).expected_cost``.
+
+        Parameters
+        ----------
+        context : Context, Campaign or UncertainContext, optional
+            Costs and prevalence. By default, each error costs 1.
+
+        Raises
+        ------
+        PairingError
+            If the models come from samples with different prevalences and the context has no target prevalence.
+
+        Examples
+        --------
+        The cheapest threshold is 2. It misses two positives of eight cases:
+
+        >>> from rocscope import Context, ThresholdCounts, hull
+        >>> hull(ThresholdCounts([2, 1], [2, 2], [0, 4])).expected_cost(Context(cost_fn=1.5))
+        0.375
         """
         if isinstance(context, UncertainContext):
             n_pos, n_neg = self.totals(context.mean)
@@ -889,7 +1016,28 @@ class Hull(Curve):
         return mixture_on(self.vertices, **target)
 
     def add(self, model: str, counts: Counted) -> "Hull":
-        """Return the hull with one more model. Only the new model is processed."""
+        """Return the hull with one more model. Only the new model is processed.
+
+        Parameters
+        ----------
+        model : str
+            Name of the new model.
+        counts : ThresholdCounts or other data of one model
+            Numbers of positives and negatives at each score; see `rocscope.sample`.
+
+        Raises
+        ------
+        InputError
+            If the hull already has a model of this name.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, hull
+        >>> one = hull({"a": ThresholdCounts([2, 1], [2, 2], [1, 3])})
+        >>> both = one.add("b", ThresholdCounts([2, 1], [4, 0], [2, 2]))
+        >>> [(vertex.model, vertex.tpr) for vertex in both.vertices]
+        [('a', 0.0), ('b', 1.0), ('a', 1.0)]
+        """
         if model in self.counts:
             raise InputError(f"model {model!r} is already in the hull", hint="use another name")
         (added,) = samples_of({model: counts}, name="counts").points().values()

@@ -496,6 +496,11 @@ class Monitor:
         when : str or number, optional
             Name of the batch. A batch with the same rows and name is counted only once.
 
+        Raises
+        ------
+        InputError
+            If the monitor watches scores or classes, and not a decision or plan.
+
         Examples
         --------
         >>> from rocscope import Context, ThresholdCounts, choose, monitor
@@ -675,6 +680,11 @@ class Monitor:
     def merge(self, other: "Monitor") -> "Monitor":
         """Return a monitor with the rows of two monitors that have the same rule and limits.
 
+        Parameters
+        ----------
+        other : Monitor
+            Monitor of other rows.
+
         Raises
         ------
         InputError
@@ -715,7 +725,15 @@ class Monitor:
         return both
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the full state as JSON-compatible data. The state contains counts, but no rows."""
+        """Return the full state as JSON-compatible data. The state contains counts, but no rows.
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose, monitor
+        >>> state = monitor(choose(ThresholdCounts([2, 1], [1, 0], [0, 1])), fail_if="tpr < .5").to_dict()
+        >>> state["limits"], state["level"], state["alarm"]
+        (['tpr < 0.5'], 0.95, None)
+        """
         content: dict[str, Any] = {
             "rule": self.rule,
             "limits": [str(limit) for limit in self.limits],
@@ -737,6 +755,11 @@ class Monitor:
     def from_dict(cls, content: dict[str, Any]) -> "Monitor":
         """Restore a monitor from the result of `to_dict`.
 
+        Parameters
+        ----------
+        content : dict
+            Result of `to_dict`.
+
         Raises
         ------
         StoredError
@@ -755,10 +778,26 @@ class Monitor:
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Save the state to a JSON file. If the file exists, it is overwritten; with `force=False` an error is raised.
 
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        force : bool
+            If True, replace an existing file.
+
         Raises
         ------
         InputError
             If the file cannot be written.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope import ThresholdCounts, choose, monitor
+        >>> monitored = monitor(choose(ThresholdCounts([2, 1], [1, 0], [0, 1])))
+        >>> with TemporaryDirectory() as folder:
+        ...     monitored.save(f"{folder}/monitor.json").name
+        'monitor.json'
         """
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
@@ -766,10 +805,24 @@ class Monitor:
     def load(cls, path: str | os.PathLike[str]) -> "Monitor":
         """Load a monitor that was saved with `save`.
 
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+
         Raises
         ------
         StoredError
             If the file cannot be read, has an unknown format version, is incomplete, or was changed after saving.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope import ThresholdCounts, choose, monitor
+        >>> monitored = monitor(choose(ThresholdCounts([2, 1], [1, 0], [0, 1]))).update([1, 0], [2, 1])
+        >>> with TemporaryDirectory() as folder:
+        ...     Monitor.load(monitored.save(f"{folder}/monitor.json")).n
+        2
         """
         fields = FORMAT.read(path)
         monitor = cls._of(fields)

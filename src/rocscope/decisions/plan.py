@@ -326,15 +326,58 @@ class Plan(Result):
         return False
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:  # noqa: ARG002
-        """Return the action for each case; available only for a plan with several actions."""
+        """Return the action for each case; available only for a plan with several actions.
+
+        Parameters
+        ----------
+        scores, ids, segment, random_state : see `Plan.select`
+
+        Raises
+        ------
+        InputError
+            If the plan has a single action. If the segments are missing or unknown.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, allocate
+        >>> counts = ThresholdCounts([2, 1], [3, 1], [1, 3])
+        >>> actions = {"letter": Campaign(8, unit_cost=1, unit_benefit=4), "call": Campaign(8, 3, 10)}
+        >>> allocate(counts, actions=actions).assign([2, 1])
+        array(['call', ''], dtype='<U6')
+        """
         raise InputError("plan", expected="a plan with several actions", got=type(self).__name__, hint="use select")
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
-        """Return the indices of the rows to act on, best first; `select` describes the parameters."""
+        """Return the indices of the rows to act on, best first; `select` describes the parameters.
+
+        Parameters
+        ----------
+        scores, ids, segment, random_state : see `Plan.select`
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]))
+        >>> decision.rows([0.5, 0.95, 0.9]).tolist()
+        [1, 2]
+        """
         raise NotImplementedError
 
     def reviewed(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:  # noqa: ARG002
-        """Return the indices of the rows to review, best first; empty if the plan has no review."""
+        """Return the indices of the rows to review, best first; empty if the plan has no review.
+
+        Parameters
+        ----------
+        scores, ids, random_state : see `Plan.select`
+
+        Examples
+        --------
+        >>> from rocscope import Context, Review, ThresholdCounts, choose
+        >>> counts = ThresholdCounts([3, 2, 1], [3, 2, 0], [0, 2, 3])
+        >>> decision = choose(counts, Context(cost_fp=5, cost_fn=5), review=Review(cost=1))
+        >>> decision.reviewed([1, 2, 3, 2]).tolist()
+        [1, 3]
+        """
         return np.zeros(0, np.intp)
 
     @cached_property
@@ -371,6 +414,11 @@ class Plan(Result):
 
     def sentence(self, currency: str = "") -> str:
         """Return the recommendation in one sentence, with amounts in a currency such as "€" or "CHF".
+
+        Parameters
+        ----------
+        currency : str
+            Unit of the amounts.
 
         Examples
         --------
@@ -628,6 +676,28 @@ class Plan(Result):
         """Write the plan to a JSON file.
 
         If the file exists, it is overwritten; with `force=False` an error is raised.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        force : bool
+            If True, replace an existing file.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written, or the file exists and `force` is False.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope import ThresholdCounts, choose, load_plan
+        >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]))
+        >>> with TemporaryDirectory() as folder:
+        ...     path = decision.save(f"{folder}/decision.json")
+        ...     path.name, load_plan(path).threshold
+        ('decision.json', 0.9)
         """
         return write_file(path, self.to_json(), force=force)
 

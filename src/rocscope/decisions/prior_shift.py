@@ -325,6 +325,8 @@ class PartialLiftChart(Curve):
         Largest share of rows for which the number of positives is known.
     standard_error : array
         Standard error of y at each point; 0 without `inclusion`.
+    x, y : arrays
+        Share of rows contacted, and estimated number of positives.
     """
 
     _content = ("method", "n", "n_labelled", "reach")
@@ -342,7 +344,25 @@ class PartialLiftChart(Curve):
         self.reach = float(depth[-1])
 
     def band(self, level: float = 0.95) -> Band:
-        """Return the normal interval of y at each point, clipped to between 0 and the number of rows contacted."""
+        """Return the normal interval of y at each point, clipped to between 0 and the number of rows contacted.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level.
+
+        Raises
+        ------
+        InputError
+            If the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> from rocscope.decisions import partial_lift_chart
+        >>> chart = partial_lift_chart([1, None, 0, None, 1], [5, 4, 3, 2, 1], inclusion=0.5)
+        >>> chart.band()
+        Band(6 points, 95% pointwise, Horvitz–Thompson)
+        """
         half_width = special.ndtri((1 + check.check_share(level, "level")) / 2) * self.standard_error
         low = np.maximum(self.y - half_width, 0)
         high = np.minimum(self.y + half_width, self.x * self.n)
@@ -351,10 +371,25 @@ class PartialLiftChart(Curve):
     def profit(self, campaign: Campaign) -> "PartialProfitCurve":
         """Return the profit curve of a campaign, up to the depth `reach`.
 
+        Parameters
+        ----------
+        campaign : Campaign
+            Population, costs and benefits.
+
         Raises
         ------
         InputError
             If the campaign has a response rate. Partly labelled rows cannot be reweighted to a response rate.
+
+        Examples
+        --------
+        One of five customers is contacted. The response is worth 4, and the contact costs 1:
+
+        >>> from rocscope import Campaign
+        >>> from rocscope.decisions import partial_lift_chart
+        >>> chart = partial_lift_chart([1, 0, 0, None, 1], [5, 4, 3, 2, 1])
+        >>> chart.profit(Campaign(5, unit_cost=1, unit_benefit=4)).best()["profit"]
+        3.0
         """
         return PartialProfitCurve(self, campaign)
 

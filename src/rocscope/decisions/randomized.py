@@ -462,6 +462,20 @@ class RandomizedRule(Result):
         """Return the indices of exactly `number` rows, best first.
 
         If `number` differs from the planned number, cases are added or removed in order of their score.
+
+        Parameters
+        ----------
+        number : int
+            Number of rows to select.
+        scores, ids, random_state : see `Plan.select`
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose
+        >>> counts = ThresholdCounts([2, 1], [4, 0], [0, 4])
+        >>> half = choose(counts, subject_to="cases <= 2", population=8, randomized=True).lot
+        >>> half.select(2, [1, 2, 1.5]).tolist()
+        [1, 2]
         """
         chosen = np.flatnonzero(self.exactly(number, scores, ids, random_state=random_state))
         return self.ordered(chosen, scores, ids, random_state=random_state)
@@ -472,12 +486,42 @@ class RandomizedRule(Result):
         return ordered(goodness, rows, hashes_of(ids, goodness.size, random_state))
 
     def exactly(self, number: int, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Booleans:
-        """Return True for the selected cases, exactly `number` of them."""
+        """Return True for the selected cases, exactly `number` of them.
+
+        Parameters
+        ----------
+        number : int
+            Number of cases to select.
+        scores, ids, random_state : see `Plan.select`
+
+        Examples
+        --------
+        >>> from rocscope import ThresholdCounts, choose
+        >>> counts = ThresholdCounts([2, 1], [4, 0], [0, 4])
+        >>> half = choose(counts, subject_to="cases <= 2", population=8, randomized=True).lot
+        >>> half.exactly(1, [1, 2, 1]).tolist()
+        [False, True, False]
+        """
         columns = self._scores(scores)
         return self.draw(number, columns, hashes_of(ids, self._goodness(columns).size, random_state))
 
     def reach(self, scores: Any) -> tuple[int, int]:
-        """Return the number of cases that the first and the last threshold predict positive."""
+        """Return the number of cases that the first and the last threshold predict positive.
+
+        Parameters
+        ----------
+        scores : see `Plan.select`
+
+        Examples
+        --------
+        The rule is a mixture of nobody and the score 2:
+
+        >>> from rocscope import ThresholdCounts, choose
+        >>> counts = ThresholdCounts([2, 1], [4, 0], [0, 4])
+        >>> half = choose(counts, subject_to="cases <= 2", population=8, randomized=True).lot
+        >>> half.reach([2, 2, 2, 1])
+        (0, 3)
+        """
         return self._reach(self._scores(scores))
 
     def draw(self, number: int, columns: dict[str, Array], hashes: Hashes) -> Booleans:
@@ -795,7 +839,20 @@ class Review(Result):
         return self.sensitivity == self.specificity == 1
 
     def costs(self, cost: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Return the mean cost of a reviewed positive and of a reviewed negative, given costs by outcome."""
+        """Return the mean cost of a reviewed positive and of a reviewed negative, given costs by outcome.
+
+        Parameters
+        ----------
+        cost : mapping from "tp", "fp", "fn" and "tn" to number
+            Cost of each outcome.
+
+        Examples
+        --------
+        The reviewer finds three of four positives and clears all negatives. A missed positive costs 20:
+
+        >>> Review(cost=1, sensitivity=0.75).costs({"tp": 0, "fp": 5, "fn": 20, "tn": 0})
+        (6.0, 1.0)
+        """
         caught, cleared = self.sensitivity, self.specificity
         positive = caught * cost["tp"] + (1 - caught) * cost["fn"]
         return self.cost + positive, self.cost + cleared * cost["tn"] + (1 - cleared) * cost["fp"]
@@ -815,6 +872,11 @@ class Review(Result):
         Returns
         -------
         dict from "review" and "act" to Campaign
+
+        Raises
+        ------
+        InputError
+            If a cost differs between rows.
 
         Notes
         -----
@@ -883,7 +945,14 @@ class Reviewing(Result):
         return self.share
 
     def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
-        """Return "act", "review" or "leave" for each case. At most the share `share` of the cases is reviewed."""
+        """Return "act", "review" or "leave" for each case. At most the share `share` of the cases is reviewed.
+
+        Parameters
+        ----------
+        acting : RandomizedRule
+            Rule for the cases to act on.
+        scores, ids, random_state : see `Plan.select`
+        """
         act = acting.predict(scores, ids, random_state=random_state)
         look = self.rule.predict(scores, ids, random_state=random_state)
         if self.share is not None:

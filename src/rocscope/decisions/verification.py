@@ -53,7 +53,17 @@ ROUNDED = 1e-12
 
 @dataclass(frozen=True)
 class Check(Result):
-    """One number or name of a plan, with the stored value and the value that is recomputed from the rows."""
+    """One number or name of a plan, with the stored value and the value that is recomputed from the rows.
+
+    Attributes
+    ----------
+    name : str
+        Name of the number in the plan.
+    stored, recomputed
+        Stored value, and value that is recomputed from the rows.
+    agrees : bool
+        True if both values agree up to rounding.
+    """
 
     name: str
     stored: Any

@@ -149,7 +149,13 @@ class Drift(Result):
     figures: dict[str, FigureDrift] = field(default_factory=dict)
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot the share of both samples in each bin of the PSI; see `rocscope.plotting.plot_drift`."""
+        """Plot the share of both samples in each bin of the PSI; see `rocscope.plotting.plot_drift`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default, a new figure is created.
+        """
         return reach("plotting").plot_drift(self, ax)
 
     def __repr__(self) -> str:
@@ -221,6 +227,15 @@ class SegmentDrift(Result):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
             Library of the data frame.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> rows = Predictions([0, 1, 0, 1], [1, 2, 3, 4], segment=["a", "a", "b", "b"])
+        >>> drift(rows, {"a": [1, 2], "b": [5, 6]}, by="segment").to_frame()[["segment", "ks"]]
+          segment   ks
+        0       a  0.0
+        1       b  1.0
         """
         columns: dict[str, Any] = {"segment": self.names}
         for name in _COLUMNS:

@@ -107,11 +107,31 @@ class UpliftCurve(Result):
         return self.contacted / self.contacted[-1]
 
     def at(self, depth: float) -> float:
-        """Return the additional responses if the share `depth` of the rows is contacted, by linear interpolation."""
+        """Return the additional responses if the share `depth` of the rows is contacted, by linear interpolation.
+
+        Examples
+        --------
+        Half of the six rows are the first three. One of their two treated rows responds, and the control does not:
+
+        >>> from rocscope.outcomes import from_experiment
+        >>> curve = from_experiment([1, 0, 0, 0, 1, 0], [1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1]).qini()
+        >>> curve.at(0.5)
+        1.0
+        """
         return float(np.interp(depth, self.depth, self.gained))
 
     def band(self, level: float = 0.95) -> Band:
         """Return pointwise confidence intervals of the curve at 50 depths.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level.
+
+        Raises
+        ------
+        InputError
+            If the curve was not returned by `Experiment.uplift` or `Experiment.qini`.
 
         Notes
         -----
@@ -129,11 +149,41 @@ class UpliftCurve(Result):
         return self._experiment.band_of(self.kind, self.model, check.check_level(level))
 
     def plot(self, ax: Any = None, *, level: float | None = 0.95) -> Any:
-        """Plot the curve, its band and the line of random contacts; see `plotting.plot_uplift`."""
+        """Plot the curve, its band and the line of random contacts; see `plotting.plot_uplift`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default, a new figure is created.
+        level : float or None
+            Confidence level of the band. None draws no band.
+        """
         return reach("plotting").plot_uplift(self, ax, level=level)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the points of the curve as a data frame."""
+        """Return the points of the curve as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If this library is not installed.
+
+        Examples
+        --------
+        >>> from rocscope.outcomes import from_experiment
+        >>> from_experiment([1, 0, 0, 0], [1, 0, 1, 0], [4, 3, 2, 1]).qini().to_frame()
+           contacted  depth  gained
+        0        0.0   0.00     0.0
+        1        1.0   0.25     1.0
+        2        2.0   0.50     1.0
+        3        3.0   0.75     1.0
+        4        4.0   1.00     1.0
+        """
         return check.frame_of({"contacted": self.contacted, "depth": self.depth, "gained": self.gained}, backend)
 
     def __repr__(self) -> str:
@@ -252,6 +302,11 @@ class UpliftPart(Result):
 class UpliftTable(Result):
     """Uplift in successive parts of a ranking, such as deciles, starting with the highest scores.
 
+    Attributes
+    ----------
+    parts : tuple of UpliftPart
+        Uplift of each part, highest scores first.
+
     Examples
     --------
     >>> table = from_experiment([1, 0, 0, 1] * 9, [1, 1, 0, 0] * 9, range(36)).by_decile(parts=2)
@@ -262,7 +317,24 @@ class UpliftTable(Result):
     parts: tuple[UpliftPart, ...]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per part of the ranking."""
+        """Return a data frame with one row per part of the ranking.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
+
+        Examples
+        --------
+        In the first half, 5 of 10 treated rows and 0 of 10 controls respond:
+
+        >>> from rocscope.outcomes import from_experiment
+        >>> response, treated = ([1, 0, 0, 0] * 5 + [0] * 20), [1, 1, 0, 0] * 10
+        >>> from_experiment(response, treated, range(40, 0, -1)).by_decile(parts=2).to_frame().round(2)
+           part   n  control  treated  value   low  high
+        0     1  20      0.0      0.5    0.5  0.12  0.76
+        1     2  20      0.0      0.0    0.0 -0.28  0.28
+        """
         columns: dict[str, Any] = {"part": list(range(1, len(self.parts) + 1))}
         for name in ("n", "control", "treated"):
             columns[name] = [getattr(part, name) for part in self.parts]
@@ -271,7 +343,13 @@ class UpliftTable(Result):
         return check.frame_of(columns, backend)
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot the uplift in each part with its interval; see `plotting.plot_uplift_parts`."""
+        """Plot the uplift in each part with its interval; see `plotting.plot_uplift_parts`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default, a new figure is created.
+        """
         return reach("plotting").plot_uplift_parts(self, ax)
 
     def __repr__(self) -> str:
@@ -342,11 +420,43 @@ class Experiment(Result):
         return int(self.treated.sum())
 
     def qini(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
-        """Compute the Qini curve of a model: additional responses of the treated rows; see `UpliftCurve`."""
+        """Compute the Qini curve of a model: additional responses of the treated rows; see `UpliftCurve`.
+
+        Parameters
+        ----------
+        model : str, optional
+            Name of the model. By default, the only model of the experiment.
+        level : float
+            Confidence level.
+
+        Examples
+        --------
+        Two of three treated rows and none of three controls respond, so the last point of the curve is 2:
+
+        >>> experiment = from_experiment([1, 0, 0, 0, 1, 0], [1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1])
+        >>> experiment.qini().gained.tolist()
+        [0.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0]
+        """
         return self._curve("qini", model, level)
 
     def uplift(self, model: str | None = None, *, level: float = 0.95) -> UpliftCurve:
-        """Compute the uplift curve of a model: additional responses if all contacted rows were treated."""
+        """Compute the uplift curve of a model: additional responses if all contacted rows were treated.
+
+        Parameters
+        ----------
+        model : str, optional
+            Name of the model. By default, the only model of the experiment.
+        level : float
+            Confidence level.
+
+        Examples
+        --------
+        If all six rows were treated, four of them would respond:
+
+        >>> experiment = from_experiment([1, 0, 0, 0, 1, 0], [1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1])
+        >>> experiment.uplift().gained.tolist()
+        [0.0, 1.0, 2.0, 1.5, 2.0, 3.333333333333333, 4.0]
+        """
         return self._curve("uplift", model, level)
 
     def compare(
@@ -366,6 +476,11 @@ class Experiment(Result):
         normalized : bool
             If True, compare the coefficients (areas divided by the area of a perfect ranking).
         level, adjust : see `rocscope.compare`
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown.
 
         Examples
         --------
@@ -489,6 +604,11 @@ class Experiment(Result):
             Input for `choose`, `hull`, curves and other functions, with equal costs of both errors (the default). The
             column "gain" contains the signed amounts.
 
+        Raises
+        ------
+        InputError
+            If the benefit or the cost is missing or invalid.
+
         Notes
         -----
         The gain of a row with response y is benefit·y·(w/p − (1 − w)/(1 − p)) − cost. Here w is 1 for a treated row and
@@ -534,6 +654,11 @@ class Experiment(Result):
         Context
             Costs of the rows. Pass both results to `choose`, for example with a capacity. The expected cost is minus
             the profit per case.
+
+        Raises
+        ------
+        InputError
+            If the benefit or the cost is missing or invalid.
 
         Notes
         -----

@@ -378,16 +378,55 @@ class OverTime(Result):
         return list(self.integrated.estimates)
 
     def of(self, model: str) -> list[Estimate]:
-        """Return the estimates for a model, one per horizon."""
+        """Return the estimates for a model, one per horizon.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+
+        Raises
+        ------
+        ColumnError
+            If the model is unknown.
+
+        Examples
+        --------
+        >>> time, event = [1, 2, 3, 4, 5, 6] * 5, [1, 1, 0, 1, 1, 0] * 5
+        >>> areas = over_time(time, event, [0.9, 0.5, 0.6, 0.7, 0.3, 0.2] * 5, [2, 4])
+        >>> [round(area.value, 3) for area in areas.of("score")]
+        [0.75, 1.0]
+        """
         model = model_name(self.models, model)
         return [comparisons.estimates[model] for comparisons in self.at.values()]
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot the metric of each model against the horizon, with intervals; see `plotting.plot_over_time`."""
+        """Plot the metric of each model against the horizon, with intervals; see `plotting.plot_over_time`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default, a new figure is created.
+        """
         return reach("plotting").plot_over_time(self, ax)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return a data frame with one row per model and horizon."""
+        """Return a data frame with one row per model and horizon.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
+
+        Examples
+        --------
+        >>> time, event = [1, 2, 3, 4, 5, 6] * 5, [1, 1, 0, 1, 1, 0] * 5
+        >>> areas = over_time(time, event, [0.9, 0.5, 0.6, 0.7, 0.3, 0.2] * 5, [2, 4])
+        >>> areas.to_frame()[["model", "horizon", "value"]].round(3)
+           model  horizon  value
+        0  score      2.0   0.75
+        1  score      4.0   1.00
+        """
         estimates = [estimate for model in self.models for estimate in self.of(model)]
         columns: dict[str, Any] = {
             "model": np.repeat(self.models, len(self.at)).tolist(),
