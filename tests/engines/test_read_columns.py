@@ -216,7 +216,7 @@ def test_whole_decimals_are_integers_and_wide_ones_are_refused():
     sums = duckdb.sql("SELECT y, sum(s) AS s FROM (VALUES (1, 9007199254740993), (0, 2)) t(y, s) GROUP BY y ORDER BY y")
     assert rs.read(sums, label="y", scores="s").scores["s"].tolist() == [2, 2**53 + 1]
     for value in (Decimal("0.1234567890123456"), Decimal(2**64 + 1)):
-        with pytest.raises(ScoreError, match=r"score 's' of the dict: .*got values of type decimal128.*DOUBLE"):
+        with pytest.raises(ScoreError, match=rf"score 's' of the dict: .*got {value} in row 0; .*DOUBLE"):
             rs.read({"y": [1], "s": [value]}, label="y", scores="s")
     rows = pa.table({"y": [1, 0, 1], "s": pa.array([Decimal("0.5"), None, Decimal("-0.1")], pa.decimal128(20, 1))})
     assert rs.read(rows, label="y", scores="s", missing="drop").scores["s"].tolist() == [0.5, -0.1]
@@ -228,7 +228,10 @@ EXACT = {
     "decimals": [Decimal("0.1"), Decimal("0.30"), Decimal("0.7"), Decimal("12.9")],
     "whole decimals": [Decimal(2**53 + 1), Decimal(2**53), Decimal(7), Decimal(-1)],
     "one beyond float64": [2**64, 2**64 + 1, 3, 5],
+    "zeros at the end": [Decimal("0.100000000000000000"), Decimal("0.300000000000000000"), Decimal(7), Decimal("0.1")],
+    "large and small": [Decimal("0.123456789012345"), Decimal("123456789012.1"), Decimal(-1), Decimal("5.5")],
     "wide decimals": [Decimal("0.1234567890123456789"), Decimal("0.5"), Decimal(1), Decimal(2)],
+    "no common type": [2**53 + 1, 2**53, 2**64, -1],
 }
 
 
@@ -253,14 +256,31 @@ def test_numbers_of_any_size_are_exact_or_refused_at_every_door(case, tmp_path):
         "Parquet": lambda: rs.auc(rs.read(tmp_path / "t.parquet", **columns)),
         "counts": lambda: rs.auc(rs.read_counts(tmp_path / "t.parquet", **columns)["s"]),
     }
-    if "decimals" not in case:
+    if isinstance(values[0], int):
         doors["CSV"] = lambda: rs.auc(rs.read(tmp_path / "t.csv", **columns))
     for door, area in doors.items():
-        if case in ("one beyond float64", "wide decimals"):
+        if case in ("one beyond float64", "wide decimals", "no common type"):
             with pytest.raises(InputError, match=r"float64 represents exactly,? .*decimals of at most 15 digits, got "):
                 area()
         else:
             assert area() == wins / 4, door
+
+
+def test_whole_decimals_without_a_common_type_are_refused_when_they_are_read_in_parts(tmp_path):
+    """Part by part, they would be int64 and float64, and 2⁵³ and 2⁵³ + 1 would become equal."""
+    scores = pa.array([Decimal(value) for value in (2**53 + 1, 2**53, 2**64, -1)], pa.decimal128(38, 0))
+    pa.parquet.write_table(pa.table({"y": [1, 0, 1, 0], "s": scores}), tmp_path / "t.parquet", row_group_size=2)
+    with pytest.raises(ScoreError, match=r"got 9007199254740993 in row 0, together with numbers that need another"):
+        rs.read_counts(tmp_path / "t.parquet", label="y", scores="s", memory=10**7)
+
+
+def test_a_rounded_decimal_is_not_tied_with_a_longer_one():
+    """The float64 nearest to 0.1 is above 0.1."""
+    longer = Decimal.from_float(0.1)
+    assert longer > Decimal("0.1")
+    with pytest.raises(ScoreError, match=f"got {longer} in row 0"):
+        rs.auc([1, 0], [longer, Decimal("0.1")])
+    assert rs.auc([1, 0], [longer, Decimal("0.5")]) == 0
 
 
 LABELS = {

@@ -1,5 +1,6 @@
 """read_counts on a real Spark in this machine's JVM: the same counts as from arrays, and errors in one line."""
 
+import re
 import shutil
 import sys
 from decimal import Decimal
@@ -107,6 +108,50 @@ def test_models_of_every_type_in_one_job_are_counted_as_from_arrays(frame, table
     assert (found.source.name, found.source.rows_read, found.source.rows_dropped) == ("Spark DataFrame", ROWS, 0)
 
 
+DECIMALS = {
+    "zeros at the end": ("decimal(38,18)", ["0.5", "0.25", "0.1", "12345.678"]),
+    "large and small": ("decimal(38,18)", ["0.123456789012345", "5.5", "123456789012.1", "-1"]),
+    "64 bits": ("decimal(38,0)", [2**53 + 1, 2**53, -(2**63), 2**63 - 1]),
+    "unsigned": ("decimal(38,0)", [2**63 + 1, 2**63, 0, 2**64 - 1]),
+    "above 64 bits": ("decimal(38,0)", [2**64, 2**70, 3, -(2**80)]),
+    "16 digits": ("decimal(38,18)", ["0.1234567890123456", "0.5", "0.25", "1"]),
+    "one beyond float64": ("decimal(38,0)", [2**64 + 1, 2**64, 3, 5]),
+    "no common type": ("decimal(38,0)", [2**53 + 1, 2**53, 2**64, -1]),
+}
+
+
+@pytest.mark.parametrize("case", DECIMALS)
+def test_decimals_are_read_as_from_parquet_or_refused_with_the_same_reason(session, tmp_path, case):
+    kind, values = DECIMALS[case]
+    scale = int(kind.rpartition(",")[2][:-1])
+    table = pa.table({"y": [1, 0, 1, 0], "s": pa.array([Decimal(value) for value in values], pa.decimal128(38, scale))})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=2)
+    frame = session.read.parquet(str(tmp_path / "rows.parquet"))
+    assert dict(frame.dtypes)["s"] == kind
+    asked = {"label": "y", "scores": "s"}
+    try:
+        expected = rs.read_counts(tmp_path / "rows.parquet", **asked)["s"]
+    except ScoreError as error:
+        assert case in ("16 digits", "one beyond float64", "no common type")
+        reason = re.sub(" in row .", "", str(error).partition("rows.parquet")[2])
+        with pytest.raises(ScoreError, match=f"^score 's' of Spark DataFrame{re.escape(reason)}$"):
+            rs.read_counts(frame.repartition(1), **asked)
+        return
+    # Python compares whole numbers and floats exactly, and rounds a decimal text to the nearest float.
+    oracle = values if scale == 0 else map(float, values)
+    assert expected.threshold.tolist() == sorted(oracle, reverse=True)
+    found = rs.read_counts(frame.repartition(2), **asked)["s"]
+    assert found == expected
+    assert found.threshold.dtype == expected.threshold.dtype
+
+
+def test_decimals_are_labels_and_weights_of_any_width(frame, table):
+    wider = frame.selectExpr("*", "cast(y as decimal(38,18)) AS label", "cast(weight as decimal(38,0)) AS copies")
+    found = rs.read_counts(wider, label="label", scores="wide", weight="copies")["wide"]
+    decimals = [float(f"{score:.2f}") for score in table["double"]]
+    assert found == rs.ThresholdCounts.from_scores(table["y"], decimals, sample_weight=table["weight"])
+
+
 def test_weights_segments_and_named_labels(frame, table):
     asked = {"label": "name", "scores": {"a": "ties", "b": "short"}, "pos_label": "yes"}
     found = rs.read_counts(frame, weight="weight", segment="segment", **asked)
@@ -184,15 +229,11 @@ def test_many_levels_come_back_as_few_bins_through_one_shuffle(frame, table, col
 @pytest.mark.parametrize(
     ("asked", "error", "words"),
     [
-        (
-            {"scores": "wide"},
-            ScoreError,
-            r"got values of type decimal\(38,9\); cast the column",
-        ),
         ({"scores": "array(double)"}, ScoreError, r"array<double>; extract one element first: column\[1\]"),
         ({"scores": "name"}, ScoreError, "got values of type string; cast the column to double first"),
         ({"scores": "nothing"}, ColumnError, "one of .*got 'nothing'"),
-        ({"label": "wide"}, LabelError, "expected numbers, text or truth values"),
+        ({"label": "array(double)"}, LabelError, "expected numbers, text or truth values"),
+        ({"weight": "wide"}, WeightError, r"decimal\(38,9\); scale the weights to whole numbers, and cast"),
         ({"weight": "double"}, WeightError, "scale the weights to whole numbers, and cast the column to bigint"),
         ({"segment": "float"}, InputError, "got values of type float; cast the column to string first"),
         ({"format": "csv"}, InputError, "format: expected no value for a Spark DataFrame"),
@@ -214,7 +255,7 @@ def test_vectors_are_refused_with_the_way_to_take_one_element(frame, table):
     from pyspark.ml.functions import array_to_vector, vector_to_array
 
     scored = frame.selectExpr("y", "array(-ties, ties) as both").select("y", array_to_vector("both").alias("raw"))
-    with pytest.raises(ScoreError, match=r"type vector; take one .*vector_to_array\(column\)\[1\]"):
+    with pytest.raises(ScoreError, match=r"type vector; extract one .*vector_to_array\(column\)\[1\]"):
         rs.read_counts(scored, label="y", scores="raw")
     taken = scored.withColumn("raw.1", vector_to_array("raw")[1])
     assert rs.read_counts(taken, label="y", scores="raw.1")["raw.1"] == counts_of(table, "ties")

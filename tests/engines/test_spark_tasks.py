@@ -35,10 +35,11 @@ def counted(columns, *, number=3, levels_per_range=2**20, most_levels=100_000, m
     """Count columns under the names that the workers know."""
     models = [name for name in columns if name.startswith("score")]
     layout = {"weighted": "weight" in columns, "segment": None, "pos_label": None, "drop": False} | options
+    dtypes = {f"m{name[5:]}": str(np.asarray(columns[name]).dtype) for name in models}
     data = Input(
         partitions(columns, number),
-        Layout(len(models), **layout),
-        {f"m{name[5:]}": str(np.asarray(columns[name]).dtype) for name in models},
+        Layout([*dtypes.values()], **layout),
+        dtypes,
         None if layout["segment"] is None else "string",
         {name: name for name in columns},
     )

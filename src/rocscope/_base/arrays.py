@@ -313,6 +313,7 @@ WHOLE_OF_64_BITS = "whole numbers that fit in 64 bits or that float64 represents
 NUMBER_TYPES = (int, float, np.number, Decimal)
 DECIMAL_DIGITS = 15
 """Decimals with up to this number of digits remain distinct and in order as float64 (DBL_DIG of IEEE 754)."""
+EXACT_NUMBERS = f"{WHOLE_OF_64_BITS}, and decimals of at most {DECIMAL_DIGITS} digits"
 
 
 def as_written(values: Sequence[Any], array: Array, name: str, error: type[InputError] = InputError) -> Array:
@@ -332,18 +333,37 @@ def as_written(values: Sequence[Any], array: Array, name: str, error: type[Input
         low, high = int(min(values)), int(max(values))
         if low >= -(2**63) and high < (2**63 if low < 0 else 2**64):
             return np.array([int(value) for value in values], np.int64 if high < 2**63 else np.uint64)
-    nearest = np.array([_nearest(value) for value in values])
-    for row, value in enumerate(values):
-        # Python compares numbers of different types exactly.
+    nearest = [_nearest(value) for value in values]
+    # A rounded decimal must not meet a longer number that float64 represents exactly. Python compares numbers of
+    # different types exactly.
+    taken = {near for value, near in zip(values, nearest, strict=True) if isinstance(value, Decimal) and value != near}
+    for row, (value, near) in enumerate(zip(values, nearest, strict=True)):
         if isinstance(value, Decimal):
-            exact = len(value.as_tuple().digits) <= DECIMAL_DIGITS or value == nearest[row].item()
+            exact = has_few_digits(value) or (value == near and near not in taken)
         else:
-            exact = not isinstance(value, int | np.integer) or int(value) == nearest[row].item()
+            exact = not isinstance(value, int | np.integer) or (int(value) == near and near not in taken)
         if not exact:
-            expected = f"{WHOLE_OF_64_BITS}, and decimals of at most {DECIMAL_DIGITS} digits"
             hint = "if rounding does not matter, convert the number to a float"
-            raise error(name, expected=expected, got=f"{value} in row {row}", hint=hint)
-    return nearest
+            raise error(name, expected=EXACT_NUMBERS, got=inexact(value, row), hint=hint)
+    return np.array(nearest)
+
+
+def inexact(value: Any, row: int | None) -> str:
+    """Return the "got" text of an error for a number that would be rounded in the type of its column."""
+    text = str(value) if row is None else f"{value} in row {row}"
+    fits = _is_whole(value) and -(2**63) <= value < 2**64
+    return f"{text}, together with numbers that need another type" if fits else text
+
+
+def has_few_digits(value: Decimal) -> bool:
+    """Return True if float64 keeps a decimal distinct from all others with few digits, and in order.
+
+    Examples
+    --------
+    >>> has_few_digits(Decimal("0.1200000000000000000")), has_few_digits(Decimal("0.1234567890123456"))
+    (True, False)
+    """
+    return len("".join(map(str, value.as_tuple().digits)).strip("0")) <= DECIMAL_DIGITS
 
 
 def _is_whole(value: Any) -> bool:

@@ -4,8 +4,8 @@ Every column that is read has a `Role`, such as label, score of a model, weight 
 of the array and the class of errors for invalid values. A converted `Column` has a mask of missing values.
 
 Numbers keep their type. Types that NumPy does not have are converted if distinct values remain distinct. Decimal
-numbers become integers if all are whole, and float64 if they have at most 15 digits. A numeric column of a text file
-gets the first of the types int64, uint64 and float64 that can represent all its values.
+numbers become integers if all are whole, and float64 if each has at most 15 significant digits. A numeric column of a
+text file gets the first of the types int64, uint64 and float64 that can represent all its values.
 
 Order of the file: `Column`, numbers, labels and groups, positive labels, roles, `CountRequest`, and class
 probabilities.
@@ -22,7 +22,16 @@ import pyarrow as pa
 
 from rocscope import errors
 from rocscope._base import validation as check
-from rocscope._base.arrays import DECIMAL_DIGITS, FIRST_ROUNDED, WHOLE_OF_64_BITS, Array, Booleans
+from rocscope._base.arrays import (
+    DECIMAL_DIGITS,
+    EXACT_NUMBERS,
+    FIRST_ROUNDED,
+    WHOLE_OF_64_BITS,
+    Array,
+    Booleans,
+    has_few_digits,
+    inexact,
+)
 from rocscope._base.progress import Tell, unreported
 from rocscope.core import Context
 from rocscope.engines import formats
@@ -109,12 +118,12 @@ def numbers(
     *,
     decimal: str = "",
     kind: pa.DataType | None = None,
-    first_row: int = 0,
+    first_row: int | None = 0,
 ) -> Column:
     """Return a column of numbers in its own type.
 
     If `column` is a part of a column, `kind` is the numeric type of the whole column, and `first_row` is the number of
-    its first row for messages.
+    its first row for messages, or None if rows have no numbers.
 
     Decimal numbers become integers if all are whole. They become float64 if this preserves distinct values and their
     order. In text files, which have a `decimal` mark, words such as "NA" are missing values.
@@ -122,9 +131,9 @@ def numbers(
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _is_text(column.type):
-        column = _parsed(column, subject, error, decimal, kind, first_row)
+        column = _parsed(column, subject, error, decimal, kind, first_row or 0)
     if pa.types.is_decimal(column.type):
-        column = _from_decimal(column, subject, error, kind)
+        column = _from_decimal(column, subject, error, kind, first_row)
     if not _is_number(column.type):
         raise error(subject, expected="numbers", got=f"values of type {column.type}")
     return _plain(column)
@@ -220,28 +229,47 @@ def _first_not_number(column: pa.ChunkedArray, *, untyped: bool) -> int:
 
 
 def _from_decimal(
-    column: pa.ChunkedArray, subject: str, error: type[errors.InputError], kind: pa.DataType | None = None
+    column: pa.ChunkedArray,
+    subject: str,
+    error: type[errors.InputError],
+    kind: pa.DataType | None = None,
+    first_row: int | None = 0,
 ) -> pa.ChunkedArray:
-    scale = column.type.scale
-    if scale <= 0:
+    if column.type.scale <= 0:
         for wanted in _WHOLE_KINDS if kind is None else (kind,):
             if _holds(column, wanted):
                 return column.cast(wanted)
-    few_digits = pa.decimal128(DECIMAL_DIGITS, scale)
-    if not (0 < scale <= _DECIMAL_PLACES and _casts(column, few_digits)):
-        hint = "convert the column to DOUBLE or BIGINT first, if rounding does not matter"
-        expected = f"{WHOLE_OF_64_BITS}, or decimals of at most {DECIMAL_DIGITS} digits"
-        raise error(subject, expected=expected, got=f"values of type {column.type}", hint=hint)
-    # Arrow's cast multiplies by 0.1^scale, which has an error of one bit for many values. The quotient of two numbers
-    # that float64 represents exactly is rounded once, to the nearest float64.
+    # Zeros at the end of all values, such as those of a scale of 18, are not needed.
+    for places in range(min(column.type.scale, _DECIMAL_PLACES), 0, -1):
+        if _casts(column, pa.decimal128(DECIMAL_DIGITS, places)):
+            return _quotients(column.cast(pa.decimal128(DECIMAL_DIGITS, places)))
+
+    # Large and small values together need more places, but each value may have few digits.
+    values = column.to_pylist()
+    for row, value in enumerate(values):
+        if value is None or (column.type.scale > 0 and has_few_digits(value)):
+            continue
+        if column.type.scale > 0 or int(value) != float(value):
+            got = inexact(value, None if first_row is None else first_row + row)
+            hint = "convert the column to DOUBLE or BIGINT first, if rounding does not matter"
+            raise error(subject, expected=EXACT_NUMBERS, got=got, hint=hint)
+    floats = [None if value is None else float(value) for value in values]
+    return pa.chunked_array([pa.array(floats, pa.float64())])
+
+
+def _quotients(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return decimals of few digits as the nearest float64.
+
+    Arrow's cast multiplies by 0.1^scale, which has an error of one bit for many values. The quotient of two numbers
+    that float64 represents exactly is rounded once, to the nearest float64.
+    """
     quotients = []
-    for chunk in column.chunks:
-        decimals = chunk.cast(few_digits)
+    for decimals in column.chunks:
         words = np.frombuffer(decimals.buffers()[1], dtype="<i8")
         # Decimals have 128 bits; the lower 64 bits (every other word) are sufficient for 15 digits.
         unscaled = words[2 * decimals.offset : 2 * (decimals.offset + len(decimals)) : 2]
         missing = decimals.is_null().to_numpy(zero_copy_only=False)
-        quotients.append(pa.array(unscaled / 10.0**scale, mask=missing))
+        quotients.append(pa.array(unscaled / 10.0**column.type.scale, mask=missing))
     return pa.chunked_array(quotients, pa.float64())
 
 
@@ -285,12 +313,12 @@ def _to_numpy(column: pa.ChunkedArray) -> Array:
 # ---- Labels and groups ----
 
 
-def labels(column: pa.ChunkedArray, subject: str) -> Column:
+def labels(column: pa.ChunkedArray, subject: str, *, first_row: int | None = 0) -> Column:
     """Return a column of labels. Numbers and booleans are unchanged; other labels become indices of their classes."""
     if pa.types.is_dictionary(column.type) and not _is_text(column.type.value_type):
         column = column.cast(column.type.value_type)
     if pa.types.is_decimal(column.type):
-        column = _from_decimal(column, subject, errors.LabelError)
+        column = _from_decimal(column, subject, errors.LabelError, first_row=first_row)
     return _plain(column) if _is_number(column.type) else _encoded(column, subject)
 
 

@@ -197,7 +197,8 @@ def read(
     Only the named columns are read. Scores keep their type: float32 stays float32, and int64 stays int64.
 
     NumPy has no decimal type. A decimal column becomes an integer column if all values are whole. It becomes float64 if
-    the values have at most 15 digits, so that distinct values remain distinct. Other decimals raise an error.
+    each value has at most 15 significant digits, so that distinct values remain distinct. Other decimals raise an
+    error.
 
     A numeric column of a CSV file becomes an integer column if all its values are whole, and float64 otherwise. Whole
     numbers that neither 64-bit integers nor float64 can represent raise an error. "NA" and similar words are missing

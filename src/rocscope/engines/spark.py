@@ -67,13 +67,11 @@ _SEGMENTS = {
     "bigint": pa.int64(),
     "date": pa.date32(),
 }
-_EXACT_DIGITS = 15  # decimals of at most 15 digits remain distinct and in order as float64
 _LONG_DIGITS = 18  # whole numbers of at most 18 digits fit into a bigint: 10^18 < 2^63
 
 _HINTS = {
     "vector": "extract one element first: pyspark.ml.functions.vector_to_array(column)[1]",
     "array": "extract one element first: column[1]",
-    "decimal": "cast the column to double or bigint first, if rounding does not matter",
     "string": "cast the column to double first",
 }
 
@@ -126,21 +124,59 @@ def open_input(frame: Any, request: CountRequest) -> Input:
         column_of["segment"] = str(request.segment)
     for name, column in column_of.items():
         formats.require_columns(named, [column], _argument_of(name))
-    kinds = {name: _type_of(_argument_of(name), column, types[column]) for name, column in column_of.items()}
-    selected = []
+    found = {name: functions.col("`{}`".format(column.replace("`", "``"))) for name, column in column_of.items()}
+    ranges = _ranges(frame, {name: found[name] for name, column in column_of.items() if _is_wide(types[column])})
+    kinds = {}
     for name, column in column_of.items():
-        quoted = "`{}`".format(column.replace("`", "``"))
-        selected.append(functions.col(quoted).cast(kinds[name]).alias(name))
+        kinds[name] = _type_of(_argument_of(name), column, types[column], ranges.get(name))
+    selected = [found[name].cast(kinds[name]).alias(name) for name in column_of]
     segment = kinds.get("segment")
     arrow_type = None if segment is None else _SEGMENTS[segment]
-    layout = tasks.Layout(len(models), "weight" in column_of, arrow_type, request.pos_label, request.missing == "drop")
-    dtypes = {model: _NUMBERS[kinds[f"score{number}"]] for number, model in enumerate(models)}
+    dtypes = {}
+    for number, model in enumerate(models):
+        name = f"score{number}"
+        # Whole decimals above the range of int64 may fit into uint64. All others become float64.
+        unsigned = name in ranges and ranges[name][0] >= 0 and ranges[name][1] < 2**64
+        dtypes[model] = _NUMBERS.get(kinds[name], "uint64" if unsigned else "float64")
+    drop = request.missing == "drop"
+    layout = tasks.Layout([*dtypes.values()], "weight" in column_of, arrow_type, request.pos_label, drop)
     return Input(frame.select(*selected), layout, dtypes, segment, column_of)
 
 
-def _type_of(role: str, column: str, kind: str) -> str:
-    """Return the type of a column on the workers. Decimals get another type if it represents them exactly."""
-    exact = _without_decimals(kind)
+def _decimal(kind: str) -> tuple[int, int] | None:
+    """Return the numbers of digits and of decimal places of a decimal type; None for other types."""
+    decimal = re.fullmatch(r"decimal\((\d+),(-?\d+)\)", kind)
+    return None if decimal is None else (int(decimal[1]), int(decimal[2]))
+
+
+def _is_wide(kind: str) -> bool:
+    """Return True for a type of whole numbers whose values may exceed 64 bits."""
+    digits, places = _decimal(kind) or (0, 0)
+    return places == 0 and digits > _LONG_DIGITS
+
+
+def _ranges(frame: Any, wide: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the smallest and the largest value of columns. This reads the columns once."""
+    if not wide:
+        return {}
+    from pyspark.sql import functions
+
+    ends = [end(column) for column in wide.values() for end in (functions.min, functions.max)]
+    values = frame.agg(*ends).collect()[0]
+    # A column without values has no range.
+    return {name: (values[2 * i] or 0, values[2 * i + 1] or 0) for i, name in enumerate(wide)}
+
+
+def _type_of(role: str, column: str, kind: str, limits: tuple[Any, Any] | None) -> str:
+    """Return the type of a column on the workers, as Spark names it.
+
+    Decimals get another type if this type represents all of them exactly. The workers convert other decimal scores and
+    labels, or report a value that would be rounded. `limits` are the ends of a column of wide whole numbers.
+    """
+    digits, places = _decimal(kind) or (0, -1)
+    exact = kind
+    if places == 0 and (limits is None or (limits[0] >= -(2**63) and limits[1] < 2**63)):
+        exact = "bigint"
     hint = _HINTS.get(re.split(r"[(<]", kind)[0], "")
     if role == "label":
         allowed, expected, error = (*_NUMBERS, "string", "date"), "numbers, text or truth values", errors.LabelError
@@ -148,24 +184,14 @@ def _type_of(role: str, column: str, kind: str) -> str:
         allowed, expected, error = _NUMBERS, "numbers of at most 64 bits", errors.ScoreError
     elif role == "weight":
         allowed, expected, error = _WHOLE, "whole numbers", errors.WeightError
-        if exact in _NUMBERS:
+        if digits or kind in _NUMBERS:
             hint = "scale the weights to whole numbers, and cast the column to bigint"
     else:
         allowed, expected, error = _SEGMENTS, "text, whole numbers or dates", errors.InputError
         hint = "cast the column to string first"
-    if exact not in allowed:
+    if exact not in allowed and not (digits and role in ("label", "score")):
         raise error(f"{role} {column!r} of {ORIGIN}", expected=expected, got=f"values of type {kind}", hint=hint)
     return exact
-
-
-def _without_decimals(kind: str) -> str:
-    decimal = re.fullmatch(r"decimal\((\d+),(-?\d+)\)", kind)
-    if decimal is None:
-        return kind
-    digits, places = int(decimal[1]), int(decimal[2])
-    if places == 0 and digits <= _LONG_DIGITS:
-        return "bigint"
-    return "double" if places > 0 and digits <= _EXACT_DIGITS else kind
 
 
 # ---- Counting ----
@@ -298,6 +324,9 @@ def _survey(runs: Any, data: Input) -> tuple[tasks.Facts, list[GroupTotals]]:
 def _check(facts: tasks.Facts, data: Input, pos_label: Any) -> None:
     """Raise the errors that `rocscope.read` would raise for these data."""
     source = formats.NamedColumns((ORIGIN,), ())
+    for error in facts.errors:
+        name, _, reason = str(error).partition(": ")
+        raise type(error)(f"{data.role(name).subject(source)}: {reason}")
     if not facts.rows:
         raise formats.no_rows(ORIGIN)
     for name, rows in facts.bad.items():

@@ -21,7 +21,7 @@ from rocscope._base.arrays import Array, Booleans
 from rocscope.core import Levels, ThresholdCounts
 from rocscope.core.ranking import Ranking, collapse, rank
 from rocscope.engines import columns
-from rocscope.errors import ScoreError, WeightError
+from rocscope.errors import InputError, ScoreError, WeightError
 from rocscope.geometry.hull import upper_corners
 from rocscope.ranges.binned import BinnedCounts
 
@@ -52,6 +52,8 @@ class Facts:
         A few distinct labels.
     weight : float
         Sum of the weights. It is a float, so that it cannot overflow.
+    errors : list of InputError
+        Errors of values that cannot be converted. The messages begin with the name of the column on the workers.
     """
 
     rows: int = 0
@@ -60,6 +62,7 @@ class Facts:
     labels: list[Any] = field(default_factory=list)
     negative: int = 0
     weight: float = 0.0
+    errors: list[InputError] = field(default_factory=list)
 
     def add(self, other: "Facts") -> None:
         """Add the facts about other rows."""
@@ -69,13 +72,20 @@ class Facts:
         self.labels += [label for label in other.labels if label not in self.labels]
         self.negative += other.negative
         self.weight += other.weight
+        self.errors += other.errors
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of the rows on the workers: `label`, `score0` and so on, and optionally `weight` and `segment`."""
+    """Columns of the rows on the workers: `label`, `score0` and so on, and optionally `weight` and `segment`.
 
-    models: int
+    Attributes
+    ----------
+    dtypes : sequence of str
+        NumPy type of the scores of each model.
+    """
+
+    dtypes: Sequence[str]
     weighted: bool
     segment: pa.DataType | None
     pos_label: Any
@@ -159,12 +169,18 @@ def _tables(batches: Batches, size: int) -> Iterator[pa.Table]:
 
 def _read(table: pa.Table, layout: Layout, facts: Facts) -> _Rows | None:
     """Return the complete rows. Return None if no row is complete, or if the driver will raise an error."""
-    by_name = {"label": columns.labels(table["label"], "label")}
-    score_names = [f"score{number}" for number in range(layout.models)]
-    for name in score_names:
-        by_name[name] = columns.numbers(table[name], "score", ScoreError)
-    if layout.weighted:
-        by_name["weight"] = columns.numbers(table["weight"], "weight", WeightError)
+    score_names = [f"score{number}" for number in range(len(layout.dtypes))]
+    try:
+        # Rows have no numbers, because their order is not determined.
+        by_name = {"label": columns.labels(table["label"], "label", first_row=None)}
+        for name, dtype in zip(score_names, layout.dtypes, strict=True):
+            kind = pa.from_numpy_dtype(np.dtype(dtype))
+            by_name[name] = columns.numbers(table[name], name, ScoreError, kind=kind, first_row=None)
+        if layout.weighted:
+            by_name["weight"] = columns.numbers(table["weight"], "weight", WeightError)
+    except InputError as error:
+        facts.errors.append(error)
+        return None
     missing = {name: column.missing for name, column in by_name.items() if column.missing is not None}
     segments = None
     if layout.segment is not None:

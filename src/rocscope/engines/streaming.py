@@ -564,7 +564,8 @@ def _numeric_types(
             for role in undetermined:
                 possible_here = possible(role, table)
                 candidates[role] = [kind for kind in possible_here if kind in candidates[role]]
-    return {role: kinds[0] for role, kinds in candidates.items() if kinds}
+    # If no type represents all values, reading them as float64 raises the error.
+    return {role: (candidates[role] or [pa.float64()])[0] for role in undetermined}
 
 
 @dataclass
