@@ -61,6 +61,12 @@ class CalibrationFunction(Result):
     def from_counts(cls, y_true: Any, y_score: Any = None, **options: Any) -> "CalibrationFunction":
         """Estimate p and q from the data of one model; see `rocscope.sample`.
 
+        Parameters
+        ----------
+        y_true, y_score : see `rocscope.sample`
+        **options
+            Further data of the rows, such as ``sample_weight``.
+
         Examples
         --------
         >>> function = CalibrationFunction.from_counts([0, 1, 1, 1], [0.2, 0.2, 0.9, 0.9])
@@ -169,7 +175,22 @@ class ContinuousCalibration:
         return self.n - self.n_pos
 
     def at(self, threshold: float) -> OperatingPoint:
-        """Return the confusion matrix at a threshold of the score (eq. 6.3–6.4)."""
+        """Return the confusion matrix at a threshold of the score (eq. 6.3–6.4).
+
+        Parameters
+        ----------
+        threshold : float
+            Lowest score that is predicted positive.
+
+        Examples
+        --------
+        The scores are uniform and calibrated. Half of the 200 cases have a score of at least 0.5, and their mean
+        probability is 0.75:
+
+        >>> point = ContinuousCalibration(lambda o: o, lambda o: 1.0, n=200).at(0.5)
+        >>> round(point.tp, 6), round(point.fp, 6)
+        (75.0, 25.0)
+        """
         start = min(max(threshold, 0.0), 1.0)
         tp, predicted = self.n * self._positive(start), self.n * self._integral(self.density, start)
         fp = max(predicted - tp, 0.0)
@@ -191,6 +212,14 @@ class ContinuousCalibration:
         """Return the numbers of positives and negatives in `levels` score intervals of equal width.
 
         The score of an interval is its lower end. At this score, the method `at` returns the same TP and FP.
+
+        Examples
+        --------
+        Each of the two halves of the scores has 100 cases. Their mean probabilities are 0.75 and 0.25:
+
+        >>> counts = ContinuousCalibration(lambda o: o, lambda o: 1.0, n=200).counts(2)
+        >>> counts.threshold, counts.pos.round(6)
+        (array([0.5, 0. ]), array([75., 25.]))
         """
         edges = np.linspace(0, 1, levels + 1)
         node, weight = np.polynomial.legendre.leggauss(_NODES)

@@ -523,6 +523,11 @@ class CalibrationCurve(Curve):
     def smooth_limits(self, level: float) -> tuple[Array, Array, Array]:
         """Return x, lower limits and upper limits of the pointwise confidence band of a smooth curve.
 
+        Parameters
+        ----------
+        level : float
+            Confidence level.
+
         Raises
         ------
         InputError
@@ -553,7 +558,16 @@ class CalibrationCurve(Curve):
         return f"the true curve is steeper than this curve near {x[outside][0]:.3g}; compare method='pav'"
 
     def at(self, x: Any) -> Any:
-        """Return the share of positives at score `x`, by linear interpolation."""
+        """Return the share of positives at score `x`, by linear interpolation.
+
+        Examples
+        --------
+        The bins have the mean probabilities 0.2 and 0.8, and the shares of positives 0 and 1:
+
+        >>> from rocscope import calibration_curve
+        >>> round(calibration_curve([0, 0, 1, 1], [0.1, 0.3, 0.7, 0.9], bins=2).at(0.5), 9)
+        0.5
+        """
         known = ~np.isnan(self.y)
         return interpolate(self.x[known], self.y[known], x)
 

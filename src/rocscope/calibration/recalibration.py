@@ -66,6 +66,15 @@ class Recalibrator(BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's name)
         """Fit the recalibrator to scores X of shape (n,) or (n, 1) and labels y (0/1, -1/1 or False/True).
 
+        Parameters
+        ----------
+        X : array of n scores
+            Scores, of shape (n,) or (n, 1).
+        y : array of n labels
+            Labels of two classes.
+        sample_weight : array of n weights, optional
+            Weights of the rows.
+
         Raises
         ------
         ShapeError
@@ -74,27 +83,83 @@ class Recalibrator(BaseEstimator):
             If a label, a score or a weight is invalid.
         OneClassError
             If one class is missing.
+
+        Examples
+        --------
+        The labels of the scores 2 and 3 are in the wrong order, so both scores get the mean of these labels:
+
+        >>> from rocscope.calibration.recalibration import IsotonicRecalibrator
+        >>> IsotonicRecalibrator().fit([1, 2, 3, 4], [0, 1, 0, 1]).predict([1, 2, 3, 4])
+        array([0. , 0.5, 0.5, 1. ])
         """
         return self.fit_counts(ThresholdCounts.from_scores(y, X, sample_weight=sample_weight))
 
     def fit_counts(self, counts: ThresholdCounts) -> Self:
-        """Fit the recalibrator to the numbers of positives and negatives at each score."""
+        """Fit the recalibrator to the numbers of positives and negatives at each score.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Numbers of positives and negatives at each score.
+
+        Examples
+        --------
+        >>> from rocscope.calibration.recalibration import IsotonicRecalibrator
+        >>> counts = ThresholdCounts([0.8, 0.2], [3, 1], [1, 3])
+        >>> IsotonicRecalibrator().fit_counts(counts).predict([0.2, 0.8])
+        array([0.25, 0.75])
+        """
         counts.require_both_classes("recalibration")
         self._fit(counts)
         self.prevalence_, self.shift_ = counts.prevalence, 0.0
         return self
 
     def predict(self, X: Any) -> Array:  # noqa: N803
-        """Return the calibrated probability for each score."""
+        """Return the calibrated probability for each score.
+
+        Parameters
+        ----------
+        X : array of n scores
+            Scores, of shape (n,) or (n, 1).
+
+        Examples
+        --------
+        >>> from rocscope.calibration.recalibration import HistogramRecalibrator
+        >>> HistogramRecalibrator(bins=2).fit([1, 2, 3, 4], [0, 1, 1, 1]).predict([1.5, 4])
+        array([0.5, 1. ])
+        """
         return self._shifted(self._map(self._scores(X)))
 
     def predict_proba(self, X: Any) -> Array:  # noqa: N803
-        """Return an array of n × 2 with the probabilities of the negative class and of the positive class."""
+        """Return an array of n × 2 with the probabilities of the negative class and of the positive class.
+
+        Parameters
+        ----------
+        X : array of n scores
+            Scores, of shape (n,) or (n, 1).
+
+        Examples
+        --------
+        >>> from rocscope.calibration.recalibration import HistogramRecalibrator
+        >>> HistogramRecalibrator(bins=2).fit([1, 2, 3, 4], [0, 0, 0, 1]).predict_proba([1.5, 4])
+        array([[1. , 0. ],
+               [0.5, 0.5]])
+        """
         positive = self.predict(X)
         return np.column_stack([1 - positive, positive])
 
     def adjust_to(self, target_prevalence: float) -> Self:
         """Return a copy of the recalibrator whose probabilities are adjusted to another prevalence.
+
+        Parameters
+        ----------
+        target_prevalence : float
+            Share of positives, between 0 and 1.
+
+        Raises
+        ------
+        InputError
+            If the target prevalence is not between 0 and 1.
 
         Notes
         -----
@@ -118,7 +183,15 @@ class Recalibrator(BaseEstimator):
         return other
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the method, the parameters and the fitted state as a dict for JSON."""
+        """Return the method, the parameters and the fitted state as a dict for JSON.
+
+        Examples
+        --------
+        >>> from rocscope.calibration import recalibrator
+        >>> content = recalibrator("isotonic").fit([1, 2, 3, 4], [0, 1, 0, 1]).to_dict()
+        >>> content["method"], content["state"]["prevalence_"]
+        ('isotonic', 0.5)
+        """
         self._require_fit()
         state = {name: np.asarray(getattr(self, name)).tolist() for name in ("prevalence_", "shift_", *self._state)}
         return {"method": self.method, "parameters": self.get_params(), "state": state}
@@ -128,10 +201,26 @@ class Recalibrator(BaseEstimator):
 
         If `force` is True, an existing file is overwritten.
 
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        force : bool
+            If True, replace an existing file.
+
         Raises
         ------
         InputError
             If the file cannot be written. If the file exists and `force` is False.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope.calibration import load_recalibrator, recalibrator
+        >>> fitted = recalibrator("isotonic").fit([1, 2, 3, 4], [0, 1, 0, 1])
+        >>> with TemporaryDirectory() as folder:
+        ...     load_recalibrator(fitted.save(f"{folder}/fitted.json")).predict([2, 3])
+        array([0.5, 0.5])
         """
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
@@ -583,6 +672,19 @@ class VennAbersRecalibrator(Recalibrator):
         """Return two probabilities for each score, as two arrays.
 
         The first is the probability if the score is added to the fit as a negative, and the second as a positive.
+
+        Parameters
+        ----------
+        X : array of n scores
+            Scores, of shape (n,) or (n, 1).
+
+        Examples
+        --------
+        If the score 4 is added as a negative, two of the three highest scores are positive:
+
+        >>> low, high = VennAbersRecalibrator().fit([1, 2, 3, 4], [0, 0, 1, 1]).predict_interval([4])
+        >>> low.round(4), high
+        (array([0.6667]), array([1.]))
         """
         low, high = self._pair(self._scores(X))
         return self._shifted(low), self._shifted(high)

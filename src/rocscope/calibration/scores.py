@@ -915,6 +915,20 @@ class MiscalibrationCostCurve(Curve):
         """Return the extra cost per case at a cost proportion from 0 to 1; NaN outside this range.
 
         Rows whose probability equals the cost proportion are predicted positive.
+
+        Parameters
+        ----------
+        x : float or array
+            Cost proportions.
+
+        Examples
+        --------
+        At the cost proportion 0.5, the probabilities 0.6 and 0.4 are on the wrong side. Acting on the PAV value 0.5 of
+        both avoids one of these two errors in four cases, and an error costs 1:
+
+        >>> from rocscope.calibration import miscalibration_cost
+        >>> miscalibration_cost([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9]).at([0.2, 0.5])
+        array([0.  , 0.25])
         """
         wanted = np.atleast_1d(np.asarray(x, dtype=np.float64))
         cost = _excess_cost(self._sample, self._fitted, wanted, "left")
@@ -923,6 +937,16 @@ class MiscalibrationCostCurve(Curve):
 
     def cost(self, context: Context | Campaign | None = None) -> float:
         """Return the extra cost per case for the costs of a context, in units of these costs.
+
+        Parameters
+        ----------
+        context : Context or Campaign, optional
+            Costs and prevalence. By default, each error costs 1.
+
+        Raises
+        ------
+        InputError
+            If a cost differs between rows, or if the context rewards errors.
 
         Examples
         --------
@@ -945,7 +969,28 @@ class MiscalibrationCostCurve(Curve):
         draws: int = DRAWS,
         random_state: Any = 0,
     ) -> Estimate:
-        """Return the extra cost per case in a context, with an interval from test inversion; see `cost`."""
+        """Return the extra cost per case in a context, with an interval from test inversion; see `cost`.
+
+        Parameters
+        ----------
+        context : Context or Campaign, optional
+            Costs and prevalence. By default, each error costs 1.
+        level : float
+            Confidence level.
+        draws : int
+            Number of simulated samples.
+        random_state : int, Generator, RandomState or None
+            Seed of the simulated samples.
+
+        Examples
+        --------
+        >>> from rocscope import Context
+        >>> from rocscope.calibration import miscalibration_cost
+        >>> curve = miscalibration_cost([0, 0, 1, 1] * 25, [0.1, 0.6, 0.4, 0.9] * 25)
+        >>> estimate = curve.interval(Context(), draws=50)
+        >>> estimate.value == curve.cost(Context()), estimate.low <= estimate.value <= estimate.high
+        (True, True)
+        """
         options = {"level": level, "draws": draws, "random_state": random_state}
         return miscalibration_cost_at(self._data, self._shift.target, context, **options)
 

@@ -51,7 +51,13 @@ class CostCurve(Curve):
         super().__init__(x, x * fnr[owner] + (1 - x) * fpr[owner], threshold[owner])
 
     def recount(self, counts: ThresholdCounts) -> "CostCurve":
-        """Return a cost curve for other counts, such as the counts of a bootstrap replicate."""
+        """Return a cost curve for other counts, such as the counts of a bootstrap replicate.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Numbers of positives and negatives at each score.
+        """
         return CostCurve(counts)
 
     @property
@@ -169,11 +175,26 @@ class BrierCurve(Curve):
         super().__init__(x, loss, x)
 
     def recount(self, counts: ThresholdCounts) -> "BrierCurve":
-        """Return a Brier curve for other counts, such as the counts of a bootstrap replicate."""
+        """Return a Brier curve for other counts, such as the counts of a bootstrap replicate.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Numbers of positives and negatives at each score.
+        """
         return BrierCurve(counts)
 
     def at(self, x: Any) -> Any:
-        """Return the loss at each cost proportion in `x`; NaN outside 0 to 1."""
+        """Return the loss at each cost proportion in `x`; NaN outside 0 to 1.
+
+        Examples
+        --------
+        At the cost proportion 0.5, the probability 0.8 of the positive and 0.4 of the negative are on the right side.
+        At 0.9, the positive is missed, which costs 2 · (1 − 0.9) for one of two cases:
+
+        >>> brier_curve([1, 0], [0.8, 0.4]).at([0.5, 0.9]).round(6)
+        array([0. , 0.1])
+        """
         wanted = np.asarray(x, dtype=np.float64)
         tp, fp = (column[::-1] for column in cumulative(self.counts))
         below = np.searchsorted(self._scores, wanted, side="left")
@@ -271,7 +292,13 @@ class NetBenefitCurve(Curve):
         super().__init__(threshold, self._net_benefit(threshold), threshold)
 
     def recount(self, counts: ThresholdCounts) -> "NetBenefitCurve":
-        """Return a decision curve for other counts, such as the counts of a bootstrap replicate."""
+        """Return a decision curve for other counts, such as the counts of a bootstrap replicate.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Numbers of positives and negatives at each score.
+        """
         how = {"target_prevalence": self._target, "standardized": self.standardized, "harm": self.harm}
         return NetBenefitCurve(counts, self.x, **how)
 

@@ -248,7 +248,15 @@ class Curves(Mapping[str, Curve], Result):
         return check.frame_of({"model": model} | joined, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all curves as a dictionary for JSON."""
+        """Return all curves as a dictionary for JSON.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions, cost_curve
+        >>> curves = cost_curve(Predictions([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 2, 3, 1]})).to_dict()
+        >>> list(curves), list(curves["a"])
+        (['a', 'b'], ['curve', 'probability_cost', 'normalised_cost', 'threshold'])
+        """
         return jsonable(self._curves)
 
     def __repr__(self) -> str:

@@ -133,6 +133,16 @@ class ProfitCurve(CountCurve):
         Notes
         -----
         Profits are compared in exact arithmetic. `rule` describes how a capacity between two thresholds is used.
+
+        Examples
+        --------
+        The 100 customers with the score 3 are contacted. 30 of them respond, so the profit is 30 · 10 − 100:
+
+        >>> from rocscope import Campaign, ThresholdCounts, profit
+        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+        >>> best = profit(counts, Campaign(1000, unit_cost=1, unit_benefit=10)).best()
+        >>> best.size, best.threshold, best.profit
+        (100.0, 3, 200.0)
         """
         return self._make_row(self.depth, self.rule.rates[0], Fraction(0), self.rule.second.point.threshold)
 
@@ -235,13 +245,31 @@ class ProfitCurve(CountCurve):
         The default of 10 steps gives deciles. If a depth ends within tied scores, the corresponding share of these
         customers is contacted.
 
+        Parameters
+        ----------
+        steps : int
+            Number of steps.
+
         Returns
         -------
         list of CampaignRow
 
+        Raises
+        ------
+        InputError
+            If `steps` is not a whole number of at least 1.
+
         References
         ----------
         Hernández-Orallo 2004, mail campaign design.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, profit
+        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+        >>> curve = profit(counts, Campaign(1000, unit_cost=1, unit_benefit=10))
+        >>> [(row.size, row.responders, row.profit) for row in curve.table()[:3]]
+        [(0.0, 0.0, 0.0), (100.0, 30.0, 200.0), (200.0, 37.5, 175.0)]
         """
         check.check_whole(steps, "steps")
         rows, before = [], Fraction(0)
@@ -309,7 +337,16 @@ class ProfitCurve(CountCurve):
         return Line(0.0, height, n * campaign.unit_cost / campaign.require_one_benefit())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the curve, the campaign, the best result, the break-even depths and the deciles, for JSON."""
+        """Return the curve, the campaign, the best result, the break-even depths and the deciles, for JSON.
+
+        Examples
+        --------
+        >>> from rocscope import Campaign, ThresholdCounts, profit
+        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
+        >>> content = profit(counts, Campaign(1000, unit_cost=1, unit_benefit=10)).to_dict()
+        >>> content["best"]["profit"], content["break_even_depths"]
+        (200.0, [0.0, 0.46153846153846156])
+        """
         facts = {
             "campaign": self.campaign,
             "best": self.best(),

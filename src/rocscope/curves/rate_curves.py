@@ -30,6 +30,11 @@ class CountCurve(Curve):
     The points are computed on first access. The first point has the threshold infinity, at which no case is predicted
     positive. A subclass defines the method `_xy`, and `needs`, the classes that the data must contain: "both classes",
     or a word for positives.
+
+    Attributes
+    ----------
+    counts : ThresholdCounts
+        Numbers of positives and negatives at each score.
     """
 
     kind: ClassVar[str] = ""
@@ -46,7 +51,13 @@ class CountCurve(Curve):
         raise NotImplementedError
 
     def recount(self, counts: CumulativeCounts) -> Self:
-        """Return a curve of the same kind for other counts, such as the counts of a bootstrap replicate."""
+        """Return a curve of the same kind for other counts, such as the counts of a bootstrap replicate.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Numbers of positives and negatives at each score.
+        """
         twin = copy(self)
         for name in list(vars(twin)):
             if isinstance(getattr(type(self), name, None), cached_property):
@@ -215,6 +226,13 @@ class RocCurve(CountCurve):
         ----------
         context : Context or Campaign, optional
             Costs and prevalence. By default, each error costs 1, so that the point has the highest accuracy.
+
+        Examples
+        --------
+        >>> from rocscope import Context
+        >>> curve = roc([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1])
+        >>> curve.best().threshold, curve.best(Context(cost_fn=4)).threshold
+        (5, -inf)
         """
         return best_point(self.counts, context)
 
@@ -225,6 +243,11 @@ class RocCurve(CountCurve):
         ----------
         context : Context or Campaign, optional
             Costs and prevalence. By default, each error costs 1.
+
+        Raises
+        ------
+        InputError
+            If a campaign has a capacity or a fixed cost, because a context would ignore it.
 
         Examples
         --------
@@ -634,6 +657,11 @@ class LiftChart(CountCurve):
             N negatives. ``"step"`` joins them by steps. The area is P·Pr(a random positive has a higher score than a
             random case).
 
+        Raises
+        ------
+        InputError
+            If `method` is unknown.
+
         References
         ----------
         Vuk & Curk 2006, eq. 5.3–5.5.
@@ -701,6 +729,13 @@ class LiftChart(CountCurve):
         ------
         InputError
             If the context has a target prevalence, because a lift chart shows numbers of the sample.
+
+        Examples
+        --------
+        At the threshold 0.6, both predicted positives are right, and one positive is missed:
+
+        >>> lift_chart([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]).best()
+        OperatingPoint(tp=2, fp=0, fn=1, tn=3, threshold=0.6)
         """
         return best_point(self.counts, _at_sample_prevalence(context))
 
@@ -708,6 +743,16 @@ class LiftChart(CountCurve):
         """Return the line through the best point on which all points have the same expected cost.
 
         Without a context, its slope is n/2 for n cases (eq. 5.7).
+
+        Parameters
+        ----------
+        context : Context or Campaign, optional
+            Costs. By default, each error costs 1.
+
+        Raises
+        ------
+        InputError
+            If the context has a target prevalence, because a lift chart shows numbers of the sample.
 
         Examples
         --------

@@ -237,6 +237,8 @@ class Constraint(Condition):
         sample must satisfy the bound. A level is available only for the relations >= and <=, and for the metrics tpr,
         fnr, fpr, tnr, depth, precision, npv, accuracy, error, cost, net benefit and cases. For cases, the level is the
         probability that the bound holds for the next N cases, where N is the size of the population.
+    context : Context, optional
+        Costs and prevalence for the metrics "cost" and "net_benefit". By default, the context of the choice.
 
     Raises
     ------

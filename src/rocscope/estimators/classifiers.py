@@ -398,6 +398,15 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
             groups if its `cv` splits by group.
         **params
             Further metadata for the model and the splitter; requires metadata routing.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> equal = ThresholdClassifier(LogisticRegression(), cv=5).fit(X, y)
+        >>> costly_misses = ThresholdClassifier(LogisticRegression(), context=Context(cost_fn=9), cv=5).fit(X, y)
+        >>> costly_misses.threshold_ < equal.threshold_
+        True
         """
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
         symmetric = wrapping.check_aim(self.context, self.criterion, self.subject_to)
@@ -421,7 +430,20 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted label of each row: positive for scores at or above the threshold, otherwise negative."""
+        """Return the predicted label of each row: positive for scores at or above the threshold, otherwise negative.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> ThresholdClassifier(LogisticRegression(), cv=5).fit(X, y).predict([[2.0], [38.0]])
+        array([0, 1])
+        """
         return self._labels(predict(self._scores(self._fitted(), X, self._method), self.threshold_))
 
     @property
@@ -557,6 +579,18 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         Parameters
         ----------
         X, y, sample_weight, groups, **params : see `ThresholdClassifier.fit`
+
+        Raises
+        ------
+        InputError
+            If the estimators are not pairs of a name and a model, or if two names are equal.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> HullClassifier([("line", LogisticRegression())], cv=5).fit(X, y).decision_.model
+        'line'
         """
         models = self._models()
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
@@ -589,6 +623,14 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         LabelError
             If `pos_label` is None, but the new objective treats the classes differently and the labels do not show
             which class is positive.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> model = HullClassifier([("line", LogisticRegression())], cv=5).fit(X, y)
+        >>> model.aim_at(Context(cost_fn=9)).decision_.threshold < model.decision_.threshold
+        True
         """
         validation.check_is_fitted(self, "hull_")
         aimed = copy(self)
@@ -614,6 +656,13 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
             see `RandomizedRule.predict`.
         random_state : int, Generator, RandomState or None
             Seed for the random choice between the two models of a mixture, if `ids` is not given.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> HullClassifier([("line", LogisticRegression())], cv=5).fit(X, y).predict([[2.0], [38.0]])
+        array([0, 1])
         """
         validation.check_is_fitted(self, "hull_")
         rule = self.mixture_
@@ -634,7 +683,20 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         return self._cost_params(deep) | self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``name`` replaces the model of this name, and ``name__parameter`` one of its parameters."""
+        """Set parameters; ``name`` replaces the model of this name, and ``name__parameter`` one of its parameters.
+
+        Parameters
+        ----------
+        **params
+            New values.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> model = HullClassifier([("line", LogisticRegression())]).set_params(line__C=0.1)
+        >>> model.get_params()["line__C"]
+        0.1
+        """
         return self._set_params("estimators", **self._with_cost_params(params))
 
     @property
@@ -748,6 +810,18 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         y : array of n labels
             Labels of two or more classes.
         X, sample_weight, groups, **params : see `ThresholdClassifier.fit`
+
+        Raises
+        ------
+        OneClassError
+            If there is only one class.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = np.arange(20.0).reshape(-1, 1), np.repeat(["a", "b"], [15, 5])
+        >>> ClassWeightClassifier(GaussianNB(), cv=2).fit(X, y).class_weight_.shape
+        (2,)
         """
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
         self.classes_ = np.unique(y)
@@ -768,7 +842,25 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return for each row the class with the largest weighted probability, or with the lowest expected cost."""
+        """Return for each row the class with the largest weighted probability, or with the lowest expected cost.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Raises
+        ------
+        InputError
+            If the model returns probabilities of other classes.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = np.arange(20.0).reshape(-1, 1), np.repeat(["a", "b"], [15, 5])
+        >>> ClassWeightClassifier(GaussianNB(), cv=2).fit(X, y).predict([[1.0], [19.0]]).tolist()
+        ['a', 'b']
+        """
         proba = class_scores(self._fitted(), X, self.classes_.tolist())
         return self.classes_[self.decision_.predict_index(proba)]
 
@@ -849,6 +941,22 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Features, in any form that the sampler takes.
         y : array of n labels
             True classes.
+
+        Raises
+        ------
+        OneClassError
+            If there is only one class.
+        InputError
+            If the sampler is unknown, or returns no rows of some class.
+
+        Examples
+        --------
+        The sampler repeats rows of class 1 until both classes have 90 rows:
+
+        >>> from sklearn.naive_bayes import BernoulliNB
+        >>> X, y = np.repeat([[0], [1], [0], [1]], [80, 10, 2, 8], axis=0), np.repeat([0, 0, 1, 1], [80, 10, 2, 8])
+        >>> ResampledClassifier(BernoulliNB(), "over").fit(X, y).train_prevalence_
+        array([0.5, 0.5])
         """
         wrapping.check_response(self.estimator, "predict_proba")
         X, y, _ = wrapping.check_rows(X, y, None)
@@ -873,7 +981,23 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class (n × k), corrected for the resampling."""
+        """Return the probability of each class (n × k), corrected for the resampling.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        8 of the 18 rows with the feature 1 belong to class 1. The probabilities are close to this share:
+
+        >>> from sklearn.naive_bayes import BernoulliNB
+        >>> X, y = np.repeat([[0], [1], [0], [1]], [80, 10, 2, 8], axis=0), np.repeat([0, 0, 1, 1], [80, 10, 2, 8])
+        >>> model = ResampledClassifier(BernoulliNB(), "over").fit(X, y)
+        >>> bool(0.3 < model.predict_proba([[1]])[0, 1] < 0.6)
+        True
+        """
         validation.check_is_fitted(self)
         proba = class_scores(self.estimator_, X, self.classes_.tolist())
         if self.classes_.size == 2:
@@ -885,7 +1009,22 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return corrected / corrected.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> Array:
-        """Return for each row the class with the highest corrected probability."""
+        """Return for each row the class with the highest corrected probability.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        8 of the 18 rows with the feature 1 belong to class 1, so class 0 is more probable:
+
+        >>> from sklearn.naive_bayes import BernoulliNB
+        >>> X, y = np.repeat([[0], [1], [0], [1]], [80, 10, 2, 8], axis=0), np.repeat([0, 0, 1, 1], [80, 10, 2, 8])
+        >>> ResampledClassifier(BernoulliNB(), "over").fit(X, y).predict([[0], [1]])
+        array([0, 0])
+        """
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 

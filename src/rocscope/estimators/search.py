@@ -222,6 +222,14 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         Parameters
         ----------
         X, y, sample_weight, groups, **params : see `ThresholdClassifier.fit`
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> search = Search({"line": LogisticRegression()}, criterion="auc", cv=5).fit(X, y)
+        >>> search.best_, bool(search.estimate_.value > 0.8)
+        ('line', True)
         """
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
         check.check_whole(self.repeats, "repeats")
@@ -257,7 +265,20 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted label of each row: by `threshold_` if the metric has one, otherwise by the winner."""
+        """Return the predicted label of each row: by `threshold_` if the metric has one, otherwise by the winner.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> Search({"line": LogisticRegression()}, cv=5).fit(X, y).predict([[2.0], [38.0]])
+        array([0, 1])
+        """
         fitted = self._fitted()
         if self.decision_ is None:
             return fitted.predict(X)

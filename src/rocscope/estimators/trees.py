@@ -274,6 +274,17 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, y, sample_weight : see `SmoothedTreeClassifier.fit`
+
+        Raises
+        ------
+        InputError
+            If a parameter of the tree is invalid.
+
+        Examples
+        --------
+        >>> X, y = [[1], [2], [3], [4]], ["a", "a", "a", "b"]
+        >>> AUCTreeClassifier(max_depth=1).fit(X, y).get_n_leaves()
+        2
         """
         check.check_choice("smoothing", self.smoothing, KINDS)
         check.check_number(self.m, "m", "a number of at least 0", least=0)
@@ -291,18 +302,56 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def apply(self, X: Any) -> Indices:
-        """Return the leaf that each row reaches, as a node index of `tree_`."""
+        """Return the leaf that each row reaches, as a node index of `tree_`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        >>> X, y = [[1], [2], [3], [4]], ["a", "a", "a", "b"]
+        >>> AUCTreeClassifier(max_depth=1).fit(X, y).apply(X)
+        array([1, 1, 1, 2])
+        """
         validation.check_is_fitted(self)
         rows: Any = validation.validate_data(self, X, dtype=np.float64, reset=False)
         return self.tree_.apply(rows)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the smoothed probability of each class (n × k)."""
+        """Return the smoothed probability of each class (n × k).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        The first leaf has three rows of class "a". Laplace smoothing adds one row of each class:
+
+        >>> X, y = [[1], [2], [3], [4]], ["a", "a", "a", "b"]
+        >>> AUCTreeClassifier(max_depth=1).fit(X, y).predict_proba([[1]])
+        array([[0.8, 0.2]])
+        """
         leaf = self.apply(X)
         return _smoothed(self.tree_.counts, self.smoothing, self.m)[leaf]
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row; if classes are tied, the first one."""
+        """Return the most probable class of each row; if classes are tied, the first one.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        >>> X, y = [[1], [2], [3], [4]], ["a", "a", "a", "b"]
+        >>> AUCTreeClassifier(max_depth=1).fit(X, y).predict([[1], [9]]).tolist()
+        ['a', 'b']
+        """
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 
@@ -410,6 +459,17 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
             Row weights; by default all weights are 1.
         check_input : bool
             If False, X is not validated and must be a float32 array in the internal format of scikit-learn's trees.
+
+        Raises
+        ------
+        ShapeError
+            If `y` does not have one label per row.
+
+        Examples
+        --------
+        >>> X, y = [[1], [2], [3], [4]], ["a", "a", "a", "b"]
+        >>> int(SmoothedTreeClassifier().fit(X, y).get_n_leaves())
+        2
         """
         super().fit(X, wrapping.one_label_a_row(y), sample_weight=sample_weight, check_input=check_input)
         self._leaf_probabilities()
@@ -417,6 +477,13 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Array:
         """Return the smoothed probability of each class (n × k).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+        check_input : bool
+            If False, X is not validated; see `fit`.
 
         Examples
         --------
@@ -428,7 +495,21 @@ random_state, max_leaf_nodes, min_impurity_decrease, class_weight, ccp_alpha, mo
         return self._leaf_probabilities()[self.apply(X, check_input=check_input)]
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
-        """Return the most probable class of each row; if classes are tied, the first one."""
+        """Return the most probable class of each row; if classes are tied, the first one.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+        check_input : bool
+            If False, X is not validated; see `fit`.
+
+        Examples
+        --------
+        >>> X, y = [[1], [2], [3], [4]], ["a", "a", "a", "b"]
+        >>> SmoothedTreeClassifier().fit(X, y).predict([[1], [9]]).tolist()
+        ['a', 'b']
+        """
         proba = self.predict_proba(X, check_input=check_input)
         return np.asarray(self.classes_)[proba.argmax(axis=1)]
 

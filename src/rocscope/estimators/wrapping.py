@@ -137,7 +137,13 @@ class TwoClasses(BaseEstimator):
         return self._cost_params(deep) | super().get_params(deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; a name such as ``context__cost_fn`` sets one field of the context."""
+        """Set parameters; a name such as ``context__cost_fn`` sets one field of the context.
+
+        Parameters
+        ----------
+        **params
+            New values.
+        """
         return super().set_params(**self._with_cost_params(params))
 
     def _cost_params(self, deep: bool) -> dict[str, Any]:

@@ -651,7 +651,17 @@ class AverageCurve(Curve):
         return super().columns() | {"low": low, "high": high, "folds": self.folds_at}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dict for JSON with points, areas, curves of the folds, and the reasons for missing curves."""
+        """Return a dict for JSON with points, areas, curves of the folds, and the reasons for missing curves.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions
+        >>> from rocscope.evaluation import average_curve
+        >>> preds = Predictions([1, 0, 1, 0, 1, 0, 1, 0], [4, 3, 2, 1, 4, 1, 3, 2], fold=[1, 1, 1, 1, 2, 2, 2, 2])
+        >>> content = average_curve(preds).to_dict()
+        >>> content["of"], content["model"], list(content["folds"])
+        ('ROC curve', 'score', ['1', '2'])
+        """
         facts = {
             "of": self._first.title,
             "model": self.model,

@@ -112,6 +112,27 @@ class LearningCurve(Result):
         The limits are quantiles over the n runs, at rank (n + 1)·p for the probability p. The probability is exact if
         there are enough runs (nine for a share of 80%). With fewer runs, the limits are the smallest and the largest
         value. The band is not a confidence interval of the mean, because the runs share rows.
+
+        Parameters
+        ----------
+        model : str, optional
+            Name of the model. By default, the only model of the predictions.
+        share : float
+            Probability, between 0 and 1.
+
+        Raises
+        ------
+        ColumnError
+            If the model is unknown, or if there are several models and none is named.
+
+        Examples
+        --------
+        With two runs, the limits are the smallest and the largest value:
+
+        >>> values = {"tree": np.array([[0.6, 0.7], [0.5, 0.9]])}
+        >>> band = LearningCurve("auc", True, [10, 20], values, [0, 1], [0, 0], True, "holdout").band()
+        >>> band.low, band.high
+        (array([0.5, 0.7]), array([0.6, 0.9]))
         """
         values = self.values[model_name(self.models, model)]
         tails = np.array([(1 - check.check_share(share, "share")) / 2, (1 + share) / 2])
@@ -122,13 +143,26 @@ class LearningCurve(Result):
         return Band(self.size, ends[0], ends[1], level=share, method=f"spread of {self.runs} runs")
 
     def plot(self, ax: Any = None, *, share: float | None = 0.8) -> Any:
-        """Draw the mean and the band of each model; see `rocscope.plotting.plot_learning_curve`."""
+        """Draw the mean and the band of each model; see `rocscope.plotting.plot_learning_curve`.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on. By default, a new figure is created.
+        share : float or None
+            Probability of the band. None draws no band.
+        """
         return reach("plotting").plot_learning_curve(self, ax, share=share)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with one row for each combination of model, run and number of training rows.
 
         The column `value` is the metric on the test rows, and `training` the metric on the training rows, if available.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Library of the data frame.
 
         Examples
         --------
@@ -151,7 +185,14 @@ class LearningCurve(Result):
         return check.frame_of(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dict for JSON with the attributes and the means over runs."""
+        """Return a dict for JSON with the attributes and the means over runs.
+
+        Examples
+        --------
+        >>> values = {"tree": np.array([[0.6, 0.7], [0.5, 0.9]])}
+        >>> LearningCurve("auc", True, [10, 20], values, [0, 1], [0, 0], True, "holdout").to_dict()["mean"]
+        {'tree': [0.55, 0.8]}
+        """
         return super().to_dict() | {"mean": jsonable({name: self.mean(name) for name in self.models})}
 
     def __repr__(self) -> str:

@@ -51,6 +51,25 @@ class Scorer(BaseEstimator):
         """Return the metric of a fitted model for the rows of X; NaN if it is undefined.
 
         If small values of the metric are good, the sign is reversed.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            Model to evaluate.
+        X, y, sample_weight : see `rocscope.evaluate`
+
+        Raises
+        ------
+        ModelError
+            If the model is not fitted, raises an error, or has no method for scores.
+
+        Examples
+        --------
+        >>> from sklearn.dummy import DummyClassifier
+        >>> from rocscope import scorer
+        >>> X, y = [[1], [2], [3], [4]], [0, 1, 0, 0]
+        >>> scorer("auc").score(DummyClassifier().fit(X, y), X, y)
+        0.5
         """
         preds = from_estimator(estimator, X, y, pos_label=self.pos_label, sample_weight=sample_weight)
         measure = self.measure(several_classes=isinstance(preds, MulticlassPredictions))

@@ -315,6 +315,13 @@ class Summary(Result, Sequence[SummaryRow]):
         ----------
         domain : {"discrimination", "calibration", "overall", "classification", "utility"}, optional
             Domain of the measures to show. By default, the table shows all measures.
+
+        Examples
+        --------
+        >>> from rocscope import summary
+        >>> rows = summary([1, 1, 0, 0] * 10, [0.9, 0.4, 0.6, 0.1] * 10).table("discrimination")
+        >>> rows[0]["model"], rows[0]["events"], rows[0]["AUC"]
+        ('score', '20', '0.750 [0.563, 0.875]')
         """
         names = _measures_of(domain)
         lines = []
@@ -349,6 +356,11 @@ class Summary(Result, Sequence[SummaryRow]):
         """Return a table with one dict per measure of a domain, and one column per row of the summary.
 
         Measures that are undefined in all rows are omitted.
+
+        Parameters
+        ----------
+        domain : {"discrimination", "calibration", "overall", "classification", "utility"}
+            Domain of the measures to show.
         """
         lines = []
         for name in _measures_of(domain):

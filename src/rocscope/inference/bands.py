@@ -366,7 +366,13 @@ class Binormal:
         return sqrt(float(slope @ self.covariance @ slope))
 
     def tpr(self, fpr: Array) -> Array:
-        """Return the tpr of the binormal curve at each fpr."""
+        """Return the tpr of the binormal curve at each fpr.
+
+        Parameters
+        ----------
+        fpr : array
+            False-positive rates.
+        """
         return special.ndtr(self.a + self.b * special.ndtri(fpr))
 
 
@@ -550,7 +556,15 @@ class SmoothRoc(Curve):
         self.binormal, self.bandwidth, self._chosen = binormal, bandwidth, chosen
 
     def at(self, x: Any) -> Any:
-        """Return the tpr of the smooth curve at each fpr in `x`; NaN for an fpr outside 0 to 1."""
+        """Return the tpr of the smooth curve at each fpr in `x`; NaN for an fpr outside 0 to 1.
+
+        Examples
+        --------
+        >>> from rocscope.inference import smooth_roc
+        >>> curve = smooth_roc([1, 1, 0, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
+        >>> curve.at([0, 1, 2]), bool(0.5 < curve.at(0.5) < 1)
+        (array([ 0.,  1., nan]), True)
+        """
         if self.binormal is None:
             return interpolate(self.x, self.y, x)
         fpr = np.asarray(x, dtype=np.float64)
@@ -562,7 +576,18 @@ class SmoothRoc(Curve):
         return self.auc
 
     def recount(self, counts: ThresholdCounts) -> "SmoothRoc":
-        """Return a smooth curve that is fitted to other counts with the same method and options."""
+        """Return a smooth curve that is fitted to other counts with the same method and options.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Numbers of positives and negatives at each score.
+
+        Raises
+        ------
+        InputError
+            If the counts do not determine a smooth curve.
+        """
         return _smooth(counts, self.method, self.bandwidth if self._chosen else None)
 
     def auc_interval(self, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0) -> Estimate:

@@ -231,7 +231,13 @@ class Estimate(WithReason, ComparedByValue):
         return format(self.value, spec) if spec else str(self)
 
     def shifted(self, by: float) -> "Estimate":
-        """Return the estimate with a constant added to its value and limits."""
+        """Return the estimate with a constant added to its value and limits.
+
+        Parameters
+        ----------
+        by : float
+            Constant to add.
+        """
         return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
 
     @property
@@ -426,6 +432,16 @@ class Comparisons(Sequence[Comparison], Result):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
             Library of the data frame.
+
+        Examples
+        --------
+        Model "a" orders three of four pairs of a positive and a negative, and model "b" only one pair:
+
+        >>> from rocscope import Predictions, compare
+        >>> preds = Predictions([1, 0, 1, 0] * 9, {"a": [4, 3, 2, 1] * 9, "b": [2, 3, 4, 5] * 9})
+        >>> compare(preds).to_frame()[["first", "second", "difference"]]
+          first second  difference
+        0     a      b        -0.5
         """
         columns: dict[str, Any] = {
             "first": [pair.first for pair in self.pairs],

@@ -771,6 +771,19 @@ class ThresholdTable(WithReason):
         ----------
         backend : {"pandas", "polars", "pyarrow"}
             Library of the data frame.
+
+        Raises
+        ------
+        MissingDependencyError
+            If this library is not installed.
+
+        Examples
+        --------
+        >>> from rocscope.inference import threshold_table
+        >>> table = threshold_table([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1]).to_frame()
+        >>> table.columns.tolist()
+        ['threshold', 'tp', 'fp', 'fn', 'tn', 'tpr', 'tpr_low', 'tpr_high', 'tnr', 'tnr_low', 'tnr_high',
+         'precision', 'precision_low', 'precision_high', 'npv', 'npv_low', 'npv_high', 'youden']
         """
         return check.frame_of(self.columns, backend)
 

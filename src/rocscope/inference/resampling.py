@@ -744,7 +744,15 @@ class BootstrapEstimate(inference.Estimate):
     failed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the estimate as a dictionary for JSON. It contains the number of replicates, not their values."""
+        """Return the estimate as a dictionary for JSON. It contains the number of replicates, not their values.
+
+        Examples
+        --------
+        >>> from rocscope import Predictions, auc, bootstrap
+        >>> estimate = bootstrap(Predictions([1, 1, 0, 0] * 5, [4, 2, 3, 1] * 5), auc, replicates=50).to_dict()
+        >>> estimate["value"], estimate["replicates"]
+        (0.75, 50)
+        """
         return jsonable(vars(self) | {"replicates": self.replicates.size})
 
 

@@ -316,16 +316,40 @@ class MulticlassAuc(Result):
         ----------
         class_weight : {"uniform", "prevalence"} or mapping from class to weight
             Weight of each class: equal ("uniform"), its share of the cases ("prevalence"), or the given weight.
+
+        Raises
+        ------
+        InputError
+            If `class_weight` is unknown, or does not have a weight for each class.
         """
         weight = class_weights(class_weight, self.classes, self.support)
         return self._mean(np.add.outer(weight, weight))
 
     def one_vs_rest(self, class_weight: ClassWeight = "uniform") -> confusion.Average:
-        """Return the weighted mean of the AUCs of each class against all others; `class_weight` as in `one_vs_one`."""
+        """Return the weighted mean of the AUCs of each class against all others; `class_weight` as in `one_vs_one`.
+
+        Raises
+        ------
+        InputError
+            If `class_weight` is unknown, or does not have a weight for each class.
+        """
         return self._mean(rest_weights(class_weights(class_weight, self.classes, self.support), self.support))
 
     def average(self, variant: Variant) -> confusion.Average:
-        """Return an average of the pairwise AUCs by name, such as "hand_till"; see Notes of `MulticlassAuc`."""
+        """Return an average of the pairwise AUCs by name, such as "hand_till"; see Notes of `MulticlassAuc`.
+
+        Parameters
+        ----------
+        variant : str
+            Name of the average.
+
+        Examples
+        --------
+        >>> proba = [[0.8, 0.1, 0.1], [0.5, 0.2, 0.3], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]]
+        >>> auc = multiclass_auc(["a", "a", "b", "c"], proba)
+        >>> auc.average("hand_till").value == auc.hand_till.value
+        True
+        """
         if variant == "micro":
             return confusion.Average(self._pooled().counts().pairs().auc("half"), self.classes)
         return self._mean(variant_weights(variant, self.support))
@@ -339,6 +363,13 @@ class MulticlassAuc(Result):
             Name of the average; see Notes of `MulticlassAuc`.
         level : float
             Confidence level.
+
+        Raises
+        ------
+        OneClassError
+            If the average is undefined, because only one class occurs.
+        InputError
+            If the level is not between 0 and 1, or if the average is unknown.
 
         Warns
         -----
@@ -380,7 +411,15 @@ class MulticlassAuc(Result):
         return confusion.Average(value, over, tuple(cls for cls in self.classes if cls not in over))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the pairwise AUCs and all averages as a dict that can be written as JSON."""
+        """Return the pairwise AUCs and all averages as a dict that can be written as JSON.
+
+        Examples
+        --------
+        >>> from rocscope.multiclass import multiclass_auc
+        >>> content = multiclass_auc(["a", "a", "b"], [[0.8, 0.2], [0.5, 0.5], [0.6, 0.4]]).to_dict()
+        >>> content["classes"], content["matrix"]
+        (['a', 'b'], [[None, 0.5], [0.5, None]])
+        """
         facts = {name: getattr(self, name) for name in ("classes", "support", "matrix", "against_rest")}
         return jsonable(facts | {name: self.average(name) for name in VARIANTS})
 

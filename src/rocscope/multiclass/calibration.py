@@ -422,7 +422,27 @@ class ClassRecalibrator(Result):
     intercept: Array
 
     def predict(self, proba: Any) -> Array:
-        """Recalibrate class probabilities (n × k); columns of a data frame are matched by name."""
+        """Recalibrate class probabilities (n × k); columns of a data frame are matched by name.
+
+        Parameters
+        ----------
+        proba : n × k array or data frame
+            Class probabilities, with columns in the order of `classes`. Columns of a data frame are matched by name.
+
+        Raises
+        ------
+        ShapeError
+            If the number of columns is not the number of classes.
+        ScoreError
+            If a probability is missing or outside 0 to 1.
+
+        Examples
+        --------
+        The logarithms of the probabilities are halved, so the odds 4 : 1 become 2 : 1:
+
+        >>> ClassRecalibrator(("a", "b"), "temperature", np.eye(2) / 2, np.zeros(2)).predict([[0.8, 0.2]]).round(4)
+        array([[0.6667, 0.3333]])
+        """
         checked = check_probabilities(proba, None, self.classes, "proba").astype(np.float64)
         if not self.intercept.any() and (self.weight == np.eye(len(self.classes))).all():
             return checked
@@ -442,6 +462,14 @@ class ClassRecalibrator(Result):
         ------
         InputError
             If the file cannot be written, or the file exists and `force` is False.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> half = ClassRecalibrator(("a", "b"), "temperature", np.eye(2) / 2, np.zeros(2))
+        >>> with TemporaryDirectory() as folder:
+        ...     half.save(f"{folder}/half.json").name
+        'half.json'
         """
         return write_file(path, FORMAT.text(self.to_dict()), force=force)
 
@@ -449,10 +477,24 @@ class ClassRecalibrator(Result):
     def load(cls, path: str | os.PathLike[str]) -> "ClassRecalibrator":
         """Load a recalibrator from a file written by `save`; the file is JSON and cannot execute code.
 
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+
         Raises
         ------
         StoredError
             If the file cannot be read, or does not contain a class recalibrator.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> half = ClassRecalibrator(("a", "b"), "temperature", np.eye(2) / 2, np.zeros(2))
+        >>> with TemporaryDirectory() as folder:
+        ...     ClassRecalibrator.load(half.save(f"{folder}/half.json")).weight
+        array([[0.5, 0. ],
+               [0. , 0.5]])
         """
         fields = FORMAT.read(path)
         classes = fields.make("classes", check_classes, fields.take("classes", list, "the names of the classes"))

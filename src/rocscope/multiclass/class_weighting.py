@@ -476,7 +476,20 @@ class ClassWeights(Result):
         check.settle(self, weight=check.read_only(np.asarray(self.weight, dtype=np.float64)))
 
     def recalibrated(self, proba: Any) -> Array:
-        """Return recalibrated probabilities (n × k), which are proportional to (w·p)^(1/temperature)."""
+        """Return recalibrated probabilities (n × k), which are proportional to (w·p)^(1/temperature).
+
+        Parameters
+        ----------
+        proba : n × k array or data frame
+            Class probabilities, with columns in the order of `classes`. Columns of a data frame are matched by name.
+
+        Raises
+        ------
+        ShapeError
+            If the number of columns is not the number of classes.
+        ScoreError
+            If a probability is missing or outside 0 to 1.
+        """
         checked = check_probabilities(proba, None, self.classes, "proba")
         return recalibrate(checked, self.weight, self.temperature)
 
@@ -489,6 +502,21 @@ class ClassWeights(Result):
             Class probabilities, with columns in the order of `classes`. Columns of a data frame are matched by name.
         reject_cost : float, optional
             Cost of leaving a case undecided. It is allowed only if `cost` is set.
+
+        Raises
+        ------
+        InputError
+            If `reject_cost` is passed, but `cost` is not set.
+
+        Examples
+        --------
+        The weights separate the rows of the two classes, so the probability 0.3 of class "b" is large enough:
+
+        >>> from rocscope.multiclass import class_weights
+        >>> proba = [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.7, 0.3]]
+        >>> weights = class_weights(list("aabb"), proba, method="coordinate")
+        >>> weights.predict_index([[0.9, 0.1], [0.7, 0.3]])
+        array([0, 1])
         """
         if self.cost is not None:
             return self.cost.decide(self.recalibrated(proba), reject_cost=reject_cost)
@@ -588,11 +616,36 @@ class ClassWeights(Result):
         InputError
             If the file cannot be written, the file exists and `force` is False, or a class is neither text nor a
             number.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope.multiclass import class_weights
+        >>> proba = [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.7, 0.3]]
+        >>> weights = class_weights(list("aabb"), proba, method="coordinate")
+        >>> with TemporaryDirectory() as folder:
+        ...     weights.save(f"{folder}/weights.json").name
+        'weights.json'
         """
         return write_file(path, self.to_json(), force=force)
 
     def to_json(self) -> str:
-        """Return the content of the JSON file that `save` writes."""
+        """Return the content of the JSON file that `save` writes.
+
+        Raises
+        ------
+        InputError
+            If a class is neither text nor a number.
+
+        Examples
+        --------
+        >>> import json
+        >>> from rocscope.multiclass import class_weights
+        >>> proba = [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.7, 0.3]]
+        >>> weights = class_weights(list("aabb"), proba, method="coordinate")
+        >>> json.loads(weights.to_json())["classes"]
+        ['a', 'b']
+        """
         odd = [cls for cls in self.classes if not isinstance(cls, str | int | float)]
         if odd:
             hint = "rename these classes, because JSON files cannot contain them"
@@ -603,10 +656,25 @@ class ClassWeights(Result):
     def load(cls, path: str | os.PathLike[str]) -> "ClassWeights":
         """Load class weights from a file written by `save`.
 
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+
         Raises
         ------
         StoredError
             If the file is missing, incomplete, written by a newer version, or was changed after it was saved.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope.multiclass import class_weights
+        >>> proba = [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.7, 0.3]]
+        >>> weights = class_weights(list("aabb"), proba, method="coordinate")
+        >>> with TemporaryDirectory() as folder:
+        ...     ClassWeights.load(weights.save(f"{folder}/weights.json")).classes
+        ('a', 'b')
         """
         fields = FORMAT.read(path)
         made = cls.of_fields(fields)
@@ -636,7 +704,16 @@ class ClassWeights(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the class weights as a dict that can be written as JSON."""
+        """Return the class weights as a dict that can be written as JSON.
+
+        Examples
+        --------
+        >>> from rocscope.multiclass import class_weights
+        >>> proba = [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.7, 0.3]]
+        >>> weights = class_weights(list("aabb"), proba, method="coordinate")
+        >>> weights.to_dict()["confusion"]
+        [[2, 0], [0, 2]]
+        """
         tables = {"cost": None if self.cost is None else self.cost.cost, "confusion": self.confusion.counts}
         return super().to_dict() | jsonable(tables)
 

@@ -586,6 +586,11 @@ class ConfusionMatrix(Result):
     def binary(self, cls: Any) -> OperatingPoint:
         """Return the confusion matrix of one class against all others, as an `OperatingPoint` with two-class metrics.
 
+        Raises
+        ------
+        LabelError
+            If the class is unknown.
+
         Examples
         --------
         >>> matrix = ConfusionMatrix([[5, 1, 0], [2, 3, 1], [0, 0, 4]], classes=["a", "b", "c"], rows="actual")
@@ -603,6 +608,11 @@ class ConfusionMatrix(Result):
 
     def as_point(self, pos_label: Any = None) -> OperatingPoint:
         """Convert a matrix of two classes to an `OperatingPoint`.
+
+        Parameters
+        ----------
+        pos_label : label, optional
+            Label of the positive class. Required if the labels are not 0 and 1.
 
         Raises
         ------
@@ -633,19 +643,81 @@ class ConfusionMatrix(Result):
         return per_class(self.counts, metric, **options)
 
     def f_score(self, beta: float = 1) -> Array:
-        """Return the F_β score of each class against all others."""
+        """Return the F_β score of each class against all others.
+
+        Parameters
+        ----------
+        beta : float
+            Weight of the recall relative to the precision.
+
+        Examples
+        --------
+        Class "a" has the precision 5/7 and the recall 5/6, so F₁ is 2 · 5/(7 + 6):
+
+        >>> matrix = ConfusionMatrix([[5, 1, 0], [2, 3, 1], [0, 0, 4]], classes=["a", "b", "c"], rows="actual")
+        >>> matrix.f_score().round(4)
+        array([0.7692, 0.6   , 0.8889])
+        """
         return self.per_class("f_score", beta=beta)
 
     def macro(self, metric: str, **options: Any) -> Average:
-        """Return the unweighted mean of a metric over classes, with the names of classes without a value."""
+        """Return the unweighted mean of a metric over classes, with the names of classes without a value.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a metric of two classes, such as "precision".
+        **options
+            Parameters of the metric, such as ``beta``.
+
+        Examples
+        --------
+        The recalls are 5/6, 3/6 and 4/4:
+
+        >>> matrix = ConfusionMatrix([[5, 1, 0], [2, 3, 1], [0, 0, 4]], classes=["a", "b", "c"], rows="actual")
+        >>> round(matrix.macro("recall").value, 4)
+        0.7778
+        """
         return average(self.per_class(metric, **options), names=self.classes)
 
     def weighted(self, metric: str, **options: Any) -> Average:
-        """Return the mean of a metric over classes; each class is weighted by its number of cases."""
+        """Return the mean of a metric over classes; each class is weighted by its number of cases.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a metric of two classes, such as "precision".
+        **options
+            Parameters of the metric, such as ``beta``.
+
+        Examples
+        --------
+        The recalls are 5/6, 3/6 and 4/4, and the classes have 6, 6 and 4 cases:
+
+        >>> matrix = ConfusionMatrix([[5, 1, 0], [2, 3, 1], [0, 0, 4]], classes=["a", "b", "c"], rows="actual")
+        >>> matrix.weighted("recall").value
+        0.75
+        """
         return average(self.per_class(metric, **options), names=self.classes, weight=self.support)
 
     def micro(self, metric: str, **options: Any) -> float:
-        """Return the metric of the sum of all one-vs-rest tables; precision, recall and F1 then equal the accuracy."""
+        """Return the metric of the sum of all one-vs-rest tables; precision, recall and F1 then equal the accuracy.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a metric of two classes, such as "precision".
+        **options
+            Parameters of the metric, such as ``beta``.
+
+        Examples
+        --------
+        12 of 16 cases are on the diagonal:
+
+        >>> matrix = ConfusionMatrix([[5, 1, 0], [2, 3, 1], [0, 0, 4]], classes=["a", "b", "c"], rows="actual")
+        >>> matrix.micro("recall")
+        0.75
+        """
         return float(averaged(self.counts, metric, "micro", **options))
 
     @property
@@ -654,7 +726,25 @@ class ConfusionMatrix(Result):
         return self.macro("recall")
 
     def kappa(self, weighting: Scheme | None = None) -> float:
-        """Return Cohen's kappa; `weighting` is None (all errors count equally), "linear" or "quadratic"."""
+        """Return Cohen's kappa; `weighting` is None (all errors count equally), "linear" or "quadratic".
+
+        Parameters
+        ----------
+        weighting : {"linear", "quadratic"}, optional
+            Weights of the errors by their distance. By default, all errors count equally.
+
+        Raises
+        ------
+        InputError
+            If `weighting` is unknown.
+
+        Examples
+        --------
+        The accuracy is 0.7, and 0.5 is expected by chance:
+
+        >>> ConfusionMatrix([[4, 1], [2, 3]], rows="actual").kappa()
+        0.4
+        """
         return float(kappa(self.counts, weighting))
 
     def interval(

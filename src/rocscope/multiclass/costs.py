@@ -97,6 +97,15 @@ class CostMatrix(Result):
     def from_benefits(cls, benefit: Any, *, classes: Any, rows: RowsAre | None = None) -> "CostMatrix":
         """Return the cost matrix for a matrix of benefits; costs are negative benefits.
 
+        Parameters
+        ----------
+        benefit : k × k array
+            Benefit of each prediction for each actual class.
+        classes : sequence of labels
+            Classes in order.
+        rows : {"actual", "predicted"}
+            Meaning of the rows of the matrix.
+
         Examples
         --------
         >>> CostMatrix.from_benefits([[3, 0], [0, 1]], classes=["a", "b"]).cost.tolist()
@@ -108,6 +117,16 @@ class CostMatrix(Result):
     def errors(cls, classes: Any) -> "CostMatrix":
         """Return the cost matrix in which every error costs 1, so that the cost per case is the error rate.
 
+        Parameters
+        ----------
+        classes : sequence of labels
+            Classes in order.
+
+        Raises
+        ------
+        LabelError
+            If there are fewer than two classes, or if a class occurs twice.
+
         Examples
         --------
         >>> CostMatrix.errors(["a", "b"]).decide([[0.7, 0.3], [0.4, 0.6]])
@@ -117,7 +136,21 @@ class CostMatrix(Result):
         return cls(1 - np.eye(len(names), dtype=np.int64), classes=names)
 
     def total(self, matrix: ConfusionMatrix) -> float:
-        """Return the total cost of all cases in a confusion matrix, computed in exact decimal arithmetic."""
+        """Return the total cost of all cases in a confusion matrix, computed in exact decimal arithmetic.
+
+        Parameters
+        ----------
+        matrix : ConfusionMatrix
+            Numbers of cases by actual and predicted class.
+
+        Examples
+        --------
+        One error costs 1, and two errors cost 5 each:
+
+        >>> cost = CostMatrix([[0, 1], [5, 0]], classes=["a", "b"], rows="actual")
+        >>> cost.total(ConfusionMatrix([[4, 1], [2, 3]], classes=["a", "b"], rows="actual"))
+        11
+        """
         exact = _exact_total(self.in_order(matrix.classes).cost, matrix.counts)
         return exact.numerator if exact.denominator == 1 else float(exact)
 
@@ -143,6 +176,26 @@ class CostMatrix(Result):
         """Return the expected cost of predicting each class for each row (n × k), given class probabilities.
 
         Columns of a data frame are matched by name. Columns of an array must be in the order of `classes`.
+
+        Parameters
+        ----------
+        proba : n × k array or data frame
+            Class probabilities, with columns in the order of `classes`. Columns of a data frame are matched by name.
+
+        Raises
+        ------
+        ShapeError
+            If the number of columns is not the number of classes.
+        ScoreError
+            If a probability is missing or outside 0 to 1.
+
+        Examples
+        --------
+        Predicting "b" for the first row costs 0.9 · 1, and predicting "a" costs 0.1 · 5:
+
+        >>> CostMatrix([[0, 1], [5, 0]], classes=["a", "b"], rows="actual").risks([[0.9, 0.1], [0.5, 0.5]])
+        array([[0.5, 0.9],
+               [2.5, 0.5]])
         """
         return check_probabilities(proba, None, self.classes, "proba") @ self.cost
 
@@ -185,6 +238,11 @@ class CostMatrix(Result):
     def in_order(self, classes: Sequence[Hashable]) -> "CostMatrix":
         """Return the cost matrix with its classes in the given order.
 
+        Parameters
+        ----------
+        classes : sequence of labels
+            Classes in the new order.
+
         Raises
         ------
         LabelError
@@ -200,7 +258,13 @@ class CostMatrix(Result):
         return CostMatrix(cost, classes=classes, rows="actual", allow_rewarded_errors=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the classes and costs (actual classes in rows) as a dict that can be written as JSON."""
+        """Return the classes and costs (actual classes in rows) as a dict that can be written as JSON.
+
+        Examples
+        --------
+        >>> CostMatrix([[0, 1], [5, 0]], classes=["a", "b"], rows="actual").to_dict()
+        {'classes': ['a', 'b'], 'rows': 'actual', 'cost': [[0, 1], [5, 0]]}
+        """
         return jsonable({"classes": self.classes, "rows": "actual", "cost": self.cost})
 
     def __repr__(self) -> str:
@@ -347,7 +411,16 @@ class RejectCurve(Curve):
         return value.item() if value.ndim == 0 else value
 
     def rejected_at(self, reject_cost: float) -> float:
-        """Return the share of rejected cases if rejecting one case costs `reject_cost`."""
+        """Return the share of rejected cases if rejecting one case costs `reject_cost`.
+
+        Examples
+        --------
+        The expected costs of the predictions are 0.1, 0.2 and 0.4. The last case is rejected if a rejection costs 0.3:
+
+        >>> preds = MulticlassPredictions(["a", "b", "b"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+        >>> reject_curve(preds, CostMatrix.errors(["a", "b"])).rejected_at(0.3)
+        0.3333333333333333
+        """
         after = int(np.searchsorted(self.x, reject_cost, side="right"))
         return 1.0 if after == 0 else float(self.rejected[after - 1])
 

@@ -148,6 +148,16 @@ class MulticlassPredictions(Rows):
 
         The class is the predicted label if `decisions` contains the model, otherwise the most probable class.
 
+        Parameters
+        ----------
+        model : str, optional
+            Name of the model. By default, the only model of the predictions.
+
+        Raises
+        ------
+        ColumnError
+            If the model is unknown, or if there are several models and none is named.
+
         Examples
         --------
         >>> p = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
@@ -161,6 +171,11 @@ class MulticlassPredictions(Rows):
         """Return the confusion matrix of a model.
 
         Intervals of the confusion matrix account for the weights, groups and repeats of the rows.
+
+        Parameters
+        ----------
+        model : str, optional
+            Name of the model. By default, the only model of the predictions.
 
         Examples
         --------
@@ -181,6 +196,18 @@ class MulticlassPredictions(Rows):
 
         Equally probable classes are ranked in the order of `classes`.
 
+        Parameters
+        ----------
+        k : int
+            Number of classes.
+        model : str, optional
+            Name of the model. By default, the only model of the predictions.
+
+        Raises
+        ------
+        InputError
+            If `k` is not a whole number from 1 to the number of classes.
+
         Examples
         --------
         >>> MulticlassPredictions([0, 1, 2], [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1], [0.5, 0.3, 0.2]]).top_k_accuracy(2)
@@ -189,7 +216,26 @@ class MulticlassPredictions(Rows):
         return float(np.average(self.in_top(k, model), weights=self.sample_weight))
 
     def in_top(self, k: int, model: str | None = None) -> Array:
-        """Return a Boolean per row: True if the true class is among the k most probable classes."""
+        """Return a Boolean per row: True if the true class is among the k most probable classes.
+
+        Parameters
+        ----------
+        k : int
+            Number of classes.
+        model : str, optional
+            Name of the model. By default, the only model of the predictions.
+
+        Raises
+        ------
+        InputError
+            If `k` is not a whole number from 1 to the number of classes.
+
+        Examples
+        --------
+        >>> preds = MulticlassPredictions([0, 1, 2], [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1], [0.5, 0.3, 0.2]])
+        >>> preds.in_top(2)
+        array([ True,  True, False])
+        """
         if not isinstance(k, int | np.integer) or not 1 <= k <= len(self.classes):
             raise InputError("k", expected=f"a whole number from 1 to {len(self.classes)}", got=repr(k))
         proba = self.probabilities(model)
@@ -202,6 +248,11 @@ class MulticlassPredictions(Rows):
 
         The score of a model is its probability of the class. For a model that only predicts labels, the score is 1 if
         it predicts the class, otherwise 0.
+
+        Raises
+        ------
+        LabelError
+            If the class is unknown.
 
         Examples
         --------
@@ -223,6 +274,16 @@ class MulticlassPredictions(Rows):
         Metrics of this sample are micro-averages. The k rows of a case are in the same group. If the cases have groups,
         all rows of the cases of a group are in the same group.
 
+        Parameters
+        ----------
+        groups : array of n labels, optional
+            Group of each case. By default, the groups of the predictions.
+
+        Raises
+        ------
+        InputError
+            If `groups` does not have one label per case.
+
         Examples
         --------
         >>> preds = MulticlassPredictions(["a", "b"], [[0.7, 0.3], [0.6, 0.4]])
@@ -240,6 +301,25 @@ class MulticlassPredictions(Rows):
         """Return two-class predictions for the rows of classes `a` and `b`, with `a` as the positive class.
 
         The score is the probability of `a`. The AUC is Hand & Till's A(a|b), which may differ from A(b|a).
+
+        Parameters
+        ----------
+        a, b : labels
+            Two different classes.
+
+        Raises
+        ------
+        LabelError
+            If a class is unknown, or if both classes are equal.
+        ShapeError
+            If no row belongs to one of the two classes.
+
+        Examples
+        --------
+        >>> preds = MulticlassPredictions(["a", "b", "c"], [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.5, 0.1, 0.4]])
+        >>> pair = preds.pair("a", "c")
+        >>> pair.y_true.tolist(), pair.scores["score"].tolist()
+        ([True, False], [0.7, 0.5])
         """
         first, second = class_names.position(a, self.classes), class_names.position(b, self.classes)
         rows = (self.y_true == first) | (self.y_true == second)
@@ -260,7 +340,19 @@ class MulticlassPredictions(Rows):
         return picked
 
     def with_probabilities(self, proba: Mapping[str, Array]) -> "MulticlassPredictions":
-        """Return the same rows with the probabilities (n × k) of other models."""
+        """Return the same rows with the probabilities (n × k) of other models.
+
+        Parameters
+        ----------
+        proba : mapping from model name to n × k array
+            Class probabilities of the other models.
+
+        Examples
+        --------
+        >>> preds = MulticlassPredictions(["a", "b"], [[0.7, 0.3], [0.6, 0.4]])
+        >>> preds.with_probabilities({"new": np.array([[0.9, 0.1], [0.2, 0.8]])}).confusion().counts.tolist()
+        [[1, 0], [0, 1]]
+        """
         new = self.select(models=[])
         new.models = list(proba)
         for name, values in proba.items():

@@ -208,6 +208,11 @@ class Folds(Protocol):
         Treatment of a class with fewer rows than folds. "error" raises an error. "spread" puts the rows of the class
         into different folds. Some folds then lack the class, and metrics of single folds may be undefined.
 
+    Raises
+    ------
+    InputError
+        If `k` is not a whole number of at least 2.
+
     Notes
     -----
     With groups, all rows of a group are in the same fold.
@@ -269,6 +274,11 @@ class Holdout(Protocol):
         If True, training and test rows have about the same share of every class. Ignored if rows have groups, because
         groups are not split.
 
+    Raises
+    ------
+    InputError
+        If `test` is not between 0 and 1.
+
     Examples
     --------
     >>> Holdout().title
@@ -319,6 +329,11 @@ class ThreeParts(Protocol):
     stratified : bool
         If True, all parts have about the same share of every class. Ignored if rows have groups, because groups are not
         split.
+
+    Raises
+    ------
+    InputError
+        If a share is not between 0 and 1, or if the two shares leave no training rows.
 
     Notes
     -----
