@@ -1,4 +1,4 @@
-"""Both papers' tables, one after the other: python examples/papers --data FOLDER."""
+"""Compute the tables of both papers: python examples/papers --data FOLDER."""
 
 import lachiche_flach_2003
 import vuk_curk_2006

@@ -1,11 +1,11 @@
-"""Which way of setting class weights wins on rows that it has not seen.
+"""Compare methods that learn class weights, on held-out rows.
 
-Naive Bayes, stratified ten-fold cross-validation on the 25 targets of Lachiche & Flach (2003). Within each training
-part the weights are learned from probabilities that an inner five-fold cross-validation gives its rows; with
-``--learn-on training`` from those that the model gives the rows it was made of. What is printed is the objective over
-all held-out rows together, in percent, and the mean over repeats; for ``--objective cost`` the cost per hundred cases,
-where errors cost 1 to 10, drawn anew for each repeat, and w = 1 decides by least expected cost on the probabilities as
-they are.
+The script runs a stratified ten-fold cross-validation of naive Bayes on the 25 targets of Lachiche & Flach (2003). In
+each training part, the weights are learned from the out-of-fold probabilities of an inner five-fold cross-validation.
+With ``--learn-on training``, they are learned from the probabilities that the model predicts for its own training rows.
+The script prints the objective on all held-out rows together, in percent, as a mean over repeats. With ``--objective
+cost``, it prints the cost per hundred cases. The costs of errors are then random numbers from 1 to 10, different in
+each repeat, and "w = 1" predicts the class with the lowest expected cost.
 
     python examples/papers/class_weights_trial.py                  # the two data sets of several classes in rocscope
     python examples/papers/class_weights_trial.py --data FOLDER    # the 25 targets, as CSV files
@@ -41,7 +41,7 @@ STATISTICS = {name: tables.STATISTICS[name] for name in ("accuracy", "balanced_a
 
 
 def targets(folder: Path | None) -> Iterator[tuple[str, Table]]:
-    """Yield the name and the table of each target that is in the folder, or in rocscope."""
+    """Yield the name and the table of each target whose data are in the folder or in rocscope."""
     for task in LACHICHE_FLACH:
         try:
             yield task.label, load(task, folder, network=False)
@@ -53,7 +53,7 @@ def targets(folder: Path | None) -> Iterator[tuple[str, Table]]:
 def learned(
     y: np.ndarray, proba: np.ndarray, objective: str, cost: rs.multiclass.CostMatrix
 ) -> Iterator[tuple[str, Decide]]:
-    """Yield what each method learns from rows: a function from probabilities to class indices."""
+    """Yield the name of each method and its decision rule, a function from probabilities to class indices."""
     k = proba.shape[1]
     support = np.bincount(y, minlength=k)
     target = cost if objective == "cost" else objective
@@ -80,19 +80,19 @@ def learned(
 
 
 def largest(weight: np.ndarray, proba: np.ndarray) -> np.ndarray:
-    """Return the class of largest w·p."""
+    """Return the index of the class with the largest weighted probability."""
     return (proba * weight).argmax(axis=1)
 
 
 def random_costs(k: int, seed: int) -> rs.multiclass.CostMatrix:
-    """Return errors that cost 1 to 10."""
+    """Return a cost matrix in which errors have random costs from 1 to 10."""
     cost = np.random.default_rng(seed).integers(1, 11, (k, k))
     np.fill_diagonal(cost, 0)
     return rs.multiclass.CostMatrix(cost, classes=range(k), rows="actual")
 
 
 def trial(table: Table, seed: int, args: argparse.Namespace) -> dict:
-    """Return the confusion matrix of the held-out rows by method."""
+    """Return the confusion matrix of the held-out rows for each method."""
     y, k = table.y, len(table.classes)
     model, cost = BinnedNaiveBayes(nominal=table.nominal, classes=range(k)), random_costs(k, seed)
     counts: dict[str, np.ndarray] = {}
@@ -109,7 +109,7 @@ def trial(table: Table, seed: int, args: argparse.Namespace) -> dict:
 
 
 def value(counts: np.ndarray, objective: str, seed: int) -> float:
-    """Return the objective of held-out rows, or their cost per case."""
+    """Return the objective on the held-out rows, or their cost per case."""
     if objective == "cost":
         return (random_costs(len(counts), seed).cost * counts).sum() / counts.sum()
     return float(STATISTICS[objective](counts))

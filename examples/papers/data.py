@@ -1,4 +1,4 @@
-"""The data sets of both papers: from a folder of CSV files, from rocscope, or from OpenML, whichever has them."""
+"""Load the data sets of both papers from a folder of CSV files, from rocscope or from OpenML."""
 
 import csv
 import warnings
@@ -15,7 +15,7 @@ from rocscope import datasets
 Array = NDArray[Any]
 
 MOST_NOMINAL = 10
-"""Numbers of at most so many different values are codes or small counts, and are treated as names."""
+"""A numeric column with at most this number of distinct values is treated as nominal."""
 
 _BRIDGES = ("T-OR-D", "MATERIAL", "SPAN", "REL-L", "TYPE")
 _FLARE = ("common", "moderate", "severe")
@@ -25,22 +25,22 @@ _COLIC_UNUSED = ("hospital_number", "lesion_1", "lesion_2", "lesion_3", "cp_data
 
 @dataclass(frozen=True)
 class Task:
-    """What is predicted from what.
+    """A data set and the column that is predicted.
 
     Parameters
     ----------
     label : str
-        As the published table names the row.
+        Name of the row in the published table.
     name : str
-        Of the file, without ``.csv``, and in `rocscope.datasets`.
+        Name of the file without ``.csv``, and of the data set in `rocscope.datasets`.
     target : str
-        The column of the class.
+        Column of the class.
     positive : str, optional
-        The positive class, where there are two.
+        Positive class, if there are two classes.
     unused : sequence of str
-        Columns that must not be used: identifiers, other targets, and what the paper's system ignored.
+        Columns that must not be used: identifiers, other targets, and columns that the program of the paper ignored.
     openml : str
-        Name of the same rows on OpenML, version 1; empty where it has others or none.
+        Name of the data set on OpenML, version 1; empty if OpenML does not have the same rows.
     """
 
     label: str
@@ -51,7 +51,7 @@ class Task:
     openml: str = ""
 
 
-# Positive classes are those whose thresholds fit the published ones.
+# The positive classes were chosen so that our thresholds match the published thresholds.
 VUK_CURK = (
     Task("tic_tac_toe", "tic_tac_toe", positive="p"),
     Task("shuttle-landing-control", "shuttle-landing-control", positive="1"),
@@ -112,24 +112,24 @@ LACHICHE_FLACH = (
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Attributes as numbers, and the class, of the rows of one task.
+    """Attributes (as numbers) and classes of the rows of one task.
 
     Parameters
     ----------
     X : n × d array of float
-        Numbers, or codes from 0 of the names in a column; NaN where the value is missing.
+        Numbers, or codes of names (integers from 0); NaN if the value is missing.
     nominal : boolean array of d columns
-        Which columns hold codes.
+        Columns that contain codes.
     y : n integers
-        The index of each row's class in `classes`; of a task with a positive class 1 for that one and 0 for the other.
+        Index of the class of each row in `classes`. If the task has a positive class, its index is 1.
     classes : tuple of str
     source : str
-        Where it was found.
+        Source of the data.
 
     Notes
     -----
-    What is a code and what a number, and how many names a column has, is read from the whole file, as from a header;
-    nothing here looks at the class, and nothing is estimated.
+    The whole file, training and test rows, determines which columns are nominal and which names they have. The classes
+    are not used for this purpose, and nothing is estimated.
     """
 
     X: Array
@@ -139,7 +139,7 @@ class Table:
     source: str
 
     def indicators(self) -> Array:
-        """Return the numbers, and a column of 0 and 1 for each name, which is how a binary tree takes names."""
+        """Return the numeric columns, and a column of 0 and 1 for each name, for a binary tree."""
         columns = [self.X[:, ~self.nominal]]
         for codes in self.X[:, self.nominal].T:
             columns.append(codes[:, None] == np.unique(codes[~np.isnan(codes)]))
@@ -148,16 +148,16 @@ class Table:
 
 
 class NotFoundError(Exception):
-    """No source has the data set; the message says what each of them answered."""
+    """No source has the data set. The message contains the reason for each source."""
 
 
 def load(task: Task, folder: Path | None = None, *, network: bool = True) -> Table:
-    """Return the table of a task from the first source that has it.
+    """Return the table of a task from the first source that has the data.
 
     Raises
     ------
     NotFoundError
-        If there is no such file, rocscope does not have the data, and OpenML does not answer with them.
+        If the folder, rocscope and OpenML do not have the data.
     """
     reasons = []
     for source in (lambda: _of_folder(task, folder), lambda: _of_rocscope(task), lambda: _of_openml(task, network)):
@@ -224,7 +224,7 @@ def _table(task: Task, columns: Mapping[str, Array], source: str) -> Table | str
 
 
 def _encode(column: Array) -> tuple[Array, bool]:
-    """Return numbers as they are, or the codes of names; and which of the two."""
+    """Return the numbers or the codes of a column, and whether the column is nominal."""
     values, code = np.unique(column, return_inverse=True)
     try:
         numbers = np.array([float(value) if value else np.nan for value in values])
@@ -233,7 +233,7 @@ def _encode(column: Array) -> tuple[Array, bool]:
     if numbers is not None and np.unique(numbers[~np.isnan(numbers)]).size > MOST_NOMINAL:
         return numbers[code], False
     codes = np.arange(values.size, dtype=np.float64)
-    if numbers is not None:  # "1" and "1.0" are one name
+    if numbers is not None:  # "1" and "1.0" are the same name
         codes = np.unique(numbers, return_inverse=True)[1].astype(np.float64)
     codes[values == ""] = np.nan
     codes -= np.nanmin(codes, initial=codes.size)

@@ -1,10 +1,11 @@
-"""The 25 targets of Lachiche & Flach (2003), run again and printed beside the published figures.
+"""Compute the results of Lachiche & Flach (2003) for 25 targets, and print them next to the published results.
 
-Naive Bayes on data sets of two to 24 classes. In each of ten stratified folds one weight for each class is chosen on
-the training part, from the merged predictions of five folds within it, and the class of largest w·p is predicted on
-the test part, beside the most probable class. "Greedy" is the paper's hill-climbing as we read its abstract; "smooth"
-is what rocscope does by default (docs/guide/class-weights.md). "On training rows" is greedy too, but learns from the
-probabilities that the model gives the rows it was made of.
+The model is naive Bayes, and the data sets have two to 24 classes. There are ten stratified folds. In each fold, an
+inner cross-validation with five folds predicts the training rows. One weight for each class is learned from these
+predictions. On the test rows, the script predicts the most probable class, and the class with the largest weight times
+probability. "Greedy" is the hill-climbing search of the paper, reconstructed from its abstract. "Smooth" is the default
+of rocscope (docs/guide/class-weights.md). "Training rows" is also greedy, but the weights are learned from the
+probabilities that a model predicts for its own training rows.
 
     python examples/papers/lachiche_flach_2003.py --data FOLDER     # twenty seeds
     python examples/papers/lachiche_flach_2003.py --quick           # one seed; what rocscope and OpenML have
@@ -33,21 +34,21 @@ from running import (
 import rocscope as rs
 
 METHODS = {"greedy": ("greedy", "folds"), "smooth": ("smooth", "folds"), "training rows": ("greedy", "training")}
-"""How weights are found, and from which probabilities of the training rows."""
+"""For each name: the method that learns the weights, and the source of the probabilities of the training rows."""
 
 INNER_FOLDS = 5
 CLEAR = 1.0
-"""Points of published change from which on its sign is compared."""
+"""Smallest published change, in points, whose sign is compared."""
 
 REASONS = {
-    "flare2 moderate": "both end at the share of the commonest class, 96.6%, and ours starts higher",
-    "segmentation": "not known; our bins of its 19 numbers need not be the paper's",
-    "mushroom": "0.2 points, but more than the choice of folds explains with 8124 cases; not known",
+    "flare2 moderate": "with weights, both are close to the majority class, 96.6%; without weights, ours is higher",
+    "segmentation": "not known; our bins of the 19 numeric attributes may differ from the bins of the paper",
+    "mushroom": "not known; with 8124 cases, the choice of the folds does not explain 0.2 points",
 }
 
 
 def trial(table: Table, seed: int) -> dict[str, float]:
-    """Return the percentage of test rows that are predicted right: by the most probable class, and with weights."""
+    """Return the percentages of correct test predictions, without weights and with the weights of each method."""
     y, k = table.y, len(table.classes)
     model = BinnedNaiveBayes(nominal=table.nominal, classes=range(k))
     right = dict.fromkeys(("default", *METHODS), 0)
@@ -66,7 +67,7 @@ def trial(table: Table, seed: int) -> dict[str, float]:
 
 
 def row_of(published: Mapping[str, str], n: int, runs: Sequence[Mapping[str, float]], method: str) -> Row:
-    """Return the published row beside the runs of its target with one method."""
+    """Return the published results of a target, together with our runs of one method."""
     ours = {
         "default": [run["default"] for run in runs],
         "optimal": [run[method] for run in runs],
@@ -79,7 +80,7 @@ def row_of(published: Mapping[str, str], n: int, runs: Sequence[Mapping[str, flo
 
 
 def show(rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
-    """Print the table, the summary and the rows that disagree; return the summary."""
+    """Print the table, the summary and the rows that differ from the published results; return the summary."""
     header = ["published / ours, percent right", "1BC", "", "1BC opt.", *METHODS, "change", *METHODS]
     lines = []
     for each in zip(*rows.values(), strict=True):
@@ -94,17 +95,17 @@ def show(rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
         lines.append([first.name, *cells])
     print_table(header, lines)
     summary: dict[str, Any] = {}
-    print("\nMean gain in points, rows with the sign of a published change of at least a point, and distance:")
+    print("\nMean gain in points; targets with the published sign (of changes of at least a point); mean distance:")
     for method, part in rows.items():
         clear = [row for row in part if abs(row.published["change"]) >= CLEAR]
         same = sum(row.mean("change") * row.published["change"] > 0 for row in clear)
         gain = float(np.mean([row.mean("change") for row in part]))
         off = float(np.mean([abs(row.difference("optimal")) for row in part]))
         summary[method] = {"gain": gain, "clear_rows": len(clear), "same_sign": same, "off": off}
-        print(f"  {method:13} {gain:+.2f}   {same} of {len(clear)} rows; {off:.2f} from the published percent right")
+        print(f"  {method:13} {gain:+.2f}   {same} of {len(clear)} targets; mean distance {off:.2f}")
         for row in clear:
             if row.mean("change") * row.published["change"] <= 0:
-                print(f"                other sign: {row.name}; {row.why}")
+                print(f"                opposite sign: {row.name}; {row.why}")
     first = next(iter(rows.values()))
     summary["published"] = float(np.mean([row.published["change"] for row in first]))
     print(f"  published     {summary['published']:+.2f}")
@@ -116,10 +117,10 @@ def show(rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Run, print, write."""
+    """Run the trials, print the tables and write the results as JSON."""
     tables, missing = load_all(LACHICHE_FLACH, arguments)
     seeds = range(arguments.seeds)
-    # The largest first, so that no process is left with one of them at the end.
+    # Start with the largest data sets, so that no process is still busy with one of them at the end.
     labels = sorted(tables, key=lambda label: -tables[label].X.size)
     keys = [(label, seed) for label in labels for seed in seeds]
     calls = [(tables[label], seed) for label, seed in keys]

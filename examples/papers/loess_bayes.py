@@ -1,4 +1,4 @@
-"""Naive Bayes as Orange made it by default in 2006: LOESS for numbers, relative frequencies for names."""
+"""Naive Bayes with the defaults of Orange in 2006: LOESS for numeric, relative frequencies for nominal attributes."""
 
 from typing import Any
 
@@ -14,24 +14,30 @@ _LEAST_VARIANCE = 1e-10
 
 
 class LoessNaiveBayes(TableClassifier):
-    """Class probabilities P(c)·Π P(c | value)/P(c), each of them learned from one attribute.
+    """Naive Bayes with the probabilities P(c)·Π P(c | value)/P(c). Each factor is learned from one attribute.
 
     Parameters
     ----------
     nominal : boolean array of d columns, optional
-        Which columns hold codes (whole numbers from 0), whose P(c | value) is the share of the class among the rows
-        with that value; the others are numbers, whose P(c | value) is a local line (LOESS).
+        Columns that contain codes (integers from 0). For these columns, P(c | value) is the share of class c among the
+        rows with this value. For the other columns, P(c | value) is estimated by local linear regression (LOESS).
     window : float
-        Share of the rows that a line looks at.
+        Share of the rows in the window of each local regression.
 
     Notes
     -----
-    Read from Orange's program of June 2006 (github.com/biolab/orange2, commit 3eced98). Its peculiarities matter, and
-    are kept. Nothing is smoothed, so that a value which only one class has decides, and where the product is 0 for all
-    classes it starts again from equal ones. Shares of a line above 0.9 or below 0.1 are bent into (0, 1). The window
-    grows until it holds exactly its share of the rows, which with ties it often steps over, and then takes all. A
-    missing value says nothing. A line is fitted at each different value, of a hundred at most, where Orange took all
-    of them and two between each two; between them the shares are interpolated.
+    The class follows the source code of Orange in June 2006 (github.com/biolab/orange2, commit 3eced98), including its
+    peculiarities:
+
+    - Shares are not smoothed. If only one class has a value, this value decides. If the product is 0 for all classes,
+      it is replaced by equal probabilities.
+    - LOESS shares above 0.9 or below 0.1 are moved into (0, 1) by a smooth function.
+    - The window grows until it contains exactly its share of the rows. With tied values, it often misses this number
+      of rows, and then contains all rows.
+    - Missing values are ignored.
+
+    Unlike Orange, this class fits the regression at no more than a hundred of the distinct values, and interpolates
+    between these values. Orange uses all distinct values, and two further points between neighbouring values.
 
     Examples
     --------
@@ -45,7 +51,7 @@ class LoessNaiveBayes(TableClassifier):
         self.window = window
 
     def fit(self, X: Any, y: Any) -> "LoessNaiveBayes":
-        """Learn the share of each class by value, attribute by attribute."""
+        """Learn the share of each class at each value of each attribute."""
         X, code, self.is_named_ = self._training(X, y)
         k = self.classes_.size
         self.prior_ = np.bincount(code, minlength=k) / code.size
@@ -86,7 +92,7 @@ class LoessNaiveBayes(TableClassifier):
 
 @njit(cache=True)
 def _bent(p):
-    """Return a share, moved into (0, 1) where it is above 0.9 or below 0.1."""
+    """Return the share; if it is above 0.9 or below 0.1, move it into (0, 1)."""
     if p > 0.9:
         return 1 / (1 + np.exp(-np.log(9.0) * (10 * (p - 0.9) + 1)))
     if p < 0.1:
@@ -96,7 +102,7 @@ def _bent(p):
 
 @njit(cache=True)
 def _first_window(cases, proportion):
-    """Return where the window of the least value ends: at the whole share of the rows, or, stepping over it, at all."""
+    """Return the end of the window of the lowest value. If ties skip its exact size, the window contains all rows."""
     need = max(3.0, np.ceil(cases.sum() * proportion))
     if need >= cases.sum():
         return cases.size
@@ -110,7 +116,7 @@ def _first_window(cases, proportion):
 
 @njit(cache=True)
 def local_shares(x, count, at, proportion):
-    """Return the share of each of k classes at each of `at`, from u different values and their u × k counts."""
+    """Return the share of each of k classes at the values `at`, from u distinct values and their u × k counts."""
     u, k = count.shape
     cases = count.sum(axis=1)
     start, stop, surplus = 0, _first_window(cases, proportion), 0.0

@@ -1,4 +1,4 @@
-"""The paper's kind of tree: a branch for each name, splits by gain ratio, pruned by the m-estimate of error."""
+"""The tree of Vuk & Curk: a branch for each name, splits by gain ratio, pruning by the m-estimate of the error."""
 
 from typing import Any
 
@@ -14,32 +14,34 @@ _NO_ATTRIBUTE = -1
 
 
 class MultiwayTree(TableClassifier):
-    """Decision tree as Orange grew it by default in 2006.
+    """Decision tree with the defaults of Orange in 2006.
 
     Parameters
     ----------
     nominal : boolean array of d columns, optional
-        Which columns hold codes (whole numbers from 0) of names, each of which gets a branch and is used once on a
-        path; the others are cut in two.
+        Columns that contain codes of names (integers from 0). A split on such a column has a branch for each code, and
+        each path uses the column at most once. A split on another column has two branches.
     m : float
-        Of the m-estimate (n_c + m·share_c)/(n + m) by which pruning judges errors; the shares are those of all
-        training rows.
+        Parameter of the m-estimate (n_c + m·share_c)/(n + m), with which pruning estimates errors. The shares are the
+        class shares of all training rows.
 
     Attributes
     ----------
-    attribute_, cut_, first_, width_ : arrays, one value a node
-        The column that a node divides by (−1 in a leaf), where a number is cut, and its children, which are `width_`
-        nodes from `first_` on: one for each code, or below the cut and not below.
+    attribute_, cut_, first_, width_ : arrays with one value for each node
+        `attribute_` is the column of the split, or −1 in a leaf, and `cut_` is the threshold of a numeric split. The
+        children are the `width_` nodes from `first_` on: one for each code, or the rows below the threshold and then
+        the other rows.
     count_ : nodes × k array
-        Rows by class.
+        Number of rows of each class.
 
     Notes
     -----
-    Read from Orange's program of June 2006 (github.com/biolab/orange2, commit 3eced98). A node is divided until it has
-    one class or nothing to divide by, also where nothing is gained; among equal splits one is drawn, the same at each
-    fit. A subtree is replaced by a leaf where that is expected to make fewer errors (Cestnik & Bratko 1991). Leaves
-    give the shares of their rows as they are, so that pure ones say 0 or 1. A row whose value is missing goes down
-    every branch with a part of its weight, and a code that no training row had ends where it is met.
+    The class follows the source code of Orange in June 2006 (github.com/biolab/orange2, commit 3eced98). A node is
+    split until it has only one class or no usable column, even if the split has no gain. If several splits are equally
+    good, one of them is chosen at random, with a fixed seed. A subtree is replaced by a leaf if the leaf has fewer
+    expected errors (Cestnik & Bratko 1991). Leaves predict the shares of their rows without smoothing, so pure leaves
+    predict 0 or 1. If a value is missing, the row goes down every branch with a part of its weight. If no training row
+    has the code of a row, the row stops at this node.
     """
 
     def __init__(self, nominal: Any = None, m: float = 2.0) -> None:
@@ -47,7 +49,7 @@ class MultiwayTree(TableClassifier):
         self.m = m
 
     def fit(self, X: Any, y: Any) -> "MultiwayTree":
-        """Grow the tree, and prune it."""
+        """Grow and prune the tree."""
         X, code, named = self._training(X, y)
         largest = np.nanmax(np.where(np.isnan(X), -1, X), axis=0, initial=-1)
         codes = np.where(named, largest + 1, 2).astype(np.intp)
@@ -57,13 +59,13 @@ class MultiwayTree(TableClassifier):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Return n × k shares of the classes in the leaves."""
+        """Return n × k probabilities: the shares of the classes in the leaf of each row."""
         X = self._asked(X)
         nodes = (self.attribute_, self.cut_, self.first_, self.width_, self.count_, self.size_)
         return _shares(np.ascontiguousarray(X), *nodes)
 
 
-# What follows is compiled; numba finds the types.
+# numba compiles the following functions, and infers the types.
 
 
 @njit(cache=True)
@@ -73,9 +75,9 @@ def _x_log_x(x):
 
 @njit(cache=True)
 def _gain_ratio(table, all_counts, all_spread):
-    """Return the gain ratio of branches × classes, less where other rows of the node have no value; 0 for no gain.
+    """Return the gain ratio of a table of branches × classes, or 0 without gain. Missing values reduce the ratio.
 
-    Spreads are entropies times the weight: Σ n·log n of the whole less that of the parts.
+    Spreads are entropies times the weight: n·log n of the total minus the sum of n·log n over the parts.
     """
     known, spread, left = 0.0, 0.0, 0.0
     for branch in range(table.shape[0]):
@@ -94,7 +96,7 @@ def _gain_ratio(table, all_counts, all_spread):
 
 @njit(cache=True)
 def _wins(ratio, best, draw):
-    """Return whether a split takes the place of the best; `draw` holds how many are equal, and a random state."""
+    """Return whether a split replaces the best split. `draw` holds the number of equal splits and a random state."""
     if abs(ratio - best) > _TIE:
         draw[0] = 1
         return ratio > best
@@ -105,7 +107,7 @@ def _wins(ratio, best, draw):
 
 @njit(cache=True)
 def _cut(values, code, weight, all_counts, all_spread, draw):
-    """Return the best gain ratio of cutting numbers in two, and where; −1 where they are all equal."""
+    """Return the best gain ratio of a numeric split and its threshold; the ratio is −1 if all values are equal."""
     order = np.argsort(values)
     table = np.zeros((2, all_counts.size))
     for i in order:
@@ -125,7 +127,7 @@ def _cut(values, code, weight, all_counts, all_spread, draw):
 
 @njit(cache=True)
 def _names(X, y, mine, weight, a, table, all_counts, all_spread):
-    """Return the gain ratio of a branch for each name in column a; −1 where there is one only."""
+    """Return the gain ratio of a split with a branch for each name in column a; −1 if there is only one name."""
     table[:] = 0
     first, several = -1, False
     for i in range(mine.size):
@@ -139,7 +141,7 @@ def _names(X, y, mine, weight, a, table, all_counts, all_spread):
 
 @njit(cache=True)
 def _best_split(X, y, mine, weight, all_counts, used, named, codes, state):
-    """Return the column to divide rows by, −1 for none, and where it is cut."""
+    """Return the column of the best split and its threshold; the column is −1 if no split is possible."""
     draw, within = np.array([0, state]), np.array([0, state])
     best, chosen, cut = -1.0, _NO_ATTRIBUTE, np.nan
     table = np.zeros((codes.max(), all_counts.size))
@@ -163,7 +165,7 @@ def _best_split(X, y, mine, weight, all_counts, used, named, codes, state):
 
 @njit(cache=True)
 def _more(array, least):
-    """Return the array, in twice the space or more where it has less than `least`."""
+    """Return the array. If it has fewer than `least` rows, at least double its size."""
     if array.shape[0] >= least:
         return array
     wide = np.zeros((max(least, 2 * array.shape[0]), *array.shape[1:]), array.dtype)
@@ -173,9 +175,10 @@ def _more(array, least):
 
 @njit(cache=True)
 def _grow(X, y, named, codes, k):
-    """Return the columns, cuts, first children, widths, counts and known weights of the nodes of a full tree.
+    """Return the columns, thresholds, first children, widths, counts and known weights of the nodes of a full tree.
 
-    Children come after their parents. `size` is the weight of the rows that took a branch because of their value.
+    Children come after their parents. `size` is the weight of the rows in a node without the rows whose value at the
+    parent is missing.
     """
     n, d = X.shape
     room = 4 * n + 64
@@ -220,7 +223,7 @@ def _grow(X, y, named, codes, k):
 
 @njit(cache=True)
 def _places(column, cut):
-    """Return which branch each value takes; −1 for a missing one."""
+    """Return the branch of each value; −1 if the value is missing."""
     place = np.full(column.size, -1)
     for i in range(column.size):
         if not np.isnan(column[i]):
@@ -230,7 +233,7 @@ def _places(column, cut):
 
 @njit(cache=True)
 def _prune(attribute, first, width, count, size, m):
-    """Make leaves, from below, of the nodes that are expected to make fewer errors than what hangs from them."""
+    """Replace subtrees by leaves, from the bottom up, if the leaf has fewer expected errors than the subtree."""
     share = count[0] / count[0].sum()
     error = np.zeros(attribute.size)
     for node in range(attribute.size - 1, -1, -1):
@@ -249,7 +252,7 @@ def _prune(attribute, first, width, count, size, m):
 
 @njit(cache=True)
 def _shares(X, attribute, cut, first, width, count, size):
-    """Return the shares of the classes for each row, over all leaves that it reaches."""
+    """Return the weighted mean of the class shares over all leaves that each row reaches."""
     proba = np.zeros((X.shape[0], count.shape[1]))
     waiting, part = np.zeros(attribute.size, np.intp), np.zeros(attribute.size)
     for i in range(X.shape[0]):

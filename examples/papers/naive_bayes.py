@@ -1,4 +1,4 @@
-"""Naive Bayes on named and numeric attributes with missing values: the learner of both papers, near enough."""
+"""Naive Bayes on nominal and numeric attributes with missing values, similar to the learners of both papers."""
 
 from typing import Any
 
@@ -10,24 +10,25 @@ Array = NDArray[Any]
 
 
 class BinnedNaiveBayes(TableClassifier):
-    """Class probabilities from the counts of attribute values and bins, smoothed by Laplace's rule.
+    """Naive Bayes from counts of attribute values and bins, smoothed by Laplace's rule.
 
     Parameters
     ----------
     nominal : boolean array of d columns, optional
-        Which columns hold codes (whole numbers from 0) and are counted value by value; none when left out.
+        Columns that contain codes (integers from 0). Each code is counted separately. By default, no column is nominal.
     bins : int
-        Bins of equally many training rows that each other column is cut into; equal values stay together.
+        Number of bins of each numeric column. Each bin has about the same number of training rows; equal values are in
+        the same bin.
     alpha : float
-        Cases added to each value of an attribute and to each class.
+        Number of cases added to each value of an attribute and to each class.
     classes : array of k labels, optional
-        All there are, where training rows may lack some; those of the training rows when left out.
+        All classes, if the training rows may not contain all of them. By default, the classes of the training rows.
 
     Notes
     -----
-    Edges of bins are learned by `fit`, so within the training part of a fold. NaN is a category of its own, and so is
-    a code that no training row had: both have the count 0 where they were not seen. An attribute of v values seen,
-    and a class of n_c rows, has P(value | class) = (count + alpha) / (n_c + alpha·(v + 1)). O(n·d·log n) to fit.
+    `fit` learns the edges of the bins from the training rows. NaN and codes that are not in the training rows share a
+    separate category. If an attribute has v different values in the training rows and a class has n_c rows, then
+    P(value | class) = (count + alpha) / (n_c + alpha·(v + 1)). Fitting takes O(n·d·log n) steps.
 
     Examples
     --------
@@ -43,7 +44,7 @@ class BinnedNaiveBayes(TableClassifier):
         self.classes = classes
 
     def fit(self, X: Any, y: Any) -> "BinnedNaiveBayes":
-        """Learn the bins, and count how often each class has each value."""
+        """Learn the bins, and count the values of each attribute in each class."""
         X, code, nominal = self._training(X, y, self.classes)
         self.is_named_ = nominal
         self.edges_ = _edges(X[:, ~nominal], self.bins)
@@ -63,7 +64,7 @@ class BinnedNaiveBayes(TableClassifier):
         return self
 
     def _places(self, X: Array) -> NDArray[np.intp]:
-        """Return the row of the table for each value."""
+        """Return the row of the count table for each value."""
         place = np.empty(X.shape, np.intp)
         known = ~np.isnan(X)
         numbers = X[:, ~self.is_named_]
@@ -82,7 +83,7 @@ class BinnedNaiveBayes(TableClassifier):
 
 
 def _edges(X: Array, bins: int) -> Array:
-    """Return (bins − 1) × d edges: the value that starts each bin; NaN where a column holds nothing."""
+    """Return (bins − 1) × d edges: the lowest value of each bin after the first; NaN if a column has no values."""
     ordered = np.sort(X, axis=0)  # NaN last
     known = len(X) - np.isnan(X).sum(axis=0)
     position = np.arange(1, bins)[:, None] / bins * known

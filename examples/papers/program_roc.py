@@ -1,4 +1,4 @@
-"""Best points of a ROC curve as Orange found them in 2006: its hull, and every point near the best line."""
+"""Best thresholds of a ROC curve as in Orange in 2006: all hull points close to the best line of equal accuracy."""
 
 import math
 from collections.abc import Iterable
@@ -14,13 +14,14 @@ _NEAR = 1e-4
 
 
 def best_thresholds(counts: rs.ThresholdCounts) -> list[float]:
-    """Return the thresholds of best accuracy, highest first; "nobody positive" is 1.
+    """Return the thresholds of best accuracy, highest first. A threshold that predicts no case positive is 1.
 
     Notes
     -----
-    `TCcomputeROC` and `TCbestThresholdsOnROCcurve` of Orange's program of June 2006 (github.com/biolab/orange2, commit
-    3eced98). It takes rates as floats: of points whose distances from the line differ by a rounding error those before
-    the least one are forgotten. This is kept, so that the thresholds are those that the paper's authors were shown.
+    The function follows `TCcomputeROC` and `TCbestThresholdsOnROCcurve` of Orange in June 2006
+    (github.com/biolab/orange2, commit 3eced98). Orange computes with rounded rates. If a point is closer to the line
+    than the points before it, Orange drops the points before it, even if the difference is only a rounding error. This
+    function does the same, so it returns the thresholds that the authors of the paper saw.
 
     Examples
     --------
@@ -29,7 +30,7 @@ def best_thresholds(counts: rs.ThresholdCounts) -> list[float]:
     """
     curve = rs.roc(counts)
     points = zip(*(each.tolist() for each in (curve.x, curve.y, np.minimum(curve.threshold, 1.0))), strict=True)
-    top = 1.0 + counts.n_neg / counts.n_pos  # of the line of best slope through (0, 1), above false positives of 1
+    top = 1.0 + counts.n_neg / counts.n_pos  # height, at fpr = 1, of the line of equal accuracy through (0, 1)
     best: list[float] = []
     least = math.inf
     for x, y, threshold in _hull(points):
@@ -42,7 +43,7 @@ def best_thresholds(counts: rs.ThresholdCounts) -> list[float]:
 
 
 def _hull(points: Iterable[Point]) -> list[Point]:
-    """Return the points that stay when each one takes away those before it that it makes hollow or level."""
+    """Return the convex hull: each new point removes the points before it that are below or on the new segment."""
     kept: list[Point] = []
     for point in points:
         while len(kept) > 1 and _slope(kept[-2], kept[-1]) <= _slope(kept[-1], point):

@@ -1,4 +1,4 @@
-"""One row of a published table beside what we found for it."""
+"""One row of a published table, together with our results."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -17,19 +17,19 @@ PUBLISHED = Path(__file__).with_name("published")
 
 @dataclass(frozen=True)
 class Row:
-    """Figures of one data set: ours by seed, and the published ones.
+    """Our results for one data set by seed, and the published results.
 
     Parameters
     ----------
     name : str
     n : int
         Cases of the data set.
-    ours : mapping from figure to values, one a seed
-    published : mapping from figure to value
+    ours : mapping from name of a figure to values, one for each seed
+    published : mapping from name of a figure to value
     reason : str
-        Why the change may disagree with the published one, where we have looked into it.
+        Likely reason if our change differs from the published change; empty if not investigated.
     unit : float
-        What the figures count: 1 for shares, 100 for percent.
+        Unit of the figures: 1 for shares, 100 for percentages.
     """
 
     name: str
@@ -40,17 +40,17 @@ class Row:
     unit: float = 1.0
 
     def mean(self, figure: str) -> float:
-        """Return our figure, averaged over seeds."""
+        """Return the mean of our figure over the seeds."""
         return float(np.mean(self.ours[figure]))
 
     def difference(self, figure: str) -> float:
-        """Return our figure minus the published one."""
+        """Return the mean of our figure minus the published figure."""
         return self.mean(figure) - self.published[figure]
 
     def interval(self, figure: str = "change") -> tuple[float, float]:
-        """Return where one more way to cut into folds, as the publication is one, would put the figure (95%).
+        """Return a 95% prediction interval of the figure for another seed, such as the seed of the publication.
 
-        The prediction interval of a normal sample, and never narrower than one case of the data set either way.
+        It is the prediction interval of a normal sample. Each half of the interval has at least the size of one case.
         """
         values = np.asarray(self.ours[figure])
         reach = 0.0
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the published change is one that another seed might have given; None with one seed of ours."""
+        """Whether the published change is in the prediction interval of our change; None if there is only one seed."""
         if len(self.ours["change"]) < 2:
             return None
         low, high = self.interval()
@@ -69,11 +69,11 @@ class Row:
 
     @property
     def why(self) -> str:
-        """The likely reason for a change that is not the published one."""
-        return self.reason or ("no more than another seed of ours would change" if self.agrees else "reason not known")
+        """The likely reason for the difference between our change and the published change."""
+        return self.reason or ("within the variation between our seeds" if self.agrees else "reason not known")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ours, theirs and what lies between, for JSON."""
+        """Return our results, the published results and their differences as a dictionary for JSON."""
         return {
             "name": self.name,
             "n": self.n,
@@ -88,13 +88,13 @@ class Row:
 
 
 def read_published(name: str) -> list[dict[str, str]]:
-    """Return the rows of a published table, as text."""
+    """Return the rows of a published table. All values are strings."""
     with (PUBLISHED / name).open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 def print_signed_ranks(rows: Sequence[Row], default: str, chosen: str, what: str) -> None:
-    """Print the signed-rank test of two figures over data sets, for the published ones and for ours."""
+    """Print the signed-rank test of two figures over data sets, for the published results and for our results."""
     for whose, figures in (
         ("published", [row.published for row in rows]),
         ("ours", [{name: row.mean(name) for name in (default, chosen)} for row in rows]),
@@ -105,21 +105,21 @@ def print_signed_ranks(rows: Sequence[Row], default: str, chosen: str, what: str
 
 
 def print_correlation(rows: Sequence[Row]) -> float | None:
-    """Print how our changes go with the published ones, and return their correlation; None for fewer than three."""
+    """Print and return the correlation of our changes and the published changes; None for fewer than three rows."""
     if len(rows) < 3:
         return None
     found = float(np.corrcoef([row.mean("change") for row in rows], [row.published["change"] for row in rows])[0, 1])
-    print(f"Correlation of the {len(rows)} changes with the published ones: {found:.3f}")
+    print(f"Correlation of our {len(rows)} changes with the published changes: {found:.3f}")
     return found
 
 
 def print_disagreements(rows: Sequence[Row]) -> None:
-    """List the rows whose published change no other seed of ours is likely to give, with the likely reason."""
+    """Print the rows whose published change is outside our prediction interval, with the likely reason."""
     if not rows or len(rows[0].ours["change"]) < 2:
-        print("\nWhich rows disagree by more than the choice of folds explains takes two seeds or more to tell.")
+        print("\nTo test whether our changes differ from the published changes, use two or more seeds.")
         return
     apart = [row for row in rows if not row.agrees]
-    print(f"\nOn {len(apart)} of {len(rows)} rows another seed of ours would hardly give the published change:")
+    print(f"\nIn {len(apart)} of {len(rows)} rows, the published change is outside our 95% prediction interval:")
     for row in apart:
         low, high = row.interval()
         digits = 3 if row.unit == 1 else 1

@@ -1,4 +1,4 @@
-"""What the papers' learners share: columns of names and of numbers, either of which may be missing."""
+"""Base class of the learners of both papers, for nominal and numeric columns with missing values."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ Array = NDArray[Any]
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier with a parameter `nominal`, which says what columns hold codes of names, and `predict_proba`."""
+    """Classifier with `predict_proba` and a parameter `nominal` that marks the columns with codes of names."""
 
     nominal: Any
 
     def _training(self, X: Any, y: Any, classes: Any = None) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the checked rows, the place of their class in `classes_`, and which columns are named."""
+        """Return the checked rows, the index of each row's class in `classes_`, and which columns are nominal."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         self.classes_ = np.unique(y if classes is None else classes)
@@ -25,7 +25,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         return X, np.searchsorted(self.classes_, y), named
 
     def _asked(self, X: Any) -> Array:
-        """Return the checked rows of a fitted model."""
+        """Check the rows for a prediction and return them."""
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
 

@@ -1,9 +1,10 @@
-"""Table 4 and figures 9 to 11 of Vuk & Curk (2006), run again and printed beside the published figures.
+"""Compute Table 4 and figures 9 to 11 of Vuk & Curk (2006), and print them next to the published results.
 
-Fourteen data sets, naive Bayes and a tree, as the paper's program made them. In each of ten stratified folds the
-threshold of best accuracy is chosen on the training part, from the merged predictions of ten folds within it, on the
-hull (paper, section 7); the model is then fitted to the whole training part and judged on the test part, with that
-threshold and with 0.5. Where several thresholds are best their mean is taken: the paper does not say which it took.
+There are fourteen data sets and two learners, naive Bayes and a tree, as in Orange in 2006. There are ten stratified
+folds. In each fold, an inner cross-validation with ten folds predicts the training rows, and the threshold of best
+accuracy is chosen on the hull of these predictions (section 7 of the paper). Then the model is fitted to the whole
+training part. It is evaluated on the test part at the chosen threshold and at 0.5. If several thresholds are best, the
+script uses their mean, because the paper does not state which of them it uses.
 
     python examples/papers/vuk_curk_2006.py --data FOLDER       # twenty seeds
     python examples/papers/vuk_curk_2006.py --quick             # one seed; what rocscope and OpenML have
@@ -34,11 +35,11 @@ BAYES = ("loess", "bins")
 FIGURES = ("auc", "accuracy_default", "accuracy_optimal", "change", "mean_threshold")
 
 REASONS: dict[tuple[str, str], str] = {}
-"""Of rows that disagree, by data set and learner."""
+"""Likely reason for each row that differs from the published result, by data set and learner."""
 
 
 def learner_of(kind: str, table: Table, seed: int) -> tuple[Any, Array]:
-    """Return an unfitted model, one of `TREES` or `BAYES`, and the attributes in the form that it takes."""
+    """Return an unfitted model, one of `TREES` or `BAYES`, and the attributes in the form that the model accepts."""
     known = {"loess": LoessNaiveBayes, "bins": BinnedNaiveBayes, "multiway": MultiwayTree}
     if kind in known:
         return known[kind](nominal=table.nominal), table.X
@@ -46,7 +47,7 @@ def learner_of(kind: str, table: Table, seed: int) -> tuple[Any, Array]:
 
 
 def trial(table: Table, kind: str, seed: int, inner_folds: int) -> dict[str, Any]:
-    """Return means over ten test folds, and the probability that each row got from a model made without it."""
+    """Return the means over ten test folds, and the out-of-fold probability of each row."""
     model, X = learner_of(kind, table, seed)
     y = table.y
     tuned = rs.estimators.ThresholdClassifier(model, cv=inner_folds, random_state=seed)
@@ -64,14 +65,14 @@ def trial(table: Table, kind: str, seed: int, inner_folds: int) -> dict[str, Any
 
 
 def row_of(published: Mapping[str, str], n: int, runs: Sequence[Mapping[str, Any]]) -> Row:
-    """Return the published row beside the runs of its data set and learner."""
+    """Return the published results of a data set and learner, together with our runs."""
     key = published["dataset"], published["classifier"]
     ours = {figure: [run[figure] for run in runs] for figure in (*FIGURES, "auc_pooled", "threshold_sd")}
     return Row(", ".join(key), n, ours, {f: float(published[f]) for f in FIGURES}, REASONS.get(key, ""))
 
 
 def show(rows: Sequence[Row]) -> dict[str, Any]:
-    """Print the table, the summary and the rows that disagree; return the summary."""
+    """Print the table, the summary and the rows that differ from the published results; return the summary."""
     header = ["published / ours / difference", "AUC", "", "", "CA at 0.5", "", "CA chosen", "", "change", "", ""]
     lines = []
     for row in rows:
@@ -83,7 +84,7 @@ def show(rows: Sequence[Row]) -> dict[str, Any]:
         lines.append([row.name, *cells])
     print_table([*header, "threshold", ""], lines)
     summary: dict[str, Any] = {}
-    print("\nMean change of accuracy (published / ours), and AUCs within 0.03 of the published one:")
+    print("\nMean change of accuracy (published / ours), and number of AUCs within 0.03 of the published AUC:")
     for learner in (*LEARNERS, ""):
         part = [row for row in rows if row.name.endswith(learner)]
         ours, theirs = (float(np.mean(values)) for values in _changes(part))
@@ -107,7 +108,7 @@ def _changes(rows: Sequence[Row]) -> tuple[list[float], list[float]]:
 
 
 def draw(runs: Mapping[tuple[str, str], Mapping[str, Any]], tables: Mapping[str, Table], folder: Path) -> list[Path]:
-    """Draw figures 9, 10 and 11 from the first seed, as far as their data were found."""
+    """Draw figures 9, 10 and 11 from the first seed, if their data were found."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -135,7 +136,7 @@ def draw(runs: Mapping[tuple[str, str], Mapping[str, Any]], tables: Mapping[str,
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Run, print, write."""
+    """Run the trials, print the tables, draw the figures and write the results as JSON."""
     tables, missing = load_all(VUK_CURK, arguments)
     inner_folds = 5 if arguments.quick else 10
     seeds = range(arguments.seeds)

@@ -349,7 +349,7 @@ def test_lachiche_and_flach_from_the_data_that_rocscope_has(papers, monkeypatch,
     script.main(options(tmp_path))
     content = json.loads((tmp_path / "lachiche_flach_2003.json").read_text())
     assert "glass" in content["missing"]
-    assert "Not run, for want of data" in capsys.readouterr().out
+    assert "Not run, because the data are missing" in capsys.readouterr().out
     (row,) = content["rows"]["greedy"]
     assert row["difference"]["default"] == pytest.approx(0, abs=0.5)
     assert row["ours"]["change"] == pytest.approx(3.5, abs=0.7)

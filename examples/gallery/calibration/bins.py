@@ -2,7 +2,7 @@
 Calibration plot in bins
 ========================
 
-Observed share of positives in each of ten bins, drawn at the mean score of the bin.
+The observed share of positives in each of ten bins, at the mean predicted risk of the bin.
 """
 
 import numpy as np
@@ -16,4 +16,5 @@ risk = 1 / (1 + np.exp(1.4 - 1.5 * rng.normal(1.5 * y - 0.4, 1)))
 preds = rs.Predictions(y, {"risk": risk})
 rs.plotting.plot_calibration(preds)
 found = rs.summary(preds)["risk"]["observed_over_expected"]
-print(f"{found.value:.2f} as many events came as were predicted ({found.low:.2f} to {found.high:.2f}).")
+interval = f"95% CI {found.low:.2f} to {found.high:.2f}"
+print(f"The observed number of events is {found.value:.2f} times the predicted number ({interval}).")

@@ -1,8 +1,8 @@
 """
-Calibration curve by LOESS, with its band
-=========================================
+LOESS calibration curve with a confidence band
+==============================================
 
-A smooth calibration curve with a confidence band.
+A smooth estimate of the observed share of positives at each predicted risk.
 """
 
 import numpy as np
@@ -15,4 +15,4 @@ risk = 1 / (1 + np.exp(1.4 - 1.5 * rng.normal(1.5 * y - 0.4, 1)))
 
 curve = rs.calibration_curve(y, risk, method="loess")
 curve.plot(band=curve.confidence_band())
-print(f"Predicted 50%, observed {curve.at(0.5):.0%}.")
+print(f"If the predicted risk is 50%, the observed share of positives is {curve.at(0.5):.0%}.")

@@ -2,7 +2,7 @@
 Cost of trusting uncalibrated probabilities
 ===========================================
 
-Cost of decisions from uncalibrated and from calibrated probabilities, at each cost ratio.
+Additional cost per case if decisions use uncalibrated probabilities, for all ratios of the two error costs.
 """
 
 import numpy as np
@@ -15,4 +15,4 @@ y = rng.random(2000) < 0.3
 risk = 1 / (1 + np.exp(1.4 - 3 * rng.normal(1.5 * y - 0.4, 1)))
 curve = rs.calibration.miscalibration_cost(y, risk)
 curve.plot()
-print(f"On average over cost ratios, {curve.area():.4f} per case is lost to miscalibration.")
+print(f"On average over these ratios, miscalibration costs {curve.area():.4f} per case.")

@@ -2,7 +2,7 @@
 Calibration curve by isotonic regression
 ========================================
 
-The steps of isotonic regression correspond to the slopes of the ROC hull.
+Each step of isotonic regression (PAV) corresponds to a segment of the ROC hull.
 """
 
 import numpy as np
@@ -16,4 +16,4 @@ risk = 1 / (1 + np.exp(1.4 - 1.5 * rng.normal(1.5 * y - 0.4, 1)))
 curve = rs.calibration_curve(y, risk, method="pav")
 curve.plot()
 hull = rs.hull(rs.Predictions(y, risk))
-print(f"{len(hull.vertices) - 1} pieces of the hull are {np.unique(curve.y).size} steps of PAV.")
+print(f"The hull has {len(hull.vertices) - 1} segments, and the curve has {np.unique(curve.y).size} steps.")

@@ -2,7 +2,7 @@
 Calibration before and after recalibration
 ==========================================
 
-The recalibrator is fitted on some rows and evaluated on other rows.
+The recalibrator is fitted on one part of the rows and evaluated on the other part, by cross-validation.
 """
 
 import numpy as np
@@ -18,4 +18,4 @@ after = rs.calibration.recalibrate(preds).predictions
 both = rs.Predictions(y, {"before": risk, "after": after.scores["before"]})
 rs.plotting.plot_calibration(both)
 brier = [rs.calibration.brier(both, model=name) for name in ("before", "after")]
-print(f"The Brier score falls from {brier[0]:.3f} to {brier[1]:.3f}.")
+print(f"Recalibration reduces the Brier score from {brier[0]:.3f} to {brier[1]:.3f}.")

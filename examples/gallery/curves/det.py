@@ -2,7 +2,7 @@
 DET curve (detection error trade-off)
 =====================================
 
-Both error rates on normal scales; normally distributed scores give a straight line.
+Both error rates on normal scales. If the scores of each class are normally distributed, the curve is a straight line.
 """
 
 import numpy as np
@@ -14,4 +14,4 @@ y = rng.random(4000) < 0.5
 
 curve = rs.det(y, rng.normal(2 * y, 1))
 curve.plot()
-print(f"Where both errors are equal, each is {curve.equal_error_rate:.1%}.")
+print(f"At the threshold with equal error rates, both error rates are {curve.equal_error_rate:.1%}.")

@@ -14,4 +14,4 @@ y = rng.random(5000) < 0.05
 
 curve = rs.lift(y, rng.normal(1.2 * y, 1))
 curve.plot()
-print(f"Letters to the best tenth find {curve.at(0.1):.1f} times as many as letters by lot.")
+print(f"In the 10% with the highest scores, the response rate is {curve.at(0.1):.1f} times the rate of all customers.")

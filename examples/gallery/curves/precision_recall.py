@@ -2,7 +2,7 @@
 Precision–recall curve
 ======================
 
-Share of alarms that are true (precision) at each recall, for a rare positive class.
+Share of correct alarms (precision) at each recall, for a rare positive class.
 """
 
 import numpy as np
@@ -14,4 +14,4 @@ y = rng.random(5000) < 0.02
 
 curve = rs.precision_recall(y, rng.normal(2.2 * y, 1))
 curve.plot()
-print(f"To find half of the frauds, {1 - curve.at(0.5):.0%} of the alarms are false.")
+print(f"At a recall of 50%, {1 - curve.at(0.5):.0%} of the alarms are false.")

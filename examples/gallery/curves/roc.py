@@ -2,7 +2,7 @@
 ROC curve
 =========
 
-Every distinct score is a step; tied positives and negatives give a diagonal.
+Each distinct score is one step. If positives and negatives have the same score, the step is diagonal.
 """
 
 import rocscope as rs
@@ -12,4 +12,4 @@ y = data.y == data.positive
 
 curve = rs.roc(y, data.X["radius"])
 curve.plot()
-print(f"A malignant cell nucleus is larger than a benign one in {curve.auc:.1%} of pairs.")
+print(f"In {curve.auc:.1%} of all pairs, the malignant cell nucleus is larger than the benign cell nucleus.")

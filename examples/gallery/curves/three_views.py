@@ -2,7 +2,7 @@
 ROC curve, lift chart and calibration plot
 ==========================================
 
-All three are computed from one table: the number of positives and negatives with each score.
+All three figures use the same counts: the numbers of positives and negatives at each score.
 """
 
 import numpy as np
@@ -14,4 +14,4 @@ y = rng.random(1000) < 0.3
 risk = 1 / (1 + np.exp(1.4 - 1.5 * rng.normal(1.5 * y - 0.4, 1)))
 
 rs.plotting.plot_three(rs.Predictions(y, {"risk": risk}))
-print(f"One table of {rs.ThresholdCounts.from_scores(y, risk).threshold.size} scores makes all three.")
+print(f"All three figures use the counts at {rs.ThresholdCounts.from_scores(y, risk).threshold.size} scores.")

@@ -16,4 +16,4 @@ preds = rs.Predictions(y, {"new": rng.normal(1.4 * y, 1), "old": rng.normal(1.0 
 context = rs.Context(cost_fp=1, cost_fn=4)
 rs.plotting.plot_roc(preds, context=context)
 decision = rs.choose(preds, context)
-print(f"With misses at four times the cost, use {decision.model} from {decision.threshold:.2f} on.")
+print(f"If a miss costs four times as much, use the threshold {decision.threshold:.2f} of the {decision.model} model.")

@@ -2,7 +2,7 @@
 Cost curves of two models
 =========================
 
-Expected cost of each model at each prevalence, with the best threshold for that prevalence.
+Expected cost of each model at its best threshold, for all combinations of prevalence and costs.
 """
 
 import numpy as np
@@ -16,4 +16,4 @@ preds = rs.Predictions(y, {"new": rng.normal(1.4 * y, 1), "old": rng.normal(1.0 
 curves = rs.cost_curve(preds)
 curves.plot()
 share = curves["new"].area() / curves["old"].area()
-print(f"Averaged over all mixes of classes and costs, new costs {share:.0%} of old.")
+print(f"On average over the horizontal axis, the cost of the new model is {share:.0%} of the cost of the old model.")

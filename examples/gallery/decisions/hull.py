@@ -2,7 +2,7 @@
 ROC hull of two models
 ======================
 
-Neither model is best everywhere; only corners of the hull can have the lowest cost.
+Neither model is best for all costs. Only corners of the hull can have the lowest cost.
 """
 
 import numpy as np
@@ -17,4 +17,4 @@ scores = {"sharp": sharp, "even": rng.normal(1.3 * y, 1)}
 preds = rs.Predictions(y, scores)
 rs.plotting.plot_roc(preds)
 owners = {vertex.model for vertex in rs.hull(preds).vertices if vertex.model}
-print(f"Corners of the hull belong to {' and '.join(sorted(owners))}.")
+print(f"The corners of the hull belong to the models {' and '.join(sorted(owners))}.")

@@ -2,7 +2,7 @@
 Lift chart and the point of lowest cost
 =======================================
 
-A lift chart counts true positives; the line of equal cost touches it at the point of lowest cost.
+A lift chart shows the number of true positives. The line of equal cost touches the chart at the point of lowest cost.
 """
 
 import rocscope as rs
@@ -14,4 +14,4 @@ preds = rs.Predictions(y, {"radius": data.X["radius"], "texture": data.X["textur
 context = rs.Context(cost_fp=1, cost_fn=2)
 rs.plotting.plot_lift_chart(preds, context=context)
 point = rs.choose(preds, context).point
-print(f"Examine {point.tp + point.fp} of {point.n}: {point.tp} of {point.n_pos} cancers are among them.")
+print(f"If you examine {point.tp + point.fp} of {point.n} cases, you find {point.tp} of {point.n_pos} cancers.")

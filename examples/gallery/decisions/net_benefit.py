@@ -2,7 +2,7 @@
 Net benefit (decision curve)
 ============================
 
-Benefit of a model for a clinic that treats patients above a risk threshold, compared with treating all or none.
+Net benefit of treating the patients above a risk threshold, compared with treating all patients or no patients.
 """
 
 import numpy as np
@@ -15,5 +15,5 @@ risk = 1 / (1 + np.exp(1.4 - 1.5 * rng.normal(1.5 * y - 0.4, 1)))
 
 curve = rs.net_benefit(y, risk)
 curve.plot()
-worth = 1000 * curve.at(0.2)
-print(f"Treating from a risk of 20% on is worth {worth:.0f} complications found per 1,000, for nothing.")
+benefit = 1000 * curve.at(0.2)
+print(f"At 20%, the net benefit equals {benefit:.0f} true positives per 1,000 cases, without false positives.")

@@ -2,7 +2,7 @@
 Profit curve of a mailing
 =========================
 
-Each letter has a cost, and each reply has a benefit; the maximum shows how many letters to send.
+Each letter has a cost, and each reply has a benefit. The maximum of the curve shows how many letters to send.
 """
 
 import numpy as np
@@ -17,4 +17,4 @@ campaign = rs.Campaign(population=100_000, unit_cost=1, unit_benefit=12, fixed_c
 curve = rs.profit(counts, campaign)
 curve.plot()
 plan = rs.plan_campaign(counts, campaign)
-print(f"Write to the best {plan.best.best.depth:.0%} of the list.")
+print(f"Send letters to the {plan.best.best.depth:.0%} of customers with the highest scores.")

@@ -2,7 +2,7 @@
 Qini curve of a campaign with a control group
 =============================================
 
-Additional responses due to contacts in an experiment, compared with contacts at random.
+Additional responses that the contacts of a campaign cause, compared with contacts at random.
 """
 
 import numpy as np
@@ -16,4 +16,4 @@ response = rng.random(6000) < 0.05 + 0.15 * treated * score**2
 curve = rs.outcomes.from_experiment(response.astype(int), treated, score).qini()
 curve.plot()
 low, high = 1000 * curve.area.low, 1000 * curve.area.high
-print(f"The ranking adds {low:.1f} to {high:.1f} responses per 1,000 to contacting as many at random.")
+print(f"Compared with random contacts, the ranking adds {low:.1f} to {high:.1f} responses per 1,000 customers.")

@@ -2,7 +2,7 @@
 Best model by cost ratio and prevalence
 =======================================
 
-A map of the model with the lowest cost at each prevalence and cost ratio.
+The map shows which model has the lowest cost at each prevalence and cost ratio.
 """
 
 import numpy as np
@@ -16,5 +16,5 @@ sharp = np.where(rng.random(1500) < 0.4, 3.0 * y, 0) + rng.normal(0, 0.5, 1500)
 scores = {"sharp": sharp, "even": rng.normal(1.3 * y, 1)}
 hull = rs.hull(rs.Predictions(y, scores))
 rs.plotting.plot_regions(hull)
-cheap, dear = (hull.best(rs.Context(cost_fn=cost)).model for cost in (0.3, 6))
-print(f"Where misses are cheap, {cheap} wins; where they cost six false alarms, {dear} does.")
+cheap, expensive = (hull.best(rs.Context(cost_fn=cost)).model for cost in (0.3, 6))
+print(f"If a miss costs 0.3 false alarms, {cheap} is best. If a miss costs six false alarms, {expensive} is best.")

@@ -17,4 +17,4 @@ preds = rs.multiclass.MulticlassPredictions(y, probability)
 
 rs.plotting.plot_class_rocs(preds)
 areas = rs.multiclass.multiclass_auc(preds)
-print(f"A wine of one class and one of another are told apart in {areas.hand_till.value:.1%} of pairs.")
+print(f"The mean AUC over all pairs of classes is {areas.hand_till.value:.3f}.")

@@ -2,7 +2,7 @@
 Confusion matrix of three classes
 =================================
 
-Counts; the shading shows the share of the row.
+Each cell shows a number of cases. The shading shows the share of the cell in its row.
 """
 
 from sklearn.datasets import load_wine
@@ -17,4 +17,4 @@ preds = rs.multiclass.MulticlassPredictions(y, probability)
 
 matrix = preds.confusion()
 rs.plotting.plot_confusion(matrix)
-print(f"{matrix.accuracy:.0%} of the wines are told right.")
+print(f"{matrix.accuracy:.0%} of the wines are classified correctly.")

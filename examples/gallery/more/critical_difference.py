@@ -2,7 +2,7 @@
 Critical difference diagram of four learners
 ============================================
 
-Mean ranks of the learners; a line connects learners that do not differ by Nemenyi's critical difference.
+Mean ranks of the learners. A line connects learners whose ranks differ by less than Nemenyi's critical difference.
 """
 
 import numpy as np
@@ -15,4 +15,4 @@ areas = {name: list(0.8 + by + 0.03 * rng.random(14)) for name, by in better.ite
 result = rs.evaluation.friedman(areas)
 rs.plotting.plot_critical_difference(result)
 first, second = sorted(result.mean_rank, key=result.mean_rank.get)[:2]
-print(f"{first} ranks first and {second} second; p = {result.p_value:.2g} that all are equal.")
+print(f"{first} has the best mean rank, then {second}. Friedman's test of equal learners: p = {result.p_value:.2g}.")

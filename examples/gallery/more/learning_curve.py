@@ -2,7 +2,7 @@
 Learning curves of two models
 =============================
 
-Performance by number of training rows; the test rows are always the same.
+AUC by number of training rows. In each run, all numbers of training rows have the same test rows.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -17,4 +17,4 @@ curve = rs.evaluation.learning_curve(models, X, y == 0, repeats=10)
 curve.plot()
 half, full = curve.values["naive Bayes"].mean(axis=0)[-2:]
 low, high = curve.size[-2:]
-print(f"From {low} to {high} rows the AUC of naive Bayes moves by {full - half:+.4f}.")
+print(f"From {low} to {high} training rows, the AUC of naive Bayes changes by {full - half:+.4f}.")

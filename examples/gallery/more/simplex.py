@@ -2,7 +2,7 @@
 Probabilities of three classes in a triangle
 ============================================
 
-At each corner one class has probability 1; the shades show the decisions.
+At each corner, one class has the probability 1. The shading shows the predicted class.
 """
 
 from sklearn.datasets import load_wine
@@ -16,5 +16,5 @@ probability = cross_val_predict(GaussianNB(), X[:, :3], y, cv=10, method="predic
 preds = rs.multiclass.MulticlassPredictions(y, probability)
 
 rs.plotting.plot_simplex(preds)
-sure = (probability.max(axis=1) > 0.9).mean()
-print(f"Of {sure:.0%} of the wines one class is more than 90% sure.")
+share = (probability.max(axis=1) > 0.9).mean()
+print(f"For {share:.0%} of the wines, one class has a probability above 90%.")

@@ -2,7 +2,7 @@
 AUC over time under censoring
 =============================
 
-AUC of two models for an event before each horizon, from censored follow-up.
+For each horizon, the AUC of two models for an event before this horizon. Some patients are censored.
 """
 
 import numpy as np
@@ -17,4 +17,5 @@ models = {"new": risk + 0.5 * rng.normal(size=800), "old": risk + 1.5 * rng.norm
 found = rs.outcomes.over_time(np.minimum(happens, leaves), (happens <= leaves).astype(int), models, range(1, 9))
 found.plot()
 test = found.integrated["new", "old"]
-print(f"Over 8 years the mean AUC differs by {abs(test.difference.value):.2f} (p = {test.p_value:.1g}).")
+difference = abs(test.difference.value)
+print(f"The mean AUCs over 8 years differ by {difference:.2f} (p = {test.p_value:.1g}).")

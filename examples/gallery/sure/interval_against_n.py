@@ -1,6 +1,6 @@
 """
-Interval of the AUC by number of cases
-======================================
+Confidence interval of the AUC by number of cases
+=================================================
 
 With four times as many cases, the interval is half as wide.
 """
@@ -24,4 +24,4 @@ ax.set_xticks(sizes, [str(n) for n in sizes])
 ax.minorticks_off()
 ax.grid(color="#eceef1")
 widths = [each.high - each.low for each in found]
-print(f"From 100 to 1,600 cases the interval shrinks from {widths[1]:.2f} to {widths[-1]:.2f}.")
+print(f"From 100 to 1,600 cases, the width of the interval falls from {widths[1]:.2f} to {widths[-1]:.2f}.")

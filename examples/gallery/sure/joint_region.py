@@ -2,7 +2,7 @@
 Confidence region of an operating point
 =======================================
 
-Joint confidence region of the sensitivity and specificity at one threshold.
+The region contains the true sensitivity and the true specificity of a threshold with a probability of 95%.
 """
 
 import numpy as np
@@ -19,5 +19,5 @@ region = rs.inference.joint_region(point)
 ax = rs.roc(counts).plot()
 corner = region.fpr.low, region.tpr.low
 ax.add_patch(Rectangle(corner, region.fpr.high - corner[0], region.tpr.high - corner[1], alpha=0.25, lw=0))
-tpr, fpr = region.tpr, region.fpr
-print(f"It finds {tpr.low:.0%} to {tpr.high:.0%} at {fpr.low:.0%} to {fpr.high:.0%} false alarms, both at once.")
+sensitivity = f"sensitivity {region.tpr.low:.0%} to {region.tpr.high:.0%}"
+print(f"Joint 95% region: {sensitivity}, false positive rate {region.fpr.low:.0%} to {region.fpr.high:.0%}.")

@@ -2,7 +2,7 @@
 Comparison of two ROC curves
 ============================
 
-Both curves are of the same cases; the interval is that of the difference of the AUCs.
+Both models score the same cases. The interval is for the difference of the AUCs.
 """
 
 import numpy as np
@@ -19,4 +19,4 @@ rs.plotting.plot_roc(preds, hull=False)
 found = rs.compare(preds)[0]
 gain = found.difference
 interval = f"{gain.low:.3f} to {gain.high:.3f}"
-print(f"{found.second} − {found.first}: {gain.value:+.3f} ({interval}), p = {found.p_value:.2g}.")
+print(f"AUC of {found.second} − AUC of {found.first}: {gain.value:+.3f} ({interval}), p = {found.p_value:.2g}.")

@@ -2,7 +2,7 @@
 Envelope of a ROC curve from bins
 =================================
 
-With counts in ten score ranges only, the exact curve is somewhere in the shaded region.
+A sketch counts the cases in ranges of the score. The exact curve is somewhere in the shaded region.
 """
 
 import numpy as np
@@ -17,4 +17,4 @@ sketch.update(y, rng.normal(1.4 * y, 1))
 curve = rs.roc(sketch)
 curve.plot()
 low, high = sketch.binned().auc_bounds
-print(f"From a few ranges of the score the AUC surely lies between {low:.3f} and {high:.3f}.")
+print(f"The exact AUC is guaranteed to be between {low:.3f} and {high:.3f}.")
