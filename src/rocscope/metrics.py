@@ -3,7 +3,7 @@
 Every function takes the counts ``(tp, fp, fn, tn)`` as numbers or as arrays of the same shape. It returns a float or an
 array of this shape. The value is NaN if it would be 0/0. Metrics that depend on the prevalence accept
 `target_prevalence`, the prevalence in the population where the classifier will be used. By default, they use the
-prevalence of the sample.
+prevalence of the sample. A `target_prevalence` outside the range from 0 to 1 raises an `InputError`.
 
 Examples
 --------
@@ -286,6 +286,11 @@ def macro_average(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, mean: Mean 
     float or ndarray
         Mean of tpr and tnr. The harmonic mean of 0 and 0 is 0.
 
+    Raises
+    ------
+    InputError
+        If the kind of the mean is unknown.
+
     Examples
     --------
     >>> float(macro_average(6, 1, 2, 3, mean="harmonic"))
@@ -366,6 +371,11 @@ def f_score(tp: Counts, fp: Counts, fn: Counts, tn: Counts, *, beta: float = 1) 
     -------
     float or ndarray
         F-score; NaN if no case is positive or predicted positive.
+
+    Raises
+    ------
+    InputError
+        If `beta` is not a number above 0 and below 1e100.
 
     Examples
     --------

@@ -175,6 +175,16 @@ class ActionAllocation(SegmentPlan):
         The number of cases that get any action is determined as in `Allocation.predict`. The cases for each later
         action are selected among the cases for the previous action. Their number is the planned share of the segment,
         rounded down. The number is rounded up if the previous action would otherwise get more cases than planned.
+
+        Examples
+        --------
+        Half of the cases have the score 2. A call to such a case costs 3 and earns 3/4 · 10, which is more than a
+        letter earns:
+
+        >>> from rocscope import Campaign, ThresholdCounts, allocate
+        >>> actions = {"letter": Campaign(8, unit_cost=1, unit_benefit=4), "call": Campaign(8, 3, 10)}
+        >>> allocate(ThresholdCounts([2, 1], [3, 1], [1, 3]), actions=actions).assign([2, 1, 1, 2]).tolist()
+        ['call', '', '', 'call']
         """
         cases = self.places[0].listed(scores, segment)
         hashes = hashes_of(ids, cases.code.size, random_state)

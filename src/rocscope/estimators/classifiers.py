@@ -674,7 +674,21 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
 
     @metaestimators.available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Return the class probabilities of the chosen model (n × 2); not available for a mixture."""
+        """Return the class probabilities of the chosen model (n × 2); not available for a mixture.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> model = HullClassifier([("line", LogisticRegression())], cv=5).fit(X, y)
+        >>> bool(model.predict_proba([[38.0]])[0, 1] > 0.5)
+        True
+        """
         validation.check_is_fitted(self, "hull_")
         return self.named_estimators_[self.decision_.model].predict_proba(X)
 

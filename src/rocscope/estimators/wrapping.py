@@ -207,17 +207,62 @@ class WrappingClassifier(FoldedClassifier):
 
     @metaestimators.available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
-        """Return the fitted model's probability of each class."""
+        """Return the fitted model's probability of each class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from rocscope.estimators import ThresholdClassifier
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> model = ThresholdClassifier(LogisticRegression(), cv=5).fit(X, y)
+        >>> model.predict_proba([[2.0]]) == LogisticRegression().fit(X, y).predict_proba([[2.0]])
+        array([[ True,  True]])
+        """
         return self._fitted().predict_proba(X)
 
     @metaestimators.available_if(_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithm of the fitted model's probability of each class."""
+        """Return the logarithm of the fitted model's probability of each class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from rocscope.estimators import ThresholdClassifier
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> model = ThresholdClassifier(LogisticRegression(), cv=5).fit(X, y)
+        >>> model.predict_log_proba([[2.0]]) == np.log(model.predict_proba([[2.0]]))
+        array([[ True,  True]])
+        """
         return self._fitted().predict_log_proba(X)
 
     @metaestimators.available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> Array:
-        """Return the decision function of the fitted model."""
+        """Return the decision function of the fitted model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of n rows
+            Features of the rows.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from rocscope.estimators import ThresholdClassifier
+        >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([0, 1, 0, 1], [18, 2, 2, 18])
+        >>> model = ThresholdClassifier(LogisticRegression(), cv=5).fit(X, y)
+        >>> model.decision_function([[2.0], [38.0]]) > 0
+        array([False,  True])
+        """
         return self._fitted().decision_function(X)
 
     def _models(self) -> dict[str, Any]:
