@@ -143,7 +143,7 @@ function copyLink(link: () => string): HTMLButtonElement {
       setTimeout(() => (copy.textContent = "Copy link"), 1500);
     };
     if (location.protocol === "about:") return done("This page has no address"); // in the frame of a notebook
-    navigator.clipboard?.writeText(link()).then(() => done("Copied"), () => done("In the address bar")) ?? done("In the address bar");
+    navigator.clipboard?.writeText(link()).then(() => done("Copied"), () => done("The link is in the address bar")) ?? done("The link is in the address bar");
   });
   return copy;
 }

@@ -30,14 +30,14 @@ CAMPAIGN = ("--population", "1e6", "--unit-cost", "1", "--unit-benefit", "45", "
 def test_choose_prints_decision_counts_and_costs(run, scores):
     code, out, err = run("choose", scores, *COLUMNS, "--cost-fn", "10", "--population", "600")
     assert code == 0
-    assert err.startswith("Act on the 500 of 600 cases whose a score is 0.4 or more: a cost per case of ")
+    assert err.startswith("Act on the 500 of 600 cases whose a score is 0.4 or more. Expect a cost per case of ")
     rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in out.splitlines() if "│" in line]
     assert ["model", "a"] in rows
-    assert ["positive iff", "score >= 0.4"] in rows
+    assert ["positive if", "score >= 0.4"] in rows
     assert ["false positives", "2", "333", "200"] in rows
     assert ["this decision", "0.3333", "+0", "200"] in rows
     assert ["nobody positive", "5", "+4.667", "3,000"] in rows
-    assert ["on the rows it was chosen on", "0.3333"] in rows
+    assert ["on the rows used for the choice", "0.3333"] in rows
     assert ["not reliable", "a class has 3 rows only, fewer than 10"] in rows
     assert any(row[0] == "expected cost per case" and "95% CI [" in row[1] for row in rows)
 
@@ -147,11 +147,11 @@ def test_choose_refuses_in_one_line(run, scores, arguments, message):
 def test_campaign_prints_the_table_of_the_paper(run, customers):
     code, out, err = run("campaign", customers, "--label", "y", "--score", "score", *CAMPAIGN)
     assert code == 0
-    assert "0.1 │ 30.0% │      30.0% │ 3.000 │   100,000 │      3,000 │  97,000 │   15,000" in out
+    assert "0.1 │ 30.0% │      30.0% │ 3.000 │   100,000 │      3,000 │         97,000 │   15,000" in out
     assert "-570,000" in out
     assert re.search("probability that acting pays +│ 6", out)
-    assert err.startswith("Contact the 100,000 customers whose score is 10 or more (10.00% of 1,000,000): ")
-    assert "; apparent 15,000); it pays with probability 6" in err
+    assert err.startswith("Contact the 100,000 customers whose score is 10 or more (10.00% of 1,000,000). Expect ")
+    assert "; apparent 15,000). Acting pays with probability 6" in err
 
 
 def test_campaign_of_several_models(run, scores, tmp_path):
@@ -196,7 +196,7 @@ def test_campaign_writes_the_list_of_the_customers_to_contact(run, clients, tmp_
         "out.csv",
     )
     code, _, err = run(*arguments)
-    assert (code, err.splitlines()[1]) == (0, "300 customers: out.csv")
+    assert (code, err.splitlines()[1]) == (0, "List of 300 customers: out.csv")
     heading, *chosen = (tmp_path / "out.csv").read_text().replace('"', "").split()
     assert (heading, len(set(chosen))) == ("client", 300)
     assert [score[each] for each in chosen] == [5] * 200 + [4] * 100
@@ -221,7 +221,7 @@ def test_choose_draws_lots_where_asked_and_says_what_they_would_save(run, client
     assert "best randomised rule (--randomized) │     -0.3" in out
     _, out, _ = run(*arguments, "--randomized")
     assert "0.25 × nobody + 0.75 × score≥5 of score" in out
-    assert "by lot" in out
+    assert re.search("positive if +│ 0.25 × nobody", out)
 
 
 def test_choose_with_a_third_action(run, clients, tmp_path):
@@ -230,10 +230,14 @@ def test_choose_with_a_third_action(run, clients, tmp_path):
     arguments = ("choose", path, "--label", "y", "--score", "score", *costs)
     code, out, _ = run(*arguments, "-o", "decision.json")
     assert code == 0
-    assert "act, review or leave" in out
+    assert re.search("positive if +│ 0.5 × nobody", out)
     assert "score≥5 of score" in out
     said = Decision.load(tmp_path / "decision.json").predict(np.repeat([5, 4, 3], [200, 400, 400]))
     assert (said == "review").sum() == 100
+    # Nobody is predicted positive without a review if reviews are nearly free.
+    _, out, _ = run(*arguments[:6], "--cost-fn", "100", "--cost-fp", "100", "--review-cost", "0.1")
+    assert re.search("positive if +│ nobody ", out)
+    assert re.search("otherwise review if +│ everybody ", out)
     code, _, err = run(*arguments[:-4], "--review-capacity", "9")
     assert (code, err) == (
         2,
@@ -303,7 +307,7 @@ def test_costs_that_are_columns(run, payments, tmp_path):
     assert (code, err.splitlines()[1:]) == (0, ["Decision: d.json", "Figure: roc.svg"])
     assert "amounts may have no finite mean" in out
     rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in out.splitlines() if "│" in line]
-    assert ["positive iff", "score >= 0.5"] in rows
+    assert ["positive if", "score >= 0.5"] in rows
     assert ["this decision", "3.562", "+0"] in rows, "five are stopped, and 3.5 is lost"
     assert ["note", "in 2 of 8 rows acting on a positive loses"] in rows
     assert Decision.load(tmp_path / "d.json").context.cost_fn == "amount"
@@ -343,7 +347,7 @@ def test_a_campaign_whose_responses_bring_a_column(run, payments, tmp_path):
     arguments = ("campaign", payments, "--label", "y", "--score", "s", "--population", "8", "--unit-cost", "5")
     code, out, err = run(*arguments, "--unit-benefit", "amount", "--select", "out.csv", "--id", "s", "--steps", "2")
     assert code == 0, "five are contacted for 25; three of them bring 500, 3 and 120.5"
-    assert "5 customers whose s score is 0.5 or more (62.50% of 8): 3 responders and a profit of " in err
+    assert "5 customers whose s score is 0.5 or more (62.50% of 8). Expect 3 responders and a profit of " in err
     assert "; apparent 600)" in err, "598.5, to two digits of the width of the interval"
     assert (tmp_path / "out.csv").read_text().split() == ['"s"', "0.9", "0.8", "0.7", "0.6", "0.5"]
     assert all(f" {profit} " in out for profit in (483, 587)), "of four and of all eight"
@@ -361,7 +365,7 @@ def test_campaign_is_spread_over_segments(run, clients, tmp_path):
     code, out, err = run(*arguments, "--id", "client", "--select", "out.csv")
     assert code == 0
     assert err.splitlines()[0].startswith("Act on 300 cases (")
-    assert err.splitlines()[1] == "300 customers: out.csv"
+    assert err.splitlines()[1] == "List of 300 customers: out.csv"
     assert "│ north   │ " in out
     chosen = (tmp_path / "out.csv").read_text().replace('"', "").split()[1:]
     assert len(set(chosen)) == 300

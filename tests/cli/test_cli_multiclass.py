@@ -72,9 +72,7 @@ def test_choose_writes_class_weights_that_load(run, table, tmp_path):
     assert (code, decision.weight.tolist()) == (0, expected.weight.tolist())
     assert "Class weights for score, smooth" in out
     value, at_one = f"{expected.value:.4f}", f"{expected.value_at_one:.4f}"
-    assert (
-        f": accuracy of {value} (apparent: on the cases of the sample), against {at_one} with equal weights.\n" in err
-    )
+    assert f". In the sample, the accuracy is {value}, compared with {at_one} for equal weights.\n" in err
     code, out, _ = run("choose", *ROWS, "-o", "-")
     assert json.loads(out)["format"] == "rocscope.class_weights"
 
@@ -262,7 +260,7 @@ def test_calibrate_fits_a_recalibrator_of_classes_and_applies_it(run, table, tmp
     expected = recalibrator.predict([[row[f"p_{name}"] for name in recalibrator.classes] for row in rows])
     assert [[row[f"q_{name}"] for name in recalibrator.classes] for row in rows] == expected.tolist()
     code, _, err = run("calibrate", "new.csv", "--proba", "p_*", "--apply", "c.json", "-o", "new2.csv")
-    assert err == "2 rows with p_*_calibrated: new2.csv\n"
+    assert err == "2 rows with the new column p_*_calibrated: new2.csv\n"
     for option, words in [
         (("--column", "q"), "--column: expected a pattern with one *"),
         (("--column", "p_*"), "a column 'p_"),
@@ -337,7 +335,7 @@ def test_the_story_of_the_digits(run, digits, tmp_path):
     assert content["interval"]["cost"]["value"] == pytest.approx(paid)
     assert content["promised"]["cost"] == pytest.approx(plan.value)
     code, out, err = run(*watch, "--when", "monday")
-    assert (code, "397 rows in 1 look" in out, "counted in batch 1" in err) == (0, True, True)
+    assert (code, "397 rows in 1 batch" in out, "counted in batch 1" in err) == (0, True, True)
     worse = [lines[0]]
     for line in lines[601:]:
         row, digit, rest = line.split(",", 2)

@@ -35,7 +35,7 @@ def test_a_campaign_is_saved_and_applied_to_the_next_list(run, files, tmp_path):
     assert (code, err.splitlines()[-1]) == (0, "Plan: plan.json")
     code, out, err = run("apply", "plan.json", "next.csv", "--id", "client", "-o", "list.csv")
     assert (code, out) == (0, "")
-    assert err == "Contact 90 of 300 customers (30.00% by a; 120 of 400 were planned): list.csv\n"
+    assert err == "Contact 90 of 300 customers (30.00% by a; 120 of 400 were planned). List: list.csv\n"
     heading, chosen = listed(tmp_path / "list.csv")
     assert (heading, len(chosen), len(set(chosen))) == ('"client"', 90, 90)
     scores = [files[each] for each in chosen]

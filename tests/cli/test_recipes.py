@@ -99,6 +99,6 @@ def test_a_nightly_job(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     for line in (once, nightly):
         assert cli.run(shlex.split(line)[1:]) == 0
-    assert "60 rows in 1 look\n" in capsys.readouterr().out
+    assert "60 rows in 1 batch\n" in capsys.readouterr().out
     alarming = nightly.replace("cost > 1.5", "cost > 0.0001").replace("seen", "other")
     assert cli.run(shlex.split(alarming)[1:]) == 1

@@ -137,14 +137,14 @@ def test_models_and_campaigns_compared():
     assert [(offer.model, offer.campaign) for offer in plan.offers] == list(plan.curves)
     assert (plan.best.model, plan.best.campaign, plan.best.best.profit) == ("good", "cheap", 1500)
     assert plan.best.perfect_profit >= plan.best.best.profit >= plan.best.random_profit
-    what, brings = plan.verdict.split(": ")
+    what, brings = plan.verdict.split(". Expect ")
     assert what == "Contact the 1,000 customers whose good score is 3 or more (10.00% of 10,000) in campaign cheap"
     assert brings.startswith(
         f"300 responders and a profit of {plan.on_new_cases.rounded[0]} on new customers (95% CI ["
     )
-    assert "; apparent 1,500); it pays with probability " in brings
+    assert "; apparent 1,500). Acting pays with probability " in brings
     hopeless = rs.plan_campaign(COUNTS, Campaign(population=10, unit_cost=5, unit_benefit=1, fixed_cost=7))
-    assert hopeless.verdict == "Contact nobody: no campaign pays, the best would bring -7."
+    assert hopeless.verdict == "Contact nobody. No campaign pays, because the best campaign has a profit of -7."
     assert hopeless.to_dict()["worthwhile"] is False
 
 
@@ -159,21 +159,21 @@ CUSTOMERS = np.repeat([5, 4, 3], [200, 400, 400])
             300,
             300,
             500,
-            "Contact the 300 customers with the highest score, down to 4, ties at random (30.00% of 1,000): 80 ",
+            "Contact the 300 customers with the highest score, down to 4, ties at random (30.00% of 1,000). Expect 80 ",
         ),
         (
             150,
             150,
             300,
-            "Contact the 150 customers with the highest score, down to 5, ties at random (15.00% of 1,000): 45 ",
+            "Contact the 150 customers with the highest score, down to 5, ties at random (15.00% of 1,000). Expect 45 ",
         ),
         (
             200,
             200,
             400,
-            "Contact the 200 customers whose score is 5 or more (20.00% of 1,000): 60 ",
+            "Contact the 200 customers whose score is 5 or more (20.00% of 1,000). Expect 60 ",
         ),
-        (900, 600, 800, "Contact the 600 customers whose score is 4 or more (60.00% of 1,000): 140 "),
+        (900, 600, 800, "Contact the 600 customers whose score is 4 or more (60.00% of 1,000). Expect 140 "),
     ],
 )
 def test_a_capacity_within_a_tie_is_filled_by_lot(capacity, size, profit, verdict):
@@ -227,7 +227,8 @@ def test_as_many_as_planned_of_a_list_with_other_scores():
     assert none.select(CUSTOMERS).size == 0
     everybody = rs.plan_campaign(TIED, Campaign(1000, 0, 1))
     assert everybody.select([-99.0, 3]).tolist() == [1, 0]
-    assert everybody.verdict.startswith("Contact 1,000 customers of all scores (100.00% of 1,000): 150 responders and ")
+    said = "Contact 1,000 customers with any score (100.00% of 1,000). Expect 150 responders and "
+    assert everybody.verdict.startswith(said)
 
 
 def test_without_a_lot_a_decision_says_what_it_would_save():
@@ -388,7 +389,9 @@ def test_one_customer_is_not_several_and_a_list_by_score_is_not_drawn_at_random(
     counts = ThresholdCounts([2, 1], [3, 1], [1, 5])
     one = rs.plan_campaign(counts, Campaign(10, 1, 10, capacity=1))
     assert one.verdict.startswith(
-        "Contact the 1 customer with the highest score, down to 2, ties at random (10.00% of 10): 0.75 responders and "
+        "Contact the 1 customer with the highest score, down to 2, ties at random (10.00% of 10). Expect 0.75 "
+        "responders and "
     )
     tied = rs.plan_campaign(ThresholdCounts([1], [4], [6]), Campaign(10, 1, 10, capacity=2))
-    assert tied.verdict.startswith("Contact the 2 customers with the highest score, ties at random (20.00% of 10): ")
+    first = tied.verdict.partition(". Expect ")[0]
+    assert first == "Contact the 2 customers with the highest score, ties at random (20.00% of 10)"

@@ -270,7 +270,7 @@ def test_threshold_is_fixed_beforehand():
     assert utility(given["a"]) == pytest.approx(expected)
     # at .5: 2 of 3 found, 6 false alarms, which weigh 1: (2 - 6)/10; all: 3/10 - 7/10
     assert utility(given["b"]) == pytest.approx([2 / 3, 2 / 8, -0.4, -0.4, 0])
-    assert "at a threshold fixed beforehand (a 0.2, b 0.5)" in given.methods
+    assert "at a threshold that was fixed beforehand (a 0.2, b 0.5)" in given.methods
     assert "optimistic" not in given.methods
     # acting in vain costs 1 + .5, leaving a positive 6 - 0: t = 1.5/7.5
     context = rs.Context(cost_fp=1, cost_tn=-0.5, cost_fn=6)
@@ -286,7 +286,8 @@ def test_threshold_is_fixed_beforehand():
     cheapest = rs.summary(preds, context)
     assert cheapest["a"].threshold_source == "cheapest"
     assert "chosen on the same rows" in cheapest["a"].notes[0]
-    assert "so they are optimistic (a 0.3, b " in cheapest.methods
+    optimistic = "optimistic, because the threshold has the lowest expected cost on the same data (a 0.3, b "
+    assert optimistic in cheapest.methods
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(1, 401) % 3 + 1])
@@ -309,16 +310,18 @@ def test_the_methods_give_the_odds_that_net_benefit_uses():
     preds = rs.Predictions(Y, {"a": RISK, "b": [1 - p for p in RISK]})
     # Without costs, net benefit at the threshold .4 weighs a false positive by .4/.6.
     fixed = rs.summary(preds, threshold=0.4)
-    assert "(a 0.4, b 0.4); net benefit weighs a false positive by 0.4/0.6; expected cost: a false pos" in fixed.methods
+    said = "(a 0.4, b 0.4). Net benefit weighs a false positive by 0.4/0.6. The expected cost is 1 for a false positive"
+    assert said in fixed.methods
     at = preds.counts("a").at(0.4)
     assert fixed["a"]["net_benefit"].value == pytest.approx((at.tp - at.fp * 0.4 / 0.6) / 10)
     several = rs.summary(preds, threshold={"a": 0.4, "b": 0.2}).methods
-    assert "by 0.4/0.6 (a); net benefit weighs a false positive by 0.2/0.8 (b);" in several
+    assert "by 0.4/0.6 (a). Net benefit weighs a false positive by 0.2/0.8 (b)." in several
     for threshold in (0.4, "costs", "cheapest"):
         methods = rs.summary(preds, rs.Context(cost_fn=4), threshold=threshold).methods
-        assert "net benefit weighs a false positive by 0.25; expected cost: a false positive costing 1 and a" in methods
+        said = "Net benefit weighs a false positive by 0.25. The expected cost is 1 for a false positive and 4 for a"
+        assert said in methods
     # At a threshold of scores that are no probabilities, a false positive weighs what equal costs make it.
-    assert "by 1; expected cost" in rs.summary(Y, np.multiply(RISK, 9), threshold=2).methods
+    assert "by 1. The expected cost" in rs.summary(Y, np.multiply(RISK, 9), threshold=2).methods
 
 
 def test_the_methods_name_the_horizon():

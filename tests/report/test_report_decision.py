@@ -34,7 +34,7 @@ def test_the_card_draws_what_the_decision_knows():
     first, *others = tables["Expected cost per case"]
     drawn = [first.low, first.high, first.at, *(bar.at for bar in others)]
     assert drawn == pytest.approx(np.interp([low, high, *costs], ends, (4, 96)))
-    assert [bar.what for bar in others] == ["on the rows it was chosen on", "everybody positive"], (
+    assert [bar.what for bar in others] == ["on the rows used for the choice", "everybody positive"], (
         "nobody is further off"
     )
     assert first.says == "{} [{}, {}]".format(*interval.rounded)
@@ -42,7 +42,7 @@ def test_the_card_draws_what_the_decision_knows():
     assert chances == {f"{model} is the best": 100 * p for model, p in interval.models.items()} | {
         "acting pays": 100 * interval.acting
     }
-    assert f"Compared with the truly best choice: {interval.doubts['compared with the truly best choice']}." in said
+    assert f"Regret, relative to the best choice: {interval.doubts['regret, relative to the best choice']}." in said
     assert interval.words in repr(interval)
 
 
@@ -54,11 +54,11 @@ def test_zones_are_as_wide_as_what_is_predicted(capacity):
     decision = rs.choose(PREDS, CONTEXT, review=review)
     predicted = decision.predict(PREDS)
     bars = tables["Share of cases to"]
-    assert [bar.what.split(":")[0] for bar in bars] == ["act", "look closer", "leave"]
+    assert [bar.what.split(":")[0] for bar in bars] == ["act", "review", "leave"]
     for bar, action in zip(bars, ("act", "review", "leave"), strict=True):
         assert bar.high - bar.low == pytest.approx(100 * np.mean(predicted == action), abs=0.26)  # whole cases
     assert [bars[0].low, bars[0].high, bars[1].high, bars[2].high] == [0, bars[1].low, bars[2].low, 100]
-    assert f"{decision.expected_cost:.4g} per case in place of {data.decision.expected_cost:.4g}" in said
+    assert f"the cost per case is {decision.expected_cost:.4g} instead of {data.decision.expected_cost:.4g}." in said
     assert data.decision == rs.choose(PREDS, CONTEXT), "the page goes on without it"
 
 
@@ -123,7 +123,7 @@ def test_the_command_line_offers_a_look(run, scores, tmp_path):
     columns = (scores, "--label", "y", "--score", "a")
     code, _, err = run("report", *columns, "--review-cost", "0.1", "--review-capacity", "2")
     assert code == 0, err
-    assert "look closer: 0.3333 × score≥0.6 of a + 0.6667 × score≥0.4 of a" in (tmp_path / "report.html").read_text(
+    assert "review: 0.3333 × score≥0.6 of a + 0.6667 × score≥0.4 of a" in (tmp_path / "report.html").read_text(
         encoding="utf-8"
     )
     code, _, err = run("report", *columns, "--review-capacity", "2", "--force")

@@ -66,7 +66,7 @@ def test_the_tiles_say_what_python_says(page, demo):
     assert tiles[0].startswith(f"Use {decision.model}, clear choice")
     assert tiles[1].startswith(f"Act if score ≥ {decision.threshold:.4g}, ")
     value, low, high = decision.interval(replicates=1000, progress=False).rounded
-    assert tiles[2].startswith(f"Cost per new case {value} [{low}, {high}], saves 80% against treating everybody")
+    assert tiles[2].startswith(f"Cost per new case {value} [{low}, {high}], saves 80% compared with treating everybody")
     assert tiles[3].startswith("Best model in > 99.9%, of resamples")
 
 

@@ -99,7 +99,7 @@ def test_a_threshold_set_by_hand_is_shown_everywhere_with_what_it_costs_more(pag
     counts = PREDS.counts(model)
     at = counts.at(0.6)
     assert page.mark("roc", "point") == pytest.approx([at.fpr, at.tpr], abs=1e-12)
-    assert "more per case than the best" in page.page.text_content(".verdict")
+    assert "more per case than the best choice" in page.page.text_content(".verdict")
     page.page.keyboard.press("Escape")
     page.page.click(".verdict")
     page.page.keyboard.press("Escape")
@@ -240,7 +240,7 @@ def test_a_model_that_decides_itself_has_its_point(chromium, tmp_path):
         show(page, rs.Context(cost_fn=20))
         point = preds.point()
         assert page.mark("roc", "decided") == pytest.approx([point.fpr, point.tpr], abs=1e-12)
-        said = f"Ring: the decisions of the model itself ({100 * point.tpr:.1f}"
+        said = f"Ring: the model's own decisions (TPR {100 * point.tpr:.1f}"
         assert said in page.page.text_content("#roc-text")
 
 

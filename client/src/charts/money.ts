@@ -206,7 +206,7 @@ function benefitMarks(state: State, at: Point): Mark[] {
 
 function describeBenefit(state: State): string {
   const probability = probabilityThreshold(state.costs.context.value);
-  if (!state.selection.model.value.calibration) return "Net benefit requires predicted probabilities, and these scores are not.";
+  if (!state.selection.model.value.calibration) return "Net benefit needs predicted probabilities, but these scores are not probabilities.";
   const stored = storedProbability(state, state.selection.model.value);
   const where = stored === clampProbability(probability) ? "" : ` at the nearest stored threshold ${number(stored)}`;
   const value = benefitAt(state, state.selection.model.value, stored);

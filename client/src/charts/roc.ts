@@ -109,10 +109,10 @@ function foldLines(state: State): Series[] {
 function describe(state: State): string {
   const { tpr, fpr } = state.selection.rates.value;
   const { model } = state.selection;
-  const thinned = model.value.deviation > 0 ? ` Drawn from ${count(model.value.levels.size)} of ${count(model.value.n_levels + 1)} points; the error is at most ${percent(model.value.deviation)}.` : "";
+  const thinned = model.value.deviation > 0 ? ` The curve is drawn from ${count(model.value.levels.size)} of ${count(model.value.n_levels + 1)} points, with an error of at most ${percent(model.value.deviation)}.` : "";
   const m = currentSlope(state);
   const own = decidedAt(model.value);
-  const decides = own ? ` Ring: the decisions of the model itself (${percent(own[1])} and ${percent(own[0])}).` : "";
+  const decides = own ? ` Ring: the model's own decisions (TPR ${percent(own[1])}, FPR ${percent(own[0])}).` : "";
   const folds = { none: "", each: " Thin lines: the folds.", vertical: " Dotted: mean of the folds at each false positive rate, with its 95% band.", threshold: " Dotted: mean of the folds at each threshold, with its 95% band." };
   const half = model.value.calibration ? " Square: threshold 0.5." : "";
   return `${shorten(model.value.name, LONGEST_NAME)}: ${lower(wordsOf(state).tpr)} ${percent(tpr)}, ${lower(wordsOf(state).fpr)} ${percent(fpr)}. The dashed line of equal cost has slope ${number(m)}.${half}${decides}${state.rows.folds.value.length ? folds[state.views.folds.value] : ""}${thinned}`;

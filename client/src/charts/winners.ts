@@ -118,6 +118,6 @@ function describe(state: State): string {
   });
   if (!zone) return `Cost ratio ${number(ratio)}.`;
   const [low, high] = ratiosOf(state, zone);
-  const said = `At cost ratio ${number(ratio)} the best choice is ${regionName(state, zone)}, as at all ratios from ${number(low)} to ${number(high)}`;
+  const said = `The cost ratio is ${number(ratio)}. From ${number(low)} to ${number(high)}, the best choice is ${regionName(state, zone)}`;
   return zone.model < 0 ? `${said}.` : `${said}, with the best threshold for each ratio.`;
 }

@@ -42,7 +42,7 @@ const drop = h(
   button("Choose files", () => input.click(), { class: "primary", id: "choose" }),
   input,
   button("Open an example", () => void openExample(), { id: "example" }),
-  h("p", { class: "caption" }, "CSV, TSV, JSON Lines, Excel or Parquet; text also compressed as .gz or .zst. One row per case, with its true label and the score of each model. Drop several files to compare them, or a saved decision and the next list to apply it."),
+  h("p", { class: "caption" }, "The file can be CSV, TSV, JSON Lines, Excel or Parquet. Text files can be compressed (.gz or .zst). Each row is one case, with its true label and the score of each model. To compare files, drop several files. To apply a saved decision, drop the decision and a new list."),
 );
 const main = h(
   "main",
@@ -84,7 +84,7 @@ async function dropped(files: readonly File[]): Promise<void> {
   if (lists.length) return opened(lists);
   close();
   form.replaceChildren();
-  status.textContent = `${waiting!.file} is open. Now choose the list to apply it to.`;
+  status.textContent = `${waiting!.file} is open. Now choose the list to which the decision is applied.`;
 }
 
 /** Draw the list of the plan that waits. */
@@ -194,7 +194,7 @@ function columnsCard(files: readonly File[], look: Look, sheets: readonly string
   list();
   update();
   const foot = h("div", { class: "tools" }, h("label", { class: "picker", for: "positive" }, "Positive class "), positive, why, show);
-  const said = "The use of each column is guessed from its name and values; correct it if it is wrong. Rows with a missing value are omitted; the report states their number.";
+  const said = "The use of each column is guessed from its name and values. Correct wrong guesses. Rows with a missing value are omitted, and the report states the number of omitted rows.";
   return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), search, scroller("Table of columns", h("table", {}, h("thead", {}, head), body)), foot, layoutChoice(files, layout !== PLAIN, sheets, look.encoding));
 }
 
@@ -307,7 +307,7 @@ function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: 
 /** Save the rows of the files with what the current threshold decides about each. */
 function saveRows(files: readonly File[], roles: Roles): (state: State) => HTMLElement {
   return (state) => {
-    const save = button("Save rows", () => void saved(), { title: "Save the rows of the file with the decision at this threshold and the kind of error of each" });
+    const save = button("Save rows", () => void saved(), { title: "Save the rows of the file, with the decision at this threshold and the outcome of each row" });
     const saved = async (): Promise<void> => {
       const { levels, name, thresholdText } = state.selection.model.value;
       const { level } = state.selection.current.value;

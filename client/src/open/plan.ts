@@ -55,6 +55,6 @@ export function planCard(plan: Plan, list: File, { rows, acted, missing, known, 
   become(figures, terms([["Act on", `${count(acted)} of ${count(rows)}`], ...gaps, ...outcomes]));
   const rule = `${plan.model} ≥ ${number(plan.threshold)}`;
   const save = button("Save list", () => download(`${fileName(list.name, "list")}.csv`, text), { class: "primary", id: "save-list" });
-  const said = known ? "The interval has a level of 95%. Gains are in the units of the plan's costs." : "The list has the rows to act on, highest scores first. Open the plan again with the answers to see its outcomes.";
+  const said = known ? "The interval has a level of 95%. Gains are in the units of the plan's costs." : "The list contains the rows to act on, with the highest scores first. To see the outcomes, open the plan again with a file of the answers.";
   return card("plan", "", `${plan.file} applied to ${list.name}`, [save], h("p", {}, `Act if ${rule}.`), figures, h("p", { class: "caption" }, said));
 }

@@ -118,7 +118,7 @@ async function count({ files, layout, roles }: Question & { ask: "count" }, prog
   const [first] = samples;
   const dropped = samples.reduce((sum, sample) => sum + sample.dropped, 0);
   const facts = samples.length === 1 ? await first!.provenance() : {};
-  const unpaired = samples.length > 1 ? ["Models are not compared in pairs: they come from different files."] : [];
+  const unpaired = samples.length > 1 ? ["Models are not compared in pairs, because they come from different files."] : [];
   return {
     parts: first!.parts,
     warnings: [...recoded, ...samples.flatMap((sample) => sample.remarks()), ...unpaired],

@@ -23,7 +23,7 @@ export function validationCard({ report: { validation } }: State): HTMLElement[]
     box.style.setProperty("--columns", String(Object.keys(rows[0] ?? {}).length));
     return box;
   });
-  const note = "All rows, at the costs and prevalence that the report was created with. 95% confidence intervals in brackets.";
+  const note = "Computed from all rows, at the initial costs and prevalence of the report. Brackets contain 95% confidence intervals.";
   return tables.length ? [card("validation", "wide", "Validation", [], ...tables, h("p", { class: "caption" }, note))] : [];
 }
 
@@ -74,9 +74,9 @@ function comparisonsCard({ rows }: State): HTMLElement {
 /** How many pairs are in the table, and how many are not. */
 function pairWords(models: number, shown: number): string {
   const all = (models * (models - 1)) / 2;
-  if (!shown) return models > MOST_COMPARED ? `The ${count(all)} pairs of ${models} models are not compared; pairs are compared for up to ${MOST_COMPARED} models.` : "";
-  if (shown < all) return `${count(shown)} of ${count(all)} pairs; ${count(all - shown)} are not compared.`;
-  return shown > PAIRS_IN_SIGHT ? `${count(shown)} pairs; scroll the table to see all of them.` : "";
+  if (!shown) return models > MOST_COMPARED ? `The ${count(all)} pairs of ${models} models are not compared. At most ${MOST_COMPARED} models are compared in pairs.` : "";
+  if (shown < all) return `The table has ${count(shown)} of ${count(all)} pairs.`;
+  return shown > PAIRS_IN_SIGHT ? `Scroll the table to see all ${count(shown)} pairs.` : "";
 }
 
 function comparisonTable(models: readonly Model[], { rows }: Comparisons): HTMLElement {

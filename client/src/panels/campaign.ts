@@ -61,7 +61,7 @@ export function campaignCard(state: State): HTMLElement {
   follow(inSight(outcome), () => {
     become(outcome, terms(outcomes(state)));
     const gap = state.campaign.within.value < 1 && !state.selection.moved.value ? capacityGap(state) : 0;
-    setText(stored, gap > 0 ? `At the nearest stored threshold ${minus(textAt(state.selection.model.value, state.selection.current.value.level))} within the capacity.` : "");
+    setText(stored, gap > 0 ? `Computed at ${minus(textAt(state.selection.model.value, state.selection.current.value.level))}, the nearest stored threshold within the capacity.` : "");
   });
   return card("campaign", "", "Campaign", [], form, outcome, stored);
 }
@@ -123,7 +123,7 @@ function isApproximate(state: State, x: number): boolean {
 /** What is said of deciles at a prevalence whose thresholds are not in the file. */
 function decilesNote(state: State): string {
   const places = Array.from({ length: 9 }, (_, i) => (i + 1) / 10).filter((x) => isApproximate(state, x));
-  return places.length ? `Interpolated between the nearest stored thresholds at depth ${places.map(percent).join(", ")}.` : "";
+  return places.length ? `Numbers at depth ${places.map(percent).join(", ")} are interpolated between stored thresholds.` : "";
 }
 
 export function decilesCard(state: State): HTMLElement {

@@ -20,7 +20,7 @@ export function classesCard(state: State, classes: Classes): HTMLElement {
     title,
     [],
     box,
-    h("p", { class: "caption" }, "Each case is assigned to its most probable class, whatever the costs and threshold below. Select a class to compare it with all others."),
+    h("p", { class: "caption" }, "Each case is assigned to its most probable class. The costs and the threshold below have no effect. Select a class to compare it with all other classes."),
   );
 }
 

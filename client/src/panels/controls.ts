@@ -135,7 +135,7 @@ function moreControls(state: State): HTMLElement {
     };
     return [h("label", { for: id }, label), typed(field, () => String(cost.value), write)];
   };
-  const summary = h("summary", { title: "Costs of correct predictions; how the threshold is set" });
+  const summary = h("summary", { title: "Costs of correct predictions, and other settings" });
   effect(() => setText(summary, state.costs.tp.value || state.costs.tn.value ? `Correct predictions: ${number(state.costs.tp.value)} and ${number(state.costs.tn.value)}` : "More"));
   const words = selectOf(AUDIENCES, state.views.audience, { id: "words" });
   words.addEventListener("change", () => (state.views.second.value = FIRST_VIEW[state.views.audience.value]));

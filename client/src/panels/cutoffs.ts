@@ -57,6 +57,6 @@ export function cutoffsCard(state: State): HTMLElement {
   });
   const all = (): Row[] => Array.from({ length: state.selection.model.value.levels.size }, (_, level) => rowAt(state, level));
   offer("cutoffs", { title: () => "Cut-offs", csv: () => csvOf(COLUMNS, all()) });
-  const said = "95% Wilson intervals. Precision has an interval only at the prevalence of the sample. The CSV file has all thresholds of the report.";
+  const said = "Brackets contain Wilson's 95% intervals. Precision has an interval only at the prevalence of the sample. The exported CSV file contains all thresholds.";
   return card("cutoffs", "wide", "Cut-offs", [tooltip(() => said)], box);
 }

@@ -40,8 +40,8 @@ export function segmentsCard(state: State): HTMLElement[] {
       pick.append(name(segment));
       return [pick, count(n), Number.isNaN(low) ? fixed(auc) : `${fixed(auc)} [${fixed(low)}, ${fixed(high)}]`, number(threshold), percent(share), number(cost), number(common)];
     });
-    box.replaceChildren(table(["Segment", "Cases", "AUC", "Best threshold", wordsOf(state).depth, "Cost per case", "At the common threshold"], cells));
+    box.replaceChildren(table(["Segment", "Cases", "AUC", "Best threshold", wordsOf(state).depth, "Cost per case", "Cost at the common threshold"], cells));
   });
   offer("segments", { title: () => "Segments", csv: () => csvOf(COLUMNS, rows()) });
-  return [card("segments", "wide", "Segments", [], box, h("p", { class: "caption" }, "The current model in each segment, at these costs; costs on these rows."))];
+  return [card("segments", "wide", "Segments", [], box, h("p", { class: "caption" }, "The current model in each segment, at the current costs. Costs per case are computed from the rows of the report."))];
 }

@@ -88,7 +88,7 @@ function sketchOf({ label, value, after, says, colour, stale }: Tile): Sketch {
 }
 
 function tilesOf(state: State): Tile[] {
-  if (state.costs.rewardsErrors.value) return [{ label: "These costs reward both kinds of error", value: "Check their signs", says: "" }];
+  if (state.costs.rewardsErrors.value) return [{ label: "These costs reward both kinds of error", value: "Check the signs", says: "" }];
   return [modelTile(state), thresholdTile(state), costTile(state), certaintyTile(state)];
 }
 
@@ -127,21 +127,21 @@ function costTile(state: State): Tile {
 function costWords(state: State, cost: number): string {
   const { best, current, moved } = state.selection;
   const unit = state.campaign.currency.value;
-  if (moved.value) return `${unit}${number(costOf(state, current.value) - costOf(state, best.value))} more per case than the best`;
+  if (moved.value) return `${unit}${number(costOf(state, current.value) - costOf(state, best.value))} more per case than the best choice`;
   if (state.campaign.within.value < 1) {
     const gap = capacityGap(state);
-    return gap > 0 ? `at most ${unit}${number(gap)} per case above the optimum within the capacity` : "the best within the capacity";
+    return gap > 0 ? `at most ${unit}${number(gap)} per case above the optimum within the capacity` : "the best choice within the capacity";
   }
   const { levels } = state.selection.model.value;
   const [all, none] = [1, 0].map((rate) => expectedCost(state.costs.context.value, rate, rate, samplePrevalence(levels))) as [number, number];
   const [least, whom] = all < none ? [all, "everybody"] : [none, "nobody"];
-  if (cost >= least) return `no less than ${wordsOf(state).acting} ${whom}`;
-  return `saves ${least > 0 ? `${Number(((100 * (least - cost)) / least).toPrecision(2))}%` : unit + number(least - cost)} against ${wordsOf(state).acting} ${whom}`;
+  if (cost >= least) return `not cheaper than ${wordsOf(state).acting} ${whom}`;
+  return `saves ${least > 0 ? `${Number(((100 * (least - cost)) / least).toPrecision(2))}%` : unit + number(least - cost)} compared with ${wordsOf(state).acting} ${whom}`;
 }
 
 function certaintyTile(state: State): Tile {
   const certainty = certaintyOf(state);
-  if (!certainty) return { label: "Uncertainty", value: "–", says: "no interval here" };
+  if (!certainty) return { label: "Uncertainty", value: "–", says: "no interval" };
   const { best, acting, other } = certainty;
   const place = state.selection.best.value.model;
   const [label, share] = best.length > 1 ? ["Best model in", other ? Math.max(...best) : (best[place] ?? NaN)] : ["Acting pays in", acting];

@@ -62,7 +62,7 @@ def _offer_completion(app: App) -> None:
                 note("Nothing was written.")
                 return 0
         app.install_completion(shell=shell, output=script)
-        note(f"Written. Open a new {shell} to use it.")
+        note(f"Files written. Open a new {shell} to use the completion.")
         return 0
 
     app.command(install, name=COMPLETION)

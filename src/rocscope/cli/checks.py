@@ -160,7 +160,7 @@ def verify(
         console.print_rows(plan, ("", "value"), [number.partition(": ")[::2] for number in numbers], left=("", "value"))
     agreement = f"{len(numbers):,} numbers from {result.n:,.10g} rows agree"
     if result.ties:
-        agreement += f", tied with {'; '.join(result.ties)}"
+        agreement += f". Equally good: {'; '.join(result.ties)}"
     for remark in result.remarks:
         console.note(f"Not checked: {remark}")
     return _print_verdict(agreement, result.refuted, json=json)
@@ -271,14 +271,15 @@ def monitor(
             lines.append([name, *promised, value, f"[{low}, {high}]", estimate.method + estimate.doubt])
         if watch.volume.n:
             cases = f"{watch.volume.n:,.0f} cases without labels"
-            console.note(f"Share acted on: {watch.volume.words} of {cases}; planned {watch.planned_volume:.4g}")
-        headings = ("quantity", *(["promised"] if classes.given else []), "so far", "interval", "method")
-        looks = "1 look" if watch.looks == 1 else f"{watch.looks:,} looks"
-        console.print_rows(f"{watch.n:,} rows in {looks}", headings, lines, left=("quantity", "method"))
+            planned = f"The planned share is {watch.planned_volume:.4g}."
+            console.note(f"Share of {cases} that were acted on: {watch.volume.words}. {planned}")
+        headings = ("quantity", *(["promised"] if classes.given else []), "estimate", "interval", "method")
+        batches = "1 batch" if watch.looks == 1 else f"{watch.looks:,} batches"
+        console.print_rows(f"{watch.n:,} rows in {batches}", headings, lines, left=("quantity", "method"))
         # The error probability 1 − level is divided among the limits (Bonferroni).
         needed = len(watch.limits) / (1 - watch.level)
         for limit, wealth in watch.wealth.items():
-            console.note(f"Evidence for {limit!r}: e-value {wealth:.3g} (alarm at {needed:.3g}).")
+            console.note(f"Evidence for {limit!r}: the e-value is {wealth:.3g}. An alarm needs {needed:.3g}.")
     if watch.alarm is None:
         return 0
     console.note(f"Failed: {watch.alarm}")
@@ -606,7 +607,7 @@ def _apply_recalibrator(
     if output == "-":
         console.write(content)
     else:
-        console.note(f"{table.num_rows:,} rows with {name}: {write_file(output, content, force=force)}")
+        console.note(f"{table.num_rows:,} rows with the new column {name}: {write_file(output, content, force=force)}")
 
 
 def _with_recalibrated_score(

@@ -390,7 +390,7 @@ def print_interval(interval: "ChosenEstimate | None", figure: str, apparent: str
     """Print the estimate for new cases, and the estimate on the rows from which the decision was chosen."""
     if interval is None:
         return
-    facts = {figure: interval.words, "on the rows it was chosen on": apparent}
+    facts = {figure: interval.words, "on the rows used for the choice": apparent}
     if len(interval.models) > 1:
         facts["probability of being the best"] = interval.shares
     facts["probability that acting pays"] = chance(interval.acting)

@@ -173,21 +173,25 @@ def _deliver(
 
 def _print_decision(decision: "rs.Decision", *, with_half: bool) -> None:
     # The rule, and the range of prevalences and cost ratios in which it is the best.
-    rule = decision.rule.replace("threshold", repr(decision.threshold))
+    rule = f"score {'<' if decision.negated else '>='} {decision.threshold!r}"
+    if decision.lot is not None:
+        rule = decision.lot.shares
+    elif math.isinf(decision.threshold):
+        # With a review, it is possible that nobody is predicted positive without a review.
+        rule = "nobody" if decision.threshold > 0 else "everybody"
     # With a constraint, a review or costs by row no range is computed, so a missing range does not mean "never".
     restricted = decision.notes or decision.lot or decision.review or decision.context.columns
-    never = "" if restricted else "none: it is never the cheapest"
+    never = "" if restricted else "none, because it is never the cheapest"
     facts = {
         "model": "" if decision.trivial else decision.model,
-        "positive iff": decision.trivial or rule,
-        "review iff": "" if decision.review is None else decision.review.rule.shares,
-        "lot": "" if decision.lot is None else decision.lot.shares,
+        "positive if": decision.trivial or rule,
+        "otherwise review if": "" if decision.review is None else decision.review.rule.shares,
         decision.criterion: f"{decision.criterion_value:.6g}",
         "constraints": " and ".join(decision.subject_to),
         "prevalence": f"{decision.prevalence:.4g}",
         "best for prevalences": _range(decision.prevalence_interval, never),
         "best for cost ratios fp : fn": _range(decision.cost_ratio_interval, never),
-        "ties": decision.tie_break,
+        "equally good": "; ".join(decision.tied) or "no other threshold",
     }
     for number, text in enumerate(decision.notes):
         facts[f"note {number}" if number else "note"] = text
@@ -502,7 +506,7 @@ def _print_plan(plan: Any, steps: int, gate_results: dict[str, Any], *, json: bo
 
 
 def _write_list(cases: Any, path: str, note: str, *, force: bool) -> None:
-    console.note(f"{len(cases):,} customers: {cases.save(path, force=force)}")
+    console.note(f"List of {len(cases):,} customers: {cases.save(path, force=force)}")
     console.note(note)
 
 
@@ -565,7 +569,7 @@ def _print_campaign(plan: "CampaignPlan", steps: int) -> None:
     for row in plan.curve.table(steps):
         line = [f"{row.depth:.4g}", f"{row.gain:.1%}", f"{row.cumulative_gain:.1%}", f"{row.lift:.3f}"]
         lines.append(line + [about(n) for n in (row.size, row.responders, row.non_responders, row.profit)])
-    headings = ("depth", "gain", "cumulative", "lift", "size", "responders", "others", "profit")
+    headings = ("depth", "gain", "cumulative", "lift", "size", "responders", "non-responders", "profit")
     console.print_rows(f"{plan.best.model}: profit by depth", headings, lines, left=("model",))
     console.print_interval(console.interval_of(plan), "profit", about(plan.best.best.profit))
     console.note(plan.verdict)
@@ -670,7 +674,7 @@ def apply(
     if output in (None, "-"):
         console.note(f"{cases.note}.")
     else:
-        console.note(f"{cases.note}: {cases.save(output, force=force, safe_ids=safe_ids)}")
+        console.note(f"{cases.note}. List: {cases.save(output, force=force, safe_ids=safe_ids)}")
 
 
 def _apply_plan(
@@ -770,8 +774,8 @@ def outcomes(
     ]
     if result.effect is not None:
         lines.append(("effect on the share", result.effect.words, ""))
-    title = f"{result.known:,} outcomes of {result.acted:,} cases acted on, of {result.n:,}"
-    headings = ("of the cases acted on", "achieved", "promised")
+    title = f"{result.known:,} known outcomes among {result.acted:,} cases acted on ({result.n:,} cases in total)"
+    headings = ("cases acted on", "achieved", "promised")
     console.print_rows(title, headings, lines, left=headings)
     reasons = set()
     for estimate in (result.gain, result.effect):

@@ -171,7 +171,7 @@ _HEADINGS = (
     "KS",
     "average precision",
     "best threshold",
-    "accuracy there",
+    "accuracy at best",
     "TPR",
     "FPR",
     "cost per case",

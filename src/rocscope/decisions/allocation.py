@@ -226,7 +226,7 @@ class SegmentPlan(Plan):
         if len(cases) <= _MOST_SEGMENTS_NAMED:
             where = ", ".join(f"{about(round(n, 9))} in {name}" for name, n in zip(first.keys, cases, strict=True))
         actions = f"{self._planned}; " if self.several_actions else ""
-        text = f"Act on {counted(round(sum(cases), 9), 'case')} ({actions}{where}): "
+        text = f"Act on {counted(round(sum(cases), 9), 'case')} ({actions}{where}). Expect "
         idle = float(first.total(UnitCosts.cost_of_leaving, first.totals))
         if idle:
             against = f"against {in_currency(about(idle), currency)} for acting on nobody"
@@ -238,7 +238,7 @@ class SegmentPlan(Plan):
         if self.left_out:
             text += f"; {self._not_run}"
         # The probability that acting pays is before fixed costs.
-        return text + self._certainty(pays=not first.fixed_cost)
+        return f"{text}.{self._certainty(pays=not first.fixed_cost)}"
 
     @property
     def _not_run(self) -> str:

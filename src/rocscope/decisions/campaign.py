@@ -343,12 +343,12 @@ class CampaignPlan(Plan):
         offer, row = self.best, self.best.best
         if not self.worthwhile:
             profit = in_currency(about(row.profit), currency)
-            return f"Contact nobody: no campaign pays, the best would bring {profit}."
+            return f"Contact nobody. No campaign pays, because the best campaign has a profit of {profit}."
         customers = counted(row.size, "customer")
         if self.rule.randomized:
             customers = f"the {customers} {self.rule.best_in_words}"
         elif row.threshold == -math.inf:
-            customers = f"{customers} of all scores"
+            customers = f"{customers} with any score"
         else:
             customers = f"the {customers} {whose(offer.model, self.rule.second.point.threshold_text)}"
         name = f" in campaign {offer.campaign}" if len(self.campaigns) > 1 else ""
@@ -356,7 +356,7 @@ class CampaignPlan(Plan):
         brings = counted(round(responders, 0 if responders >= 10 else 9), "responder")
         profit = self._expected("a profit", row.profit, currency, "customers")
         share = f"{row.depth:.2%} of {about(self.campaign.population)}"
-        return f"Contact {customers} ({share}){name}: {brings} and {profit}{self._certainty()}"
+        return f"Contact {customers} ({share}){name}. Expect {brings} and {profit}.{self._certainty()}"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "CampaignPlan":
@@ -458,8 +458,8 @@ def plan_campaign(
     >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
     >>> plan_campaign(counts, Campaign(population=10_000, unit_cost=1, unit_benefit=10, fixed_cost=500))
-    CampaignPlan(Contact the 1,000 customers whose score is 3 or more (10.00% of 10,000): 300 responders and a profit of
-    1,500 on new customers (95% CI [600, 2,600]; apparent 1,500); it pays with probability above 99.9%.)
+    CampaignPlan(Contact the 1,000 customers whose score is 3 or more (10.00% of 10,000). Expect 300 responders and a
+    profit of 1,500 on new customers (95% CI [600, 2,600]; apparent 1,500). Acting pays with probability above 99.9%.)
     """
     models, campaigns = with_context(models, y_score, campaigns, pos_label=pos_label, sample_weight=sample_weight)
     named = {str(name): campaign for name, campaign in check.by_name(campaigns, ("campaign",)).items()}

@@ -443,11 +443,12 @@ class Decision(Plan):
             what = f"Subject to {' and '.join(self.subject_to)}, {what}"
         what = what[0].upper() + what[1:]
         if not self._judged_by_cost:
-            return f"{what}: {self._expected(self.criterion, self.criterion_value)}{self._certainty(pays=False)}"
+            criterion = self._expected(self.criterion, self.criterion_value)
+            return f"{what}. Expect {criterion}.{self._certainty(pays=False)}"
         other = min(others, key=others.__getitem__)
         against = f"against {in_currency(f'{others[other]:,.4g}', currency)} for {other}"
         cost = self._expected("a cost per case", self.expected_cost, currency)
-        return f"{what}: {cost}, {against}{self._certainty(pays=not self.trivial)}"
+        return f"{what}. Expect {cost}, {against}.{self._certainty(pays=not self.trivial)}"
 
     @property
     def next_score(self) -> float | None:

@@ -838,7 +838,7 @@ class ChosenEstimate(Estimate):
             regret = "0"
             if self.regret.high:
                 regret = f"{_two_digits(self.regret.value)}, at most {_two_digits(self.regret.high)}"
-            notes["compared with the truly best choice"] = regret
+            notes["regret, relative to the best choice"] = regret
         if self.reason:
             notes["not reliable"] = self.reason
         return notes

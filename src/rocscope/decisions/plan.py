@@ -409,11 +409,11 @@ class Plan(Result):
 
     @property
     def verdict(self) -> str:
-        """The recommendation in one sentence: the action, the number of cases, and the expected result."""
+        """The recommendation as text: the action, the number of cases, and the expected result."""
         return self.sentence()
 
     def sentence(self, currency: str = "") -> str:
-        """Return the recommendation in one sentence, with amounts in a currency such as "€" or "CHF".
+        """Return the recommendation as text, with amounts in a currency such as "€" or "CHF".
 
         Parameters
         ----------
@@ -425,8 +425,8 @@ class Plan(Result):
         >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
         >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
         >>> plan_campaign(counts, Campaign(1000, unit_cost=1, unit_benefit=10)).sentence("€")
-        'Contact the 100 customers whose score is 3 or more (10.00% of 1,000): 30 responders and a profit of €200 on new
-        customers (95% CI [€110, €310]; apparent €200); it pays with probability above 99.9%.'
+        'Contact the 100 customers whose score is 3 or more (10.00% of 1,000). Expect 30 responders and a profit of €200
+        on new customers (95% CI [€110, €310]; apparent €200). Acting pays with probability above 99.9%.'
         """
         raise NotImplementedError
 
@@ -434,17 +434,17 @@ class Plan(Result):
         """Return the expected value on new cases as text or, if it is unknown, the value in the sample."""
         estimate = self.on_new_cases
         if estimate is None:
-            return f"{name} of {in_currency(f'{apparent:,.4g}', currency)} (apparent: on the {cases} of the sample)"
+            return f"{name} of {in_currency(f'{apparent:,.4g}', currency)} (apparent, because no new {cases} were used)"
         return estimate.sentence(name, currency, cases)
 
     def _certainty(self, *, pays: bool = True) -> str:
-        """Return the end of a sentence: the probability that acting pays, and why the interval may be unreliable."""
+        """Return the last sentences: the probability that acting pays, and why the interval may be unreliable."""
         estimate = self.on_new_cases
         if estimate is None:
-            return "."
+            return ""
         known = pays and not math.isnan(estimate.acting)
-        probability = f"; it pays with probability {chance(estimate.acting)}" if known else ""
-        return f"{probability}{estimate.doubt}."
+        probability = f" Acting pays with probability {chance(estimate.acting)}." if known else ""
+        return probability + (f" The interval is not reliable: {estimate.reason}." if estimate.reason else "")
 
     def _repr_html_(self) -> str:
         sentence = "" if self.verdict in repr(self) else f"<p>{escape(self.verdict)}</p>"

@@ -597,8 +597,8 @@ class RandomizedRule(Result):
             if isinf(part.threshold):
                 which = "nobody" if (part.threshold > 0) != part.negated else "everybody"
             else:
-                which = f"those {whose(part.model, part.text, part.negated)}"
-            texts.append(f"of a random {float(part.share):.1%} {which}")
+                which = f"cases {whose(part.model, part.text, part.negated)}"
+            texts.append(f"{which} in a random {float(part.share):.1%} of cases")
         return ", ".join(texts)
 
     @property

@@ -494,9 +494,9 @@ def _thresholds_used(thresholds: "Mapping[str, _Threshold]") -> str:
     """Describe the threshold of each model, its source, and its odds in net benefit."""
     wording = {
         "decisions": "computed from the models' own decisions",
-        "given": "at a threshold fixed beforehand",
-        "costs": "at the probability threshold that follows from the costs, fixed beforehand",
-        "cheapest": "at the threshold of lowest expected cost on the same data, so they are optimistic",
+        "given": "computed at a threshold that was fixed beforehand",
+        "costs": "computed at the probability threshold that follows from the costs, fixed beforehand",
+        "cheapest": "optimistic, because the threshold has the lowest expected cost on the same data",
     }
     models: dict[str, list[str]] = {}
     weighing: dict[str, list[str]] = {}
@@ -505,11 +505,11 @@ def _thresholds_used(thresholds: "Mapping[str, _Threshold]") -> str:
         models.setdefault(at.source, []).append(f"{model}{value}")
         if not isnan(at.odds):
             weighing.setdefault(at.odds_text or f"{at.odds:.3g}", []).append(model)
-    used = [f"{wording[source]} ({', '.join(names)})" for source, names in models.items()]
+    used = [f"Classification and net benefit are {wording[source]} ({', '.join(at)})." for source, at in models.items()]
     for odds, names in weighing.items():
         of_models = f" ({', '.join(names)})" if len(weighing) > 1 else ""
-        used.append(f"net benefit weighs a false positive by {odds}{of_models}")
-    return "; ".join(used)
+        used.append(f"Net benefit weighs a false positive by {odds}{of_models}.")
+    return " ".join(used)
 
 
 def methods_paragraph(
@@ -522,19 +522,21 @@ def methods_paragraph(
     outcome: str,
 ) -> str:
     """Return the paragraph for the methods section of a paper."""
-    mix = "the sample's prevalence" if context.target_prevalence is None else f"{context.target_prevalence:.3g}"
+    target = context.target_prevalence
+    prevalence = "the prevalence of the sample" if target is None else f"a prevalence of {target:.3g}"
     cost = context.costs
-    costs = f"expected cost: a false positive costing {cost['fp']:g} and a false negative {cost['fn']:g}"
+    costs = f"The expected cost is {cost['fp']:g} for a false positive and {cost['fn']:g} for a false negative."
     parts = "" if by is None else f" Performance was summarised for each {by}, at the threshold of all rows."
     percent = f"{100 * level:g}%"
     return (
-        f"Performance was assessed in five domains (discrimination, calibration, overall, classification, clinical "
-        f"utility) with rocscope {version}, at a prevalence of {mix}.{outcome} Discrimination: area under the ROC "
-        f"curve. Calibration: observed over expected events, calibration in the large, joint intercept and slope of "
-        f"logistic recalibration, and the integrated calibration index, E50 and E90 from local linear regression (span "
-        f"2/3, as val.prob). Overall: Brier score, scaled Brier score, miscalibration (CORP) and log loss. "
-        f"Classification and net benefit are {_thresholds_used(thresholds)}; {costs}. "
-        f"{percent} confidence intervals: {'; '.join(facts)}.{parts} References: {'; '.join(REFERENCES)}."
+        f"Performance was assessed in five domains with rocscope {version}: discrimination, calibration, overall "
+        f"performance, classification and clinical utility. All measures except the AUC use {prevalence}.{outcome} "
+        f"Discrimination: area under the ROC curve. Calibration: observed over expected events, calibration in the "
+        f"large, joint intercept and slope of logistic recalibration, and the integrated calibration index, E50 and "
+        f"E90 from local linear regression (span 2/3, as in val.prob). Overall performance: Brier score, scaled Brier "
+        f"score, miscalibration (CORP) and log loss. {_thresholds_used(thresholds)} {costs} "
+        f"Methods of the {percent} confidence intervals: {'; '.join(facts)}.{parts} "
+        f"References: {'; '.join(REFERENCES)}."
     )
 
 
@@ -727,13 +729,13 @@ By = Literal["segment", "fold"]
 _FACTS = (
     "{auc} for the AUC",
     "Wilson for observed over expected and for rates",
-    "Wald, with the larger of model-based and sandwich variances, for intercepts and slope",
-    "test inversion with simulated labels for distances",
+    "Wald for intercepts and slope, with the larger of the model-based and the sandwich variance",
+    "test inversion with simulated labels for calibration distances",
     "influence functions for scores, net benefit and cost",
 )
 _SHARED = (
-    "intervals ignore that folds share training rows, and are too narrow for models that search many settings; "
-    "rocscope.evaluation.nested_cross_validation corrects this"
+    "intervals ignore that folds share training rows, so they are too narrow for models that search many settings; "
+    "use rocscope.evaluation.nested_cross_validation instead"
 )
 
 

@@ -719,13 +719,13 @@ class ClassWeights(Result):
 
     @property
     def verdict(self) -> str:
-        """Decision rule and value of the objective, as one sentence."""
+        """Decision rule and value of the objective, as text."""
         weights = ", ".join(f"{cls} {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))
         what = "lowest expected cost" if self.cost is not None else "largest weighted probability"
         value, at_one = alike(self.value, self.value_at_one)
-        name = "a cost per case" if self.objective == "cost" else self.objective
-        apparent = f"{name} of {value} (apparent: on the cases of the sample), against {at_one} with equal weights"
-        return f"Predict the class of {what} (weights: {weights}): {apparent}."
+        name = "cost per case" if self.objective == "cost" else self.objective
+        rule = f"Predict the class with the {what} (weights: {weights})."
+        return f"{rule} In the sample, the {name} is {value}, compared with {at_one} for equal weights."
 
     def __repr__(self) -> str:
         weights = ", ".join(f"{cls!r}: {w:.4g}" for cls, w in zip(self.classes, self.weight.tolist(), strict=True))

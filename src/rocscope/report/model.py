@@ -748,14 +748,15 @@ class DecisionFacts(Result):
 
     def captions(self, decision: Decision) -> list[str]:
         """Return the captions of the tables."""
-        captions = ["At the costs and prevalence that the report was created with, on all rows."]
+        captions = ["Computed from all rows, at the initial costs and prevalence of the report."]
         if self.interval is None:
             captions.append(f"There is {self.missing}.")
         else:
             captions += [f"{_capitalized(what)}: {fact}." for what, fact in self.interval.doubts.items()]
         if self.reviewed and self.reviewed.review:
-            costs = f"{self.reviewed.expected_cost:.4g} per case in place of {decision.expected_cost:.4g}"
-            captions.append(f"With a review at {self.reviewed.review.review.cost:g} per case: {costs}.")
+            costs = f"{self.reviewed.expected_cost:.4g} instead of {decision.expected_cost:.4g}"
+            review_cost = self.reviewed.review.review.cost
+            captions.append(f"With reviews that cost {review_cost:g} each, the cost per case is {costs}.")
         elif self.reviewed:
             captions += [f"{_capitalized(note)}." for note in self.reviewed.notes]
         return captions
@@ -780,7 +781,7 @@ def _cost_bars(interval: ChosenEstimate, decision: Decision) -> Bars:
     label = f"on new cases, {100 * interval.level:g}% CI"
     text = f"{value} [{', '.join(rounded_ends)}]"
     bars = [Bar(label, text, place(interval.low), place(interval.high), place(interval.value))]
-    for name, cost in {"on the rows it was chosen on": apparent, **alternatives}.items():
+    for name, cost in {"on the rows used for the choice": apparent, **alternatives}.items():
         if name not in alternatives or cost <= high:
             bars.append(Bar(name, f"{cost:.4g}", place(cost), place(cost), place(cost)))
     return Bars("Expected cost per case", tuple(bars))
@@ -806,7 +807,7 @@ def _action_bars(decision: Decision) -> Bars:
     if review is not None:
         end = 100 * review.point.at_prevalence(decision.prevalence).depth
         rule = review.rule.shares if review.rule.randomized else _scores_from(review.point)
-        bars.append(Bar(f"look closer: {rule}", f"{end - acted:.1f}%", acted, end))
+        bars.append(Bar(f"review: {rule}", f"{end - acted:.1f}%", acted, end))
     if end < 100:
         rule = "all others" if acted else "everybody"
         bars.append(Bar(f"leave: {rule}", f"{100 - end:.1f}%", end, 100.0))
@@ -837,14 +838,14 @@ SCHEMA_VERSION = 3
 
 CONVENTIONS = (
     "A case is predicted positive if its score is at least the threshold.",
-    "Equal scores form one level: curves cross a tie diagonally, and a tied pair counts one half in the AUC.",
+    "Cases with equal scores form one straight segment of a curve, and a tied pair counts one half in the AUC.",
     "Rates with a denominator of 0 are undefined, not 0 or 1.",
-    "Among equally good thresholds, the one with the fewest positive predictions is chosen, then the first model.",
+    "Among equally good choices, the choice with the fewest positive predictions is used, and then the first model.",
     "Confidence intervals and bands have a level of 95%. The band of a ROC curve is Wilson's interval of the true "
-    "positive rate at each threshold; the band of LOESS is a parametric bootstrap.",
-    "Calibration bins include their lower edge, and the last bin also its upper edge. They have equal widths. "
-    "If more than half of the rows would be in one bin, bins have equal numbers of rows, if this gives more bins. Each "
-    "point is at the mean score of its bin.",
+    "positive rate at each threshold. The band of the LOESS curve is a parametric bootstrap.",
+    "Calibration bins have equal widths and include their lower edge. The last bin also includes its upper edge. If "
+    "one bin would contain more than half of the rows, bins with equal numbers of rows are used, provided that this "
+    "gives more bins. Each point shows the mean score of its bin.",
 )
 
 
@@ -927,7 +928,7 @@ class ReportData(Result):
 # Largest number of rows, or of distinct scores of counts, for a detailed report: more would take tens of seconds.
 MOST_DETAILED = 1_000_000
 LEFT_OUT = f"Intervals, comparisons and calibration are omitted above {MOST_DETAILED:,} rows or distinct scores."
-NOT_COMPARED = "Models are not compared in pairs: this needs their scores row by row, but only counts were read."
+NOT_COMPARED = "Models are not compared in pairs, because only counts were read instead of rows."
 
 
 # Number of models in a title, which take about a line.

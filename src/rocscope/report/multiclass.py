@@ -95,8 +95,8 @@ class MulticlassData(Result):
     warnings: list[str] = field(default_factory=list)
     provenance: dict[str, Any] = field(default_factory=dict)
     conventions: tuple[str, ...] = (
-        "The selected class is positive, all other classes are negative; the probability of this class is the score.",
-        "Over all classes, a model's prediction is its own decision, or otherwise the first most probable class.",
+        "The selected class is positive, and all other classes are negative. Its probability is the score.",
+        "Over all classes, a model predicts its own decision. Without decisions, it predicts the most probable class.",
         *two_classes.CONVENTIONS,
     )
     schema_version: int = field(default=two_classes.SCHEMA_VERSION)
@@ -193,9 +193,7 @@ def multiclass_report(
     warnings += [*slices.warnings, *two_classes.small_cells(slices.made)]
     for kind in ("segment", "fold"):
         if getattr(predictions, kind) is not None:
-            warnings.append(
-                f"The {kind}s are not shown: with more than two classes, the selection list contains the classes."
-            )
+            warnings.append(f"The {kind}s are not shown, because the selection list contains the classes.")
     provenance = {"rocscope": __version__, "rows": predictions.n, "classes": len(predictions.classes)}
     provenance |= {"hash": two_classes.fingerprint(ranked)} | two_classes.source_of(predictions)
     return replace(data, context=context, slices=slices.made, provenance=provenance, warnings=warnings)

@@ -132,7 +132,7 @@ def test_the_command_line(run, tmp_path):
     code, out, err = run("outcomes", "plan.json", "answers.csv", "--id", "client", "--label", "bought")
     assert (code, err) == (0, "")
     found = plan.outcomes(rows, "client", label="bought")
-    for words in (found.gain.words, found.rate.words, found.effect.words, "1,500 outcomes of 1,500 cases"):
+    for words in (found.gain.words, found.rate.words, found.effect.words, "1,500 known outcomes among 1,500 cases"):
         assert words in out
     code, _, err = run("outcomes", "plan.json", "answers.csv", "--label", "sold")
     assert code == 2 and "sold" in err

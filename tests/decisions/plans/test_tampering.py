@@ -193,7 +193,7 @@ def test_exit_codes_of_verify(run, tmp_path):
     # A second model with the same scores is equally good.
     (tmp_path / "tied.csv").write_text("y,a,b\n" + "".join(f"{row},{row[2:]}\n" for row in rows.splitlines()))
     code, out, _ = run("verify", "d.json", "tied.csv", "--label", "y", "--score", "a", "--score", "b")
-    assert (code, out.startswith(verdict[:-2] + ", tied with b")) == (0, True), out
+    assert (code, out.startswith(verdict[:-1] + " Equally good: b")) == (0, True), out
     code, _, err = run("verify", "d.json", "rows.csv", "--label", "y")
     assert (code, err) == (0, ""), "the plan names its model"
     mailing = ("--population", "12", "--unit-cost", "1", "--unit-benefit", "3", "--capacity", "5")
