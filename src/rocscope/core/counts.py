@@ -314,7 +314,20 @@ class CumulativeCounts(Result):
         return self
 
     def point_of(self, tp: float, fp: float, fn: float, tn: float, threshold: float) -> OperatingPoint:
-        """Return an operating point with the attributes `weights` and `dependent` of these counts."""
+        """Return an operating point with the attributes `weights` and `dependent` of these counts.
+
+        Parameters
+        ----------
+        tp, fp, fn, tn : int or float
+            Numbers of cases in the four cells.
+        threshold : float
+            Threshold of the point.
+
+        Raises
+        ------
+        InputError
+            If a number is negative.
+        """
         return OperatingPoint(tp, fp, fn, tn, threshold, self.weights, self.dependent)
 
     def with_next_score(self, point: OperatingPoint) -> OperatingPoint:
@@ -444,11 +457,23 @@ class CumulativeCounts(Result):
         raise WeightError("counts", expected="numbers of cases", got=got, hint=hint)
 
     def require_levels(self, what: str) -> "ThresholdCounts":
-        """Return the counts at every distinct score, or raise InexactCountsError if they are unknown."""
+        """Return the counts at every distinct score, or raise InexactCountsError if they are unknown.
+
+        Parameters
+        ----------
+        what : str
+            Start of the error message, such as "ROC hull".
+        """
         raise NotImplementedError
 
     def on_hull(self, what: str = "ROC hull") -> "ThresholdCounts":
-        """Return counts at all vertices of the ROC hull, or raise InexactCountsError if they are unknown."""
+        """Return counts at all vertices of the ROC hull, or raise InexactCountsError if they are unknown.
+
+        Parameters
+        ----------
+        what : str
+            Start of the error message, such as "ROC hull".
+        """
         raise NotImplementedError
 
     @property
@@ -552,7 +577,13 @@ class ThresholdCounts(CumulativeCounts):
 
     @classmethod
     def from_ranking(cls, ranking: Ranking) -> "ThresholdCounts":
-        """Return the counts of scores that are already ranked."""
+        """Return the counts of scores that are already ranked.
+
+        Parameters
+        ----------
+        ranking : Ranking
+            Result of `rank`.
+        """
         counts = cls.__new__(cls)
         counts._ranking = ranking
         return counts
@@ -599,7 +630,22 @@ class ThresholdCounts(CumulativeCounts):
 
     @classmethod
     def from_checked(cls, positive: Booleans, scores: Array, weight: Array | None = None) -> "ThresholdCounts":
-        """Count the positives and negatives at each distinct score, without checks of the input."""
+        """Count the positives and negatives at each distinct score, without checks of the input.
+
+        Parameters
+        ----------
+        positive : array of n booleans
+            True for the positive rows.
+        scores : array of n scores
+            Scores of the rows.
+        weight : array of n weights, optional
+            Weights of the rows.
+
+        Examples
+        --------
+        >>> ThresholdCounts.from_checked(np.array([True, False, True]), np.array([0.9, 0.6, 0.6])).pos
+        array([1, 1])
+        """
         return cls.from_ranking(rank(positive, scores, weight))
 
     @classmethod
@@ -672,7 +718,13 @@ class ThresholdCounts(CumulativeCounts):
         return running_sums((self.pos > 0).astype(np.intp)), running_sums((self.neg > 0).astype(np.intp))
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return the exact true and false positives at given points of `cumulative`, times `exact_unit`."""
+        """Return the exact true and false positives at given points of `cumulative`, times `exact_unit`.
+
+        Parameters
+        ----------
+        index : array of int
+            Indices of the points, in increasing order.
+        """
         if not self._ranking.weighted:
             return super().exact_sums_at(index)
         tp, fp = self._ranking.exact_sums_at(self._ranking.codes_at(index[index > 0] - 1))
@@ -720,11 +772,23 @@ class ThresholdCounts(CumulativeCounts):
         return self
 
     def require_levels(self, what: str) -> "ThresholdCounts":  # noqa: ARG002
-        """Return the counts unchanged, because every distinct score is a threshold."""
+        """Return the counts unchanged, because every distinct score is a threshold.
+
+        Parameters
+        ----------
+        what : str
+            Not used.
+        """
         return self
 
     def on_hull(self, what: str = "ROC hull") -> "ThresholdCounts":  # noqa: ARG002
-        """Return the counts unchanged, because their points include all vertices of the hull."""
+        """Return the counts unchanged, because their points include all vertices of the hull.
+
+        Parameters
+        ----------
+        what : str
+            Not used.
+        """
         return self
 
     @property
@@ -743,6 +807,11 @@ class ThresholdCounts(CumulativeCounts):
 
     def probabilities(self, what: str) -> Array:
         """Return the thresholds as probabilities. Raise ScoreError if a threshold is clearly below 0 or above 1.
+
+        Parameters
+        ----------
+        what : str
+            Start of the error message, such as "scores".
 
         Examples
         --------

@@ -152,7 +152,18 @@ class ProfitCurve(CountCurve):
         return self._share(*self.hull_rule.rates)
 
     def size(self, end: TangentPoint) -> float:
-        """Return the number of customers at or above the threshold of a point of the rule."""
+        """Return the number of customers at or above the threshold of a point of the rule.
+
+        Parameters
+        ----------
+        end : TangentPoint
+            Point of the rule.
+
+        Raises
+        ------
+        InputError
+            If the population is not a number.
+        """
         return float(decimal(self.campaign.population) * self._share(*end.rates))
 
     def _share(self, tpr: Fraction, fpr: Fraction) -> Fraction:
@@ -198,7 +209,13 @@ class ProfitCurve(CountCurve):
         return self.campaign.context
 
     def end(self, touch: TangentPoint) -> OperatingPoint:
-        """Return the confusion matrix of the sample at the threshold of a point of the rule."""
+        """Return the confusion matrix of the sample at the threshold of a point of the rule.
+
+        Parameters
+        ----------
+        touch : TangentPoint
+            Point of the rule.
+        """
         return self.counts.with_next_score(touch.point)
 
     @property

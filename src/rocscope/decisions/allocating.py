@@ -232,7 +232,24 @@ class ActionAllocation(SegmentPlan):
         return np.flatnonzero(self.assign(scores, ids, segment=segment, random_state=random_state) != "")
 
     def gains(self, positive: Array, amounts: Any, segment: Any = None, *, action: Any = ()) -> Array:
-        """Return the gain from each row's action, relative to no action; 0 for rows without an action."""
+        """Return the gain from each row's action, relative to no action; 0 for rows without an action.
+
+        Parameters
+        ----------
+        positive : array of n booleans
+            True for the positive cases.
+        amounts : mapping from column name to array of n numbers
+            Costs that differ between rows.
+        segment : array of n segments, optional
+            Segment of each case.
+        action : array of n actions
+            Action for each case. An empty string means no action.
+
+        Raises
+        ------
+        InputError
+            If an action is unknown.
+        """
         given = np.asarray(action).tolist()
         segment = segment if self.by_segment else np.repeat(self.names, len(given))
         unknown = {*given} - {"", *self.cases}

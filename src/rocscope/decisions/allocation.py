@@ -342,7 +342,15 @@ class Allocation(SegmentPlan):
         return (self,)
 
     def total(self, amount: Callable[[UnitCosts, Any, Any], Fraction], counts: tuple[Array, Array]) -> Fraction:
-        """Return the exact sum over segments of an amount such as ``UnitCosts.used``, given tp and fp by segment."""
+        """Return the exact sum over segments of an amount such as ``UnitCosts.used``, given tp and fp by segment.
+
+        Parameters
+        ----------
+        amount : function
+            Amount of a segment, such as ``UnitCosts.used``.
+        counts : pair of arrays
+            True and false positives of each segment.
+        """
         return self.terms.total(amount, np.arange(self.names.size), *counts)
 
     @cached_property
@@ -613,7 +621,17 @@ class Allocation(SegmentPlan):
         return np.flatnonzero(self.predict(scores, ids, segment=segment, random_state=random_state))
 
     def listed(self, scores: Any, segment: Any = None) -> ListedCases:
-        """Return new cases with their segments, and with the scores that the rules need."""
+        """Return new cases with their segments, and with the scores that the rules need.
+
+        Parameters
+        ----------
+        scores, segment : see `predict`
+
+        Raises
+        ------
+        InputError
+            If the segments are missing or unknown.
+        """
         column = scores.segment if segment is None and isinstance(scores, Predictions) else segment
         if column is None and self.names.size == 1:
             column = np.repeat(self.names, size_of(scores))
@@ -635,7 +653,13 @@ class Allocation(SegmentPlan):
         return list(dict.fromkeys(part.model for segment in segments for part in self._rule(segment).parts))
 
     def planned(self, cases: ListedCases) -> list[int]:
-        """Return the expected number of cases that each segment's rule selects, in units of 1/``UNIT``."""
+        """Return the expected number of cases that each segment's rule selects, in units of 1/``UNIT``.
+
+        Parameters
+        ----------
+        cases : ListedCases
+            Result of `listed`.
+        """
         points, shares = self.points, self.shares
         # Integers in a common unit are exact and, for many segments, much faster than fractions.
         tp, fp = np.append(points.tp, 0)[shares.point], np.append(points.fp, 0)[shares.point]  # 0 at −1, nobody
@@ -655,6 +679,13 @@ class Allocation(SegmentPlan):
 
         With a budget or with `down`, each number is rounded down. Otherwise the numbers are rounded so that their sum
         is the planned total, rounded down.
+
+        Parameters
+        ----------
+        cases : ListedCases
+            Result of `listed`.
+        down : bool
+            If True, round each number down.
         """
         unit, near = randomized.UNIT, randomized.NEAR
         planned = self.planned(cases)
@@ -671,7 +702,17 @@ class Allocation(SegmentPlan):
         return np.array(randomized.rounded_to((total + near) // unit, planned))
 
     def drawn(self, cases: ListedCases, most: Array, hashes: randomized.Hashes) -> Booleans:
-        """Return True for the selected cases: in each segment, the given number of cases with the highest scores."""
+        """Return True for the selected cases: in each segment, the given number of cases with the highest scores.
+
+        Parameters
+        ----------
+        cases : ListedCases
+            Result of `listed`.
+        most : array
+            Number of cases to select in each segment.
+        hashes : function
+            Hashes of the identifiers, which decide among equal scores.
+        """
         segments, code = cases.segments, cases.code
         first = self._begin[segments]
         alone = self._begin[segments + 1] == first + 1
@@ -810,7 +851,13 @@ class Allocation(SegmentPlan):
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "Allocation":
-        """Read an allocation from the fields of a file, without checking the derived fields."""
+        """Read an allocation from the fields of a file, without checking the derived fields.
+
+        Parameters
+        ----------
+        fields : Fields
+            Fields of the file.
+        """
         exact = fields.inner("exact", "terms, counts and thresholds")
         points, shares, costs = fields.make("exact", read_exact, exact)
         if fields.number("fixed_cost") != float(costs.fixed):

@@ -420,6 +420,13 @@ class Constraint(Condition):
             Size of the population, to which counts are scaled.
         at_once : int
             Number of models that are compared. The confidence limit is adjusted for this number.
+
+        Raises
+        ------
+        InputError
+            If the constraint on cases or depth has a level, and `target_prevalence` is not None.
+        WeightError
+            If the constraint has a level, but the counts are sums of weights.
         """
         if self.level is not None and not self.predicts and self.quantity in proportions.SHARES:
             counted, n = self._counted(cells, target_prevalence)
@@ -458,6 +465,10 @@ class Constraint(Condition):
         """Return True for each threshold that satisfies the constraint.
 
         `value` describes the parameters. A constraint with a level is decided by a test at this level.
+
+        Parameters
+        ----------
+        cells, target_prevalence, population, at_once : see `value`
         """
         if self.level is None:
             return self.holds(self.value(cells, target_prevalence, population))
@@ -523,6 +534,13 @@ class Constraint(Condition):
 
     def straight(self, prevalence: Fraction, cases: Fraction) -> Bound:
         """Return the constraint as a linear inequality in tpr and fpr, at a given prevalence and number of cases.
+
+        Parameters
+        ----------
+        prevalence : Fraction
+            Prevalence of the population.
+        cases : Fraction
+            Number of cases.
 
         Raises
         ------

@@ -769,6 +769,15 @@ class ChosenEstimate(Estimate):
         """Return the estimate with an interval and a standard error computed from draws.
 
         Undefined draws are ignored.
+
+        Parameters
+        ----------
+        values : array
+            Draws of the estimate.
+        level : float
+            Confidence level.
+        **facts
+            Other attributes of the estimate.
         """
         known = values[np.isfinite(values)]
         tails = [(1 - level) / 2, (1 + level) / 2]

@@ -843,7 +843,18 @@ class Hull(Curve):
         return first.n_pos, first.n_neg
 
     def exact_totals(self, context: Context) -> tuple[int, int]:
-        """Return the numbers of positives and negatives as exact integers in a common unit."""
+        """Return the numbers of positives and negatives as exact integers in a common unit.
+
+        Parameters
+        ----------
+        context : Context
+            Costs and prevalence.
+
+        Raises
+        ------
+        PairingError
+            If the models come from samples with different prevalences and the context has no target prevalence.
+        """
         self.totals(context)
         return next(iter(self.counts.values())).exact_totals
 

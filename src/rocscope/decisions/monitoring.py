@@ -410,7 +410,13 @@ class Monitor:
         return (0, 1) if quantity == "auc" else (-1, 1)  # the calibration is a mean of residuals
 
     def watches_as(self, other: "Monitor") -> bool:
-        """Return True if another monitor has the same rule, limits, level and target prevalence."""
+        """Return True if another monitor has the same rule, limits, level and target prevalence.
+
+        Parameters
+        ----------
+        other : Monitor
+            Monitor to compare.
+        """
         same = ("rule", "limits", "level", "target_prevalence")
         return all(getattr(self, name) == getattr(other, name) for name in same)
 

@@ -469,6 +469,15 @@ class Plan(Result):
 
         A stratum contains cases with equal scores from which the plan selects by hash. The number is −1 if the score
         alone decides on the case.
+
+        Parameters
+        ----------
+        scores, segment : see `select`
+
+        Raises
+        ------
+        ColumnError
+            If the scores are a table without columns.
         """
         return np.full(size_of(scores), -1)
 
@@ -478,7 +487,13 @@ class Plan(Result):
         return None
 
     def said(self, chosen: int, cases: int) -> str:
-        """Return a sentence with the number of cases to act on and the rule that selects these cases."""
+        """Return a sentence with the number of cases to act on and the rule that selects these cases.
+
+        Parameters
+        ----------
+        chosen, cases : int
+            Number of cases to act on, and number of all cases.
+        """
         return f"Act on {chosen:,} of {cases:,} cases"
 
     def select(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:
@@ -736,6 +751,13 @@ class Plan(Result):
         """Raise an error if a derived field of a file contradicts this plan.
 
         Return the plan with its stored forecast.
+
+        Parameters
+        ----------
+        fields : Fields
+            Fields of the file.
+        optional : mapping from field to names, optional
+            Derived numbers that older files do not contain.
         """
         content, optional = fields.content, dict(optional or {})
         if "on_new_cases" not in content and "promise" not in content:  # files of earlier versions have neither

@@ -311,12 +311,30 @@ class RandomizedRule(Result):
     def between(
         cls, first: HullVertex, second: HullVertex, weight: Fraction, at_most: Fraction | None = None
     ) -> "RandomizedRule":
-        """Return the rule that applies `second` to the share `weight` of the cases, and `first` to all other cases."""
+        """Return the rule that applies `second` to the share `weight` of the cases, and `first` to all other cases.
+
+        Parameters
+        ----------
+        first, second : HullVertex
+            Two models with their operating points.
+        weight : Fraction
+            Share of the cases to which `second` applies.
+        at_most : Fraction, optional
+            Share of cases to predict positive, if the rule has a target number of cases.
+        """
         return cls((first, second), (1 - weight, weight), at_most)
 
     @classmethod
     def of(cls, best: ConvexCombination, at_most: Fraction | None = None) -> "RandomizedRule":
-        """Return the rule for a convex combination of two thresholds."""
+        """Return the rule for a convex combination of two thresholds.
+
+        Parameters
+        ----------
+        best : ConvexCombination
+            Two thresholds with their shares.
+        at_most : Fraction, optional
+            Share of cases to predict positive, if the rule has a target number of cases.
+        """
         ends = []
         for touch in (best.first, best.second):
             point = touch.choices.counts.with_next_score(touch.point)
@@ -481,7 +499,14 @@ class RandomizedRule(Result):
         return self.ordered(chosen, scores, ids, random_state=random_state)
 
     def ordered(self, rows: Indices, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Indices:
-        """Return row indices sorted by decreasing score; ties are ordered by the hash of the identifiers."""
+        """Return row indices sorted by decreasing score; ties are ordered by the hash of the identifiers.
+
+        Parameters
+        ----------
+        rows : array of int
+            Indices to sort.
+        scores, ids, random_state : see `Plan.select`
+        """
         goodness = self._goodness(self._scores(scores))
         return ordered(goodness, rows, hashes_of(ids, goodness.size, random_state))
 
@@ -528,6 +553,15 @@ class RandomizedRule(Result):
         """Return True for the selected cases, exactly `number` of them.
 
         All cases above the highest threshold are selected first. Between two thresholds, the planned share is selected.
+
+        Parameters
+        ----------
+        number : int
+            Number of cases to select.
+        columns : dict from model to array
+            Scores of the cases.
+        hashes : function
+            Hashes of the identifiers, which decide among equal scores.
         """
         chances, tier = self._tiers(columns)
         sizes = np.bincount(tier, minlength=len(chances)).tolist()
@@ -540,6 +574,12 @@ class RandomizedRule(Result):
         The cases of a stratum are selected by hash; −1 means that the score alone decides on the case. If `by_number`
         is True, a stratum contains cases with equal scores. Otherwise it contains the cases on which the thresholds
         disagree.
+
+        Parameters
+        ----------
+        scores : see `Plan.select`
+        by_number : bool
+            True if the rule selects a number of cases.
         """
         columns = self._scores(scores)
         chances, tier = self._tiers(columns)

@@ -418,7 +418,13 @@ class ActionCampaign:
         return self.action if self.segment is None else f"{self.action} in {self.segment}"
 
     def places(self, actions: Mapping[Hashable, Iterable[str]]) -> Indices:
-        """Return the position of the action in each segment's order of actions; −1 if the campaign does not apply."""
+        """Return the position of the action in each segment's order of actions; −1 if the campaign does not apply.
+
+        Parameters
+        ----------
+        actions : mapping from segment to actions
+            Actions of each segment, in order.
+        """
         places = np.full(len(actions), -1)
         for i, (segment, order) in enumerate(actions.items()):
             if self.segment is None or self.segment == segment:

@@ -80,7 +80,18 @@ class Scorer(BaseEstimator):
     __call__ = score
 
     def measure(self, *, several_classes: bool) -> Measure:
-        """Return the metric as a `Measure`, which computes it from Predictions."""
+        """Return the metric as a `Measure`, which computes it from Predictions.
+
+        Parameters
+        ----------
+        several_classes : bool
+            True if there are more than two classes.
+
+        Raises
+        ------
+        InputError
+            If the metric is not defined for this number of classes.
+        """
         if re.search("[<>=≤≥]", self.figure):
             return self._of_conditions(several_classes)
         return self._of_figure(self.figure, several_classes, directed=True)

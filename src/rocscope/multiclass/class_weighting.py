@@ -683,7 +683,13 @@ class ClassWeights(Result):
 
     @classmethod
     def of_fields(cls, fields: Fields) -> "ClassWeights":
-        """Return the class weights stored in a JSON object, which may be part of another file."""
+        """Return the class weights stored in a JSON object, which may be part of another file.
+
+        Parameters
+        ----------
+        fields : Fields
+            Fields of the file.
+        """
         classes = fields.make("classes", class_names.check_classes, fields.take("classes", list, "a list of names"))
         cost = None
         if fields.content.get("cost", ...) is not None:

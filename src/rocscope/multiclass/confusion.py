@@ -530,7 +530,17 @@ class ConfusionMatrix(Result):
     def from_index(
         cls, actual: Array, predicted: Array, classes: tuple[Hashable, ...], design: RowDesign
     ) -> "ConfusionMatrix":
-        """Compute the confusion matrix of class indices; intervals account for the weights and groups in `design`."""
+        """Compute the confusion matrix of class indices; intervals account for the weights and groups in `design`.
+
+        Parameters
+        ----------
+        actual, predicted : arrays of n int
+            Index of the actual and of the predicted class of each row.
+        classes : tuple of labels
+            Classes in order.
+        design : RowDesign
+            Weights and groups of the rows.
+        """
         k, weight = len(classes), design.weight
         cell = (actual * k + predicted)[design.rows]
         counts = np.bincount(cell, weight, k * k).reshape(k, k)

@@ -232,7 +232,15 @@ class CostMatrix(Result):
         return np.where(risks.min(axis=1) > limit, REJECTED, chosen)
 
     def of_rows(self, actual: Array, decided: Array, *, reject_cost: float | None = None) -> Array:
-        """Return the cost of each row, given the indices of its actual and its predicted class (−1 if rejected)."""
+        """Return the cost of each row, given the indices of its actual and its predicted class (−1 if rejected).
+
+        Parameters
+        ----------
+        actual, decided : arrays of n int
+            Index of the actual and of the predicted class of each row.
+        reject_cost : float, optional
+            Cost of a rejected row.
+        """
         return np.where(decided == REJECTED, reject_cost or 0.0, self.cost[actual, decided])
 
     def in_order(self, classes: Sequence[Hashable]) -> "CostMatrix":

@@ -188,7 +188,18 @@ class MulticlassPredictions(Rows):
         return ConfusionMatrix.from_index(self.y_true, self.predicted(model), self.classes, self.design())
 
     def design(self, groups: Any = None) -> RowDesign:
-        """Return the weights and groups of the rows, for estimating variances."""
+        """Return the weights and groups of the rows, for estimating variances.
+
+        Parameters
+        ----------
+        groups : array of n labels, optional
+            Group of each case. By default, the groups of the predictions.
+
+        Raises
+        ------
+        InputError
+            If `groups` does not have one label per case.
+        """
         return RowDesign.of(len(self), self.sample_weight, independent_units(self, groups), self.weights)
 
     def top_k_accuracy(self, k: int, model: str | None = None) -> float:

@@ -575,7 +575,17 @@ class Experiment(Result):
         return self._uplift_part(self._inside(share, model), check.check_level(level)).uplift
 
     def band_of(self, kind: UpliftKind, model: str, level: float) -> Band:
-        """Compute the band of a curve; see `UpliftCurve.band`."""
+        """Compute the band of a curve; see `UpliftCurve.band`.
+
+        Parameters
+        ----------
+        kind : {"qini", "uplift"}
+            Curve of the band.
+        model : str
+            Name of the model.
+        level : float
+            Confidence level.
+        """
         weight = self._trial.weight
         counted = weight if kind == "uplift" else weight * self.treated
         insides = [self._inside(share, model) for share in _BAND_DEPTHS]

@@ -163,7 +163,15 @@ class Protocol:
         raise NotImplementedError
 
     def parts(self, sample: SplitRows, seed: int) -> Iterator[TrainTest]:
-        """Yield the training and test rows of each split."""
+        """Yield the training and test rows of each split.
+
+        Parameters
+        ----------
+        sample : SplitRows
+            Labels and groups of the rows.
+        seed : int
+            Random seed.
+        """
         raise NotImplementedError
 
 

@@ -491,13 +491,25 @@ class BinnedCounts(CumulativeCounts):
         return self.is_exact
 
     def require_levels(self, what: str) -> ThresholdCounts:
-        """Return the exact counts. Raise InexactCountsError if a bin has several scores."""
+        """Return the exact counts. Raise InexactCountsError if a bin has several scores.
+
+        Parameters
+        ----------
+        what : str
+            Start of the error message, such as "ROC hull".
+        """
         if not self.is_exact:
             raise self.inexact(what)
         return self.attained
 
     def on_hull(self, what: str = "ROC hull") -> ThresholdCounts:
-        """Return counts with the exact ROC hull. Raise InexactCountsError if the bins do not determine the hull."""
+        """Return counts with the exact ROC hull. Raise InexactCountsError if the bins do not determine the hull.
+
+        Parameters
+        ----------
+        what : str
+            Start of the error message, such as "ROC hull".
+        """
         return self.attained if self.holds_hull else self.require_levels(what)
 
     def counts(self) -> ThresholdCounts:
@@ -516,7 +528,13 @@ class BinnedCounts(CumulativeCounts):
         return self.require_levels("counts of every distinct score")
 
     def inexact(self, what: str) -> InexactCountsError:
-        """Return the error that the bins do not determine a result, with the bounds on the AUC and alternatives."""
+        """Return the error that the bins do not determine a result, with the bounds on the AUC and alternatives.
+
+        Parameters
+        ----------
+        what : str
+            Start of the error message, such as "ROC hull".
+        """
         got = f"{len(self)} bins, {int((self.low < self.high).sum())} with several scores"
         if self.n_pos and self.n_neg:
             got += ", AUC from {:.9g} to {:.9g}".format(*self.auc_bounds)

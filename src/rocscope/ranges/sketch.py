@@ -270,6 +270,11 @@ class CountsSketch(Result):
             Type of the scores.
         ranked : Coded
             Codes of the distinct scores in decreasing order, with numbers of positives and of negatives.
+
+        Raises
+        ------
+        ScoreError
+            If the type of the scores differs from the type of earlier rows.
         """
         self._require_type(dtype)
         self._add_totals(int(ranked[1].sum()), int(ranked[2].sum()))
