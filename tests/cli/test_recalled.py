@@ -93,6 +93,13 @@ def test_every_command_guesses_and_gate_and_monitor_when_asked(run, scores, tmp_
     assert (code, err.endswith("got no name; pass --label\n")) == (2, True)
     code, _, err = run(*watch, "--guess")
     assert (code, err.startswith("Guessed: --label y\n")) == (0, True), err
+    # For gate, too, the scores of the plan come before guessed scores.
+    (tmp_path / "of_plan.toml").write_text('plan = "plan.json"\nrules = ["auc >= 0", "tpr >= 0"]\n')
+    code, out, err = run("gate", scores, "--rules", "of_plan.toml", "--guess", "--json")
+    assert (code, err) == (0, "Guessed: --label y\n")
+    area, rate = (rule["estimates"][0]["value"] for rule in json.loads(out)["rules"])
+    only_a = rs.read(scores, label="y", scores="a").counts()
+    assert (area, rate) == (rs.auc(only_a), only_a.at(rs.load_plan("plan.json").threshold).tpr)
     (tmp_path / "kinds.csv").write_text("kind,p_a,p_b,p_c\n" + "a,0.8,0.1,0.1\nb,0.1,0.8,0.1\nc,0.2,0.2,0.6\n" * 5)
     code, _, err = run("choose", "kinds.csv")
     assert (code, "--proba: expected --label kind --proba 'p_*', got no --proba; add these options" in err) == (

@@ -119,12 +119,38 @@ def test_thin_data_say_so():
     rng = np.random.default_rng(4)
     score = rng.random(60)
     label = np.arange(60) < 5
-    row = rs.summary(rs.Predictions(label, score))["score"]
+    summary = rs.summary(rs.Predictions(label, score))
+    row = summary["score"]
     assert not row["slope"].reliable
-    assert any("slope: only 5 observed or expected cases of a class" in note for note in row.notes)
+    assert row["slope"].reason.startswith("only 5 observed or expected cases of a class")
+    assert any("; slope; " in mark and "5 observed or expected cases of a class" in mark for mark in summary.marks)
     assert not row["brier"].reliable
     enough = rs.summary(rs.Predictions(np.arange(60) % 2, score))["score"]
     assert enough["brier"].reliable
+
+
+@pytest.mark.parametrize("by", [None, "segment"])
+def test_each_mark_is_explained_once(run, tmp_path, by):
+    rng = np.random.default_rng(4)
+    label, score, segment = np.arange(30) % 5 == 0, rng.random(30).round(3), np.arange(30) % 3
+    preds = rs.Predictions(label, {"a": score, "b": score**2}, segment=segment)
+    summary = rs.summary(preds, by=by)
+    marked = set()
+    for domain in DOMAINS:
+        for line in summary.table(domain):
+            marked |= {heading for heading, text in line.items() if text.endswith("†")}
+    matches = [re.fullmatch(r"† (.*): not reliable \((.*)\)", mark) for mark in summary.marks]
+    figures, reasons = [match[1] for match in matches], [match[2] for match in matches]
+    assert {figure for line in figures for figure in line.split("; ")} == marked
+    assert len({re.sub(r"\d+( to \d+)?", "", reason) for reason in reasons}) == len(reasons)
+    assert summary.notes[-len(reasons) :] == summary.marks
+    path = tmp_path / "rows.csv"
+    rows = zip(label.astype(int), score, score**2, segment, strict=True)
+    path.write_text("y,a,b,part\n" + "".join(f"{y},{a},{b},p{part}\n" for y, a, b, part in rows))
+    typed = ["--label", "y", "--score", "a", "--score", "b", *(["--segment", "part"] if by else [])]
+    _, _, err = run("summary", path, *typed)
+    assert set(summary.marks) <= set(err.splitlines())
+    assert set(summary.marks) <= set(rs.Report(preds).data.warnings) or by
 
 
 def test_counts_give_what_rows_give_and_parts_need_rows():

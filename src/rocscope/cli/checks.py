@@ -112,6 +112,7 @@ def verify(
     rows: opt.SampleOptions = opt.SAMPLE,
     classes: opt.ClassOptions = opt.CLASSES,
     memory: opt.Memory = None,
+    groups: opt.Groups = None,
     segment: str | None = None,
     trace: opt.Flag = False,
     json: opt.Json = False,
@@ -133,9 +134,10 @@ def verify(
         Also print a table with the saved and the recomputed numbers.
     """
     saved = opt.load_plan(plan, classes)
-    rows, segment = rows.recalled(saved, but=()), segment or opt.recall(saved).get("segment")
+    kept = opt.recall(saved)
+    rows, segment, groups = rows.recalled(saved, but=()), segment or kept.get("segment"), groups or kept.get("groups")
     needed = ("label", "scores") if rows.score else ("label",)
-    rows.require(file, *needed, segment=segment, classes=classes)
+    rows.require(file, *needed, groups=groups, segment=segment, classes=classes)
     if classes.given:
         predictions = classes.read(file, rows)
         lines = []
@@ -147,12 +149,12 @@ def verify(
         return _print_verdict(f"all numbers from {predictions.n:,} rows agree", lines, json=json)
     rows = replace(rows, score=rows.score or list(saved.models))
     rows.require(file, "label", "scores")
-    columns: dict[str, Any] = {}
+    columns: dict[str, Any] = {"groups": groups, "segment": segment}
     if saved.columns:
-        columns["columns"] = saved.columns
-    if segment is not None:
-        columns["segment"] = segment
-    result = saved.verify(rows.read(file, **columns) if columns else rows.read_or_count(file, memory))
+        predictions = rows.read(file, columns=saved.columns, **columns)
+    else:
+        predictions = rows.read_or_count(file, memory, **columns)
+    result = saved.verify(predictions)
     numbers = [str(checked) for checked in result.checks]
     if json:
         console.print_json("verify", result.to_dict() | ({"trace": numbers} if trace else {}))
@@ -407,7 +409,6 @@ def drift(
         console.print_rows(file, headings, lines)
 
 
-_LEVEL = 0.95  # confidence level of the report, and of a gate that states none
 _DRAWS = 199  # a fifth of the default, to save time: only the JSON output and gates use the intervals
 
 # Measures of the table, by their headings.
@@ -429,11 +430,14 @@ def calibrate(
     *,
     rows: opt.SampleOptions = opt.SAMPLE,
     classes: opt.ClassOptions = opt.CLASSES,
+    fold: opt.Fold = None,
+    groups: opt.Groups = None,
     method: Annotated[str | None, Parameter(alias="-m")] = None,
     apply: Path | None = None,
     column: str | None = None,
-    folds: int = 10,
+    folds: int | None = None,
     random_state: int = 0,
+    level: opt.Level = 0.95,
     target_prevalence: Annotated[float | None, Parameter(group=opt.CONTEXT)] = None,
     output: opt.Output = None,
     fail_if: list[str] | None = None,
@@ -459,7 +463,7 @@ def calibrate(
         With --apply: name of the new column. By default, SCORE_calibrated. With --apply and --proba: pattern of the new
         columns, such as 'q_*'.
     folds
-        Number of cross-validation folds. The table shows the performance on held-out folds.
+        Number of cross-validation folds, by default 10; or --fold. The table shows the performance on held-out folds.
     random_state
         Random seed for the division of the rows into folds.
     target_prevalence
@@ -480,43 +484,43 @@ def calibrate(
         raise InputError("--output", expected="the name of a file for the recalibrator", got="-")
     opt.require_output(output, force=force)
     needed = ("label", "scores") if apply is None else ()
-    rows = rows.settled(file, *needed, classes=classes)
+    columns: dict[str, Any] = {"fold": fold, "groups": groups}
+    rows = rows.settled(file, *needed, classes=classes, **columns)
     if not classes.given:
         _require_one_score(rows)
+    if apply is not None and gates:
+        raise InputError("--fail-if and --apply", expected="only one of these options", got="both")
     if apply is not None:
-        if gates:
-            raise InputError("--fail-if and --apply", expected="only one of these options", got="both")
         _apply_recalibrator(file, rows, classes, apply, column, target_prevalence, output, force=force)
         return 0
+    method = method or ("dirichlet" if classes.given else "beta")
+    fitting: dict[str, Any] = {"cv": _cross_validation(fold, folds), "random_state": random_state, "method": method}
     if classes.given:
-        options = {"method": method or "dirichlet", "cv": folds, "random_state": random_state}
-        return _calibrate_classes(classes.read(file, rows), options, gates, output, json=json, force=force)
-    method = method or "beta"
-    predictions = rows.read(file)
+        predictions: Any = classes.read(file, rows, **columns)
+        return _calibrate_classes(predictions, fitting, level, gates, output, json=json, force=force)
+    predictions = rows.read(file, **columns)
 
     # The recalibrator is fitted to all rows; the figures are cross-validated.
-    method_name: Any = method
-    result = rs.calibration.recalibrate(predictions, method_name, cv=folds, random_state=random_state)
+    result = rs.calibration.recalibrate(predictions, **fitting)
     recalibrator = next(iter(result.recalibrators.values()))
     recalibrated = result.predictions
     if target_prevalence is not None:
         recalibrator = recalibrator.adjust_to(target_prevalence)
         recalibrated = _adjusted(recalibrated, target_prevalence)
-    options: dict[str, Any] = {"draws": _DRAWS, "target_prevalence": target_prevalence}
+    options: dict[str, Any] = {"draws": _DRAWS, "target_prevalence": target_prevalence, "level": level}
     reports = {}
     try:
         reports["as they are"] = rs.calibration.calibration_report(predictions, **options)
     except ScoreError:
         console.note("The scores are not probabilities, so only the recalibrated probabilities are shown.")
-    report = rs.calibration.calibration_report(recalibrated, level=_LEVEL, **options)
-    reports["recalibrated, out of sample"] = report
+    report = reports["recalibrated, out of sample"] = rs.calibration.calibration_report(recalibrated, **options)
     judge = gating.Judge(recalibrated)
     estimate = judge.estimate if target_prevalence is None else partial(_estimate_at, judge, report, options)
     judged = gating.judge_gates(gates, judge.models, estimate)
     path = recalibrator.save(output, force=force)
     if json:
-        content: dict[str, Any] = {"method": method, "file": str(path)}
-        content["figures"] = {name: report.to_dict() for name, report in reports.items()}
+        figures = {name: report.to_dict() for name, report in reports.items()}
+        content: dict[str, Any] = {"method": method, "file": str(path), "figures": figures}
         if gates:
             content |= gating.gates_json(judged)
         console.print_json("calibrate", content)
@@ -530,14 +534,29 @@ def calibrate(
     return gating.exit_code(judged)
 
 
+def _cross_validation(fold: str | None, folds: int | None) -> Any:
+    if fold is None:
+        return 10 if folds is None else folds
+    if folds is not None:
+        raise InputError("--fold and --folds", expected="only one of these options", got="both")
+    return "fold"
+
+
 def _calibrate_classes(
-    predictions: Any, options: dict[str, Any], gates: list["gating.Gate"], output: str, *, json: bool, force: bool
+    predictions: Any,
+    fitting: dict[str, Any],
+    level: float,
+    gates: list["gating.Gate"],
+    output: str,
+    *,
+    json: bool,
+    force: bool,
 ) -> int:
     """Fit and save a recalibrator of several classes, and show its cross-validated performance."""
     from rocscope.core import jsonable
 
-    method = options["method"]
-    fitted = rs.multiclass.recalibrate_classes(predictions, **options)
+    method = fitting["method"]
+    fitted = rs.multiclass.recalibrate_classes(predictions, **fitting)
     ((model, recalibrator),) = fitted.recalibrators.items()
     path = recalibrator.save(output, force=force)
     judge = gating.ClassJudge(fitted.predictions)
@@ -545,11 +564,12 @@ def _calibrate_classes(
     figures = {}
     for name, rows in {"as they are": predictions, "recalibrated, out of sample": fitted.predictions}.items():
         estimates = {
-            rule: rs.multiclass.multiclass_score(rows, rule=rule, model=model) for rule in ("brier", "log_loss")
+            rule: rs.multiclass.multiclass_score(rows, rule=rule, model=model, level=level)
+            for rule in ("brier", "log_loss")
         }
         for kind in ("top-label", "classwise"):
             ece = rs.multiclass.multiclass_calibration_error(rows, kind=kind, model=model)
-            estimates[f"ece, {kind}"] = rs.inference.Estimate(ece, nan, nan, _LEVEL, "10 bins of equal width", rows.n)
+            estimates[f"ece, {kind}"] = rs.inference.Estimate(ece, nan, nan, level, "10 bins of equal width", rows.n)
         figures[name] = {"n": rows.n, "estimates": estimates, "tests": {}, "notes": []}
     if json:
         content = {"method": method, "file": str(path), "figures": jsonable(figures)}
@@ -578,8 +598,9 @@ def _estimate_at(judge: "gating.Judge", report: Any, options: dict[str, Any], co
     name = gating.figure_of(condition).name
     if name == "auc" or {condition.model, condition.minus} - {None, *judge.models}:
         return judge.estimate(condition)
-    if condition.level not in (None, _LEVEL):
-        report = rs.calibration.calibration_report(judge.data, level=condition.level, **options)
+    if condition.level not in (None, options["level"]):
+        options = options | {"level": condition.level}
+        report = rs.calibration.calibration_report(judge.data, **options)
     if name not in report.estimates:
         expected = "the AUC or a metric of rocscope.calibration.calibration_report"
         hint = "omit --target-prevalence if you need other metrics"

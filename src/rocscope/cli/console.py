@@ -375,7 +375,7 @@ def _make_room() -> None:
 def interval_of(result: Any) -> "ChosenEstimate | None":
     """Return the interval of a decision or plan. If there is no interval, print the reason and return None."""
     try:
-        return result.interval()
+        return result.interval(result.level)
     except InputError as error:
         note(f"No interval: {error}")
         return None

@@ -32,7 +32,7 @@ CAMPAIGN = Parameter(group=opt.CAMPAIGN)
 @opt.for_two_classes(
     "--score", "--pos-label", *opt.TWO_CLASS_COSTS, "--capacity", "--population", "--randomized", "--review-cost",
     "--review-capacity", "--review-sensitivity", "--review-specificity", "--negate", "--plot", "--plot-width",
-    "--fail-if", instead="use --cost-matrix for costs",
+    "--groups", "--level", "--fail-if", instead="use --cost-matrix for costs",
 )  # fmt: skip
 def choose(
     file: opt.File,
@@ -41,6 +41,7 @@ def choose(
     rows: opt.SampleOptions = opt.SAMPLE,
     memory: opt.Memory = None,
     classes: opt.ClassOptions = opt.CLASSES,
+    groups: opt.Groups = None,
     costs: opt.CostOptions = opt.COSTS,
     cost_matrix: opt.CostMatrixFile = None,
     cost_rows: opt.CostRows = None,
@@ -51,6 +52,7 @@ def choose(
     randomized: Annotated[opt.Flag, CHOICE] = False,
     reviewing: opt.ReviewOptions = opt.REVIEW,
     negate: Annotated[opt.Flag, CHOICE] = False,
+    level: opt.Level = 0.95,
     output: opt.Output = None,
     plot: opt.Plot = None,
     plot_width: opt.PlotWidth = 178,
@@ -90,7 +92,7 @@ def choose(
     opt.require_output(output, force=force)
     console.check_figure(plot, plot_width, force=force)
     cost_columns: dict[str, Any] = {} if classes.given else {**costs.columns}
-    rows = rows.settled(file, "label", "scores", classes=classes, **cost_columns)
+    rows = rows.settled(file, "label", "scores", classes=classes, groups=groups, **cost_columns)
     if classes.given:
         predictions = classes.read(file, rows)
         weights = _choose_weights(predictions, criterion, cost_matrix, cost_rows, subject_to or [])
@@ -115,9 +117,9 @@ def choose(
     from rocscope.sample import samples_of
 
     if context.columns:
-        predictions = candidates = rows.read(file, columns=context.columns)
+        predictions = candidates = rows.read(file, columns=context.columns, groups=groups)
     else:
-        predictions = rows.read_or_count(file, memory)
+        predictions = rows.read_or_count(file, memory, groups=groups)
         candidates = rs.hull(predictions, negate=negate)
     objective: Any = criterion
     decision = rs.choose(
@@ -129,7 +131,7 @@ def choose(
         review=review,
         randomized=randomized,
     )
-    vars(decision)["read_with"] = rows.remembered()
+    opt.remember(decision, level, rows.remembered(groups=groups))
     judge = gating.DecisionJudge(predictions, {decision.model: decision.threshold}, decision.context, decision)
     judged = gating.judge_gates(gates, [decision.model], judge.estimate)
 
@@ -326,6 +328,7 @@ def campaign(
     response_rate: Annotated[float | None, CAMPAIGN] = None,
     capacity: Annotated[float | None, CAMPAIGN] = None,
     segment: opt.Column = None,
+    groups: opt.Groups = None,
     budget: Annotated[float | None, CAMPAIGN] = None,
     max_difference: Annotated[list[str] | None, CAMPAIGN] = None,
     subject_to: Annotated[list[str] | None, CAMPAIGN] = None,
@@ -336,6 +339,7 @@ def campaign(
     keep: opt.Columns = None,
     output: opt.Output = None,
     random_state: Annotated[int, CAMPAIGN] = 0,
+    level: opt.Level = 0.95,
     plot: opt.Plot = None,
     plot_width: opt.PlotWidth = 178,
     fail_if: list[str] | None = None,
@@ -397,7 +401,7 @@ def campaign(
     console.check_figure(plot, plot_width, force=force)
     opt.require_output(select, force=force)
     opt.require_output(output, force=force)
-    _require_list_options(select, id, apply_to, keep)
+    groups = _require_list_options(select, id, apply_to, keep, groups)
     if segment is None and (max_difference or subject_to):
         option = "--max-difference" if max_difference else "--subject-to"
         raise InputError(option, expected="--segment in the same command", got="no --segment")
@@ -406,10 +410,9 @@ def campaign(
         capacity = affordable if capacity is None else min(capacity, affordable)
     if segment is not None and plot is not None:
         raise InputError("--plot and --segment", expected="only one of these options", got="both")
-    own_columns: dict[str, Any] = {**opt.columns_of(unit_benefit=unit_benefit)}
-    if id and apply_to is None:
-        own_columns["groups"] = str(id)
-    rows = rows.settled(file, "label", "scores", classes=opt.CLASSES, segment=segment, **own_columns)
+    own_columns: dict[str, Any] = {"id": id if apply_to is None else None, "groups": groups, "segment": segment}
+    own_columns |= opt.columns_of(unit_benefit=unit_benefit)
+    rows = rows.settled(file, "label", "scores", classes=opt.CLASSES, **own_columns)
     # The condition --where applies to the pilot only; the format options apply to both files.
     layout = replace(rows.layout, where=None)
     if apply_to is not None:
@@ -417,16 +420,14 @@ def campaign(
 
     # Read the rows and plan.
     planned = rs.Campaign(population, unit_cost, unit_benefit, fixed_cost, response_rate, capacity)
-    # A list of the pilot's own rows needs their identifiers.
-    groups = id if select and apply_to is None else None
-    sample = _read_pilot(file, rows, memory, segment, groups, planned.context.columns)
+    sample = _read_pilot(file, rows, memory, planned.context.columns, groups=groups, segment=segment)
     plan: Any
     if segment is None:
         plan = rs.plan_campaign(sample, planned)
     else:
         differences = dict(map(_parse_difference, max_difference or []))
         plan = rs.allocate(sample, planned, budget=budget, max_difference=differences, subject_to=subject_to or ())
-    vars(plan)["read_with"] = rows.remembered(segment=segment, id=id)
+    opt.remember(plan, level, rows.remembered(segment=segment, id=id, groups=groups))
     judge = _CampaignJudge(sample, plan=plan)
     judged = gating.judge_gates(gates, plan.needs[:1] or plan.models[:1], judge.estimate)
 
@@ -461,7 +462,10 @@ def _affordable(budget: float, fixed_cost: float, unit_cost: float) -> float:
     return number
 
 
-def _require_list_options(select: str | None, id: str | None, apply_to: str | None, keep: list[str] | None) -> None:
+def _require_list_options(
+    select: str | None, id: str | None, apply_to: str | None, keep: list[str] | None, groups: str | None
+) -> str | None:
+    """Return the column of the groups. Raise an error if an option for the list is missing."""
     if select is not None and id is None:
         raise InputError("--select", expected="--id with the column of customer identifiers", got="no --id")
     if select is None and apply_to is not None:
@@ -469,26 +473,20 @@ def _require_list_options(select: str | None, id: str | None, apply_to: str | No
     if apply_to is None and keep:
         hint = "add --apply-to, or use rocscope apply --keep"
         raise InputError("--keep", expected="--apply-to in the same command", got="no --apply-to", hint=hint)
+    if select is None or apply_to is not None:
+        return groups
+    # A list of the pilot's own rows needs their identifiers, which are read as groups.
+    if groups not in (None, id):
+        hint = "add --apply-to with the file of the customers for the list"
+        raise InputError("--groups", expected=f"the column of --id, {id!r}, with --select", got=repr(groups), hint=hint)
+    return id
 
 
-def _read_pilot(
-    file: str,
-    rows: opt.SampleOptions,
-    memory: str | None,
-    segment: str | None,
-    groups: str | None,
-    benefits: tuple[str, ...],
-) -> Any:
+def _read_pilot(file: str, rows: opt.SampleOptions, memory: str | None, benefits: Any, **columns: str | None) -> Any:
     """Read the rows of a pilot. Only count them if the file is large and single rows are not needed."""
-    segments = {} if segment is None else {"segment": segment}
-    columns: dict[str, Any] = {}
-    if groups:
-        columns["groups"] = groups
     if benefits:
-        columns["columns"] = benefits
-    if columns:
-        return rows.read(file, **columns, **segments)
-    return rows.read_or_count(file, memory, **segments)
+        return rows.read(file, columns=benefits, **columns)
+    return rows.read_or_count(file, memory, count_by=columns.pop("segment"), **columns)
 
 
 def _print_plan(plan: Any, steps: int, gate_results: dict[str, Any], *, json: bool) -> None:
@@ -723,7 +721,7 @@ def outcomes(
     score: opt.Scores = None,
     segment: opt.Column = None,
     pos_label: opt.Column = None,
-    level: float = 0.95,
+    level: opt.Level = 0.95,
     random_state: int = 0,
     json: opt.Json = False,
 ) -> None:
@@ -750,8 +748,6 @@ def outcomes(
         For a plan with segments: column of the segments. By default, the column that was saved with the plan.
     pos_label
         The positive outcome. Not needed if outcomes are 0/1, -1/1 or true/false.
-    level
-        Confidence level of the intervals.
     random_state
         Random seed. Use the same seed as for 'rocscope apply'.
     """

@@ -659,7 +659,7 @@ def gate(
     classes: opt.ClassOptions = opt.CLASSES,
     memory: opt.Memory = None,
     rules: str,
-    groups: opt.Column = None,
+    groups: opt.Groups = None,
     guess: opt.Guess = False,
     junit: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     markdown: opt.Markdown = False,
@@ -712,6 +712,9 @@ def gate(
         needed.append("scores")
     decision = rs.Decision.load(Path(rules).parent / asked.plan) if asked.plan else None
     rows = rows.recalled(decision, but=("where", "score"))
+    if decision is not None and not models:
+        # Set the plan's scores before the other columns are guessed.
+        rows = replace(rows, score=rows.score or list(decision.needs or decision.models))
     rows = rows.settled(file, *needed, classes=classes, guess=guess, groups=groups)
     for column in asked.by_segment:
         rows.require(file, segment=column)
@@ -725,8 +728,6 @@ def gate(
             raise InputError(f"{option} and model files", expected="only one of these", got="both", hint=hint)
         source = with_scores(models, file, rows, [rows.label, rows.weight, groups, *asked.by_segment])
         rows = replace(rows, score=list(models), layout=opt.LAYOUT)
-    elif decision is not None:
-        rows = replace(rows, score=rows.score or list(decision.needs or decision.models))
 
     # Judge all rows, and each segment.
     judged: list[JudgedGate] = []
@@ -762,16 +763,14 @@ def _parts(
     groups: str | None,
 ) -> Iterator[tuple[Any, str, list[Gate]]]:
     """Yield the data, the name of the segment and the rules, for all rows and then for each segment."""
-    columns = {} if groups is None else {"groups": groups}
     read = partial(classes.read, source, rows) if classes.given else partial(rows.read, source)
     if asked.everywhere:
-        # Counts are enough for a large file, but not for clusters or columns in memory.
-        if columns or classes.given or not isinstance(source, str):
-            yield read(**columns), "", asked.everywhere
-        else:
-            yield rows.read_or_count(source, memory), "", asked.everywhere
+        # Counts are enough for a large file, but not for columns in memory.
+        of_file = isinstance(source, str) and not classes.given
+        whole = rows.read_or_count(source, memory, groups=groups) if of_file else read(groups=groups)
+        yield whole, "", asked.everywhere
     for column, gates in asked.by_segment.items():
-        predictions: Any = read(segment=column, **columns)
+        predictions: Any = read(segment=column, groups=groups)
         for name, part in predictions.by_segment().items():
             yield part, f"{column} = {name}", gates
 

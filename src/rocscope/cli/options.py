@@ -127,7 +127,15 @@ SavedDecision = Annotated[
 Column = Annotated[str | None, Parameter(group=COLUMNS)]
 Columns = Annotated[list[str] | None, Parameter(group=COLUMNS)]
 Scores = Annotated[list[str] | None, Parameter(alias="-s", group=COLUMNS)]
+Groups = Annotated[
+    str | None,
+    Parameter(
+        group=COLUMNS,
+        help="Column that identifies the patient or customer if a patient or customer may have several rows.",
+    ),
+]
 Fold = Annotated[str | None, Parameter(group=COLUMNS, help="Column with the cross-validation fold of each row.")]
+Level = Annotated[float, Parameter(help="Confidence level of the intervals.")]
 Flag = Annotated[bool, Parameter(show_default=False)]
 Guess = Annotated[
     Flag,
@@ -421,19 +429,29 @@ class SampleOptions:
         self.note_dropped(predictions)
         return predictions
 
-    def read_or_count(self, file: str, memory: str | None = None, **columns: Any) -> Any:
-        """Read the rows of a file. If the file is large or `memory` is given, count its rows instead."""
-        of_rows = self.weights in ("sampling", "money")
+    def read_or_count(
+        self, file: str, memory: str | None = None, *, count_by: str | None = None, **columns: str | None
+    ) -> Any:
+        """Read the rows of a file. If the file is large or `memory` is given, count its rows instead.
+
+        Rows can be counted for each segment in the column `count_by`. Any other column needs all rows in memory.
+        """
+        named: dict[str, Any] = {name: column for name, column in columns.items() if column is not None}
+        of_rows = [f"--{name}" for name in named]
+        if self.weights in ("sampling", "money"):
+            of_rows.append(f"--weights {self.weights}")
         if of_rows and memory is not None:
-            hint = "omit --memory, because these weights need all rows in memory"
-            options = f"--memory and --weights {self.weights}"
-            raise InputError(options, expected="only one of these options", got="both", hint=hint)
+            hint = f"omit --memory, because {of_rows[0]} needs all rows in memory"
+            subject = f"--memory and {of_rows[0]}"
+            raise InputError(subject, expected="only one of these options", got="both", hint=hint)
+        if count_by is not None:
+            named["segment"] = count_by
         # Counts cannot form a segment of the rows with a missing segment.
         needs_rows = of_rows or self.missing == "segment" or not formats.is_large(file, format=self.layout.format)
         if self.time is not None or (memory is None and needs_rows):
-            return self.read(file, **columns)
+            return self.read(file, **named)
         options = self.arguments | {"scores": self.score, "pos_label": self.pos_label, "memory": memory}
-        counts: Any = rs.read_counts(file, **options, **columns)
+        counts: Any = rs.read_counts(file, **options, **named)
         self.note_dropped(counts)
         return counts
 
@@ -566,6 +584,13 @@ def load_plan(path: str, classes: ClassOptions) -> Any:
         hint = "name the column of scores with --score"
         raise InputError("--proba", expected="a plan for several classes", got="a plan for two classes", hint=hint)
     return plan
+
+
+def remember(plan: Any, level: float, read_with: dict[str, Any]) -> None:
+    """Set the confidence level of a new plan, and the options that are saved with it."""
+    from rocscope._base.validation import check_level
+
+    vars(plan).update(level=check_level(level), read_with=read_with)
 
 
 def recall(plan: Any) -> dict[str, Any]:

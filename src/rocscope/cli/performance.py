@@ -8,7 +8,7 @@ a browser and computes its numbers from the rows on request. `demo` runs the exa
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     "--score",
     "--pos-label",
     "--threshold",
+    "--level",
     "--fail-if",
     *opt.TWO_CLASS_COSTS,
     instead="use rocscope choose with --cost-matrix",
@@ -43,11 +44,13 @@ def summary(
     memory: opt.Memory = None,
     classes: opt.ClassOptions = opt.CLASSES,
     fold: opt.Fold = None,
+    groups: opt.Groups = None,
     segment: opt.Column = None,
     costs: opt.CostOptions = opt.COSTS,
     threshold: Annotated[list[str] | None, Parameter(group=opt.CONTEXT)] = None,
     guess: Annotated[opt.Flag, Parameter(group=opt.COLUMNS)] = False,
     detail: Annotated[bool | None, Parameter(negative="--no-detail")] = None,
+    level: opt.Level = 0.95,
     fail_if: opt.FailIf = None,
     json: opt.Json = False,
     markdown: opt.Markdown = False,
@@ -84,27 +87,29 @@ def summary(
     is_named = rows.score and (rows.label or rows.time)
     guess = (guess or not (is_named or opt.is_stream(file))) and not classes.given
     needed = () if guess else ("label", "scores")
-    rows.require(file, *needed, classes=classes, fold=fold, segment=segment)
+    rows.require(file, *needed, classes=classes, fold=fold, groups=groups, segment=segment)
     if guess:
         rows, classes = rows.guessed(file)
         if classes.given and (threshold or fail_if):
             option = "--threshold" if threshold else "--fail-if"
             raise InputError(option, expected="data of two classes", got="data of several classes")
     if classes.given:
-        _summarise_classes(classes.read(file, rows), file, detail, json=json, markdown=markdown)
+        _summarise_classes(classes.read(file, rows, groups=groups), file, detail, json=json, markdown=markdown)
         return 0
     context = None if costs == opt.COSTS else costs.context()
 
     # Read the rows and summarise them.
-    by, predictions = _read_parts(file, rows, memory, fold, segment)
+    if fold and segment:
+        raise InputError("--fold and --segment", expected="only one of these options", got="both")
+    by: Any = "fold" if fold else "segment" if segment else None
+    predictions = rows.read_or_count(file, memory, fold=fold, groups=groups, segment=segment)
     from rocscope.report.model import LEFT_OUT, is_small, report_data
 
     detailed = detail
     if detailed is None:
         detailed = given_threshold is not None or is_small(predictions)
-    data = report_data(
-        predictions, context=context, title=file, detailed=detailed, by=by, threshold=given_threshold, drawn=json
-    )
+    shown: dict[str, Any] = {"detailed": detailed, "by": by, "threshold": given_threshold, "level": level}
+    data = report_data(predictions, context=context, title=file, drawn=json, **shown)
     judged: list[gating.JudgedGate] = []
     if gates:
         judge = gating.Judge(predictions, _shown_thresholds(data), costs.context())
@@ -121,19 +126,6 @@ def summary(
         if not markdown and not detailed and detail is None:
             console.note(f"{LEFT_OUT} To compute them where possible, add --detail.")
     return gating.exit_code(judged) if gates else 0
-
-
-def _read_parts(
-    file: str, rows: opt.SampleOptions, memory: str | None, fold: str | None, segment: str | None
-) -> tuple[Literal["fold", "segment"] | None, Any]:
-    """Return the kind of parts ("fold", "segment" or None) and the rows. Rows of a large file may only be counted."""
-    if (fold and segment) or ((fold or segment) and memory):
-        raise InputError("--fold, --segment and --memory", expected="only one of these options", got="more than one")
-    if fold:
-        return "fold", rows.read(file, fold=fold)
-    if segment:
-        return "segment", rows.read(file, segment=segment)
-    return None, rows.read_or_count(file, memory)
 
 
 def _shown_thresholds(data: "ReportData") -> dict[str, float]:
@@ -201,10 +193,11 @@ def _print_summary(data: "ReportData", *, markdown: bool) -> None:
     # The verdict names chosen thresholds; thresholds that were fixed beforehand are printed here.
     given = [row for row in data.summary or () if row.part == "all" and row.threshold_source in ("given", "costs")]
     thresholds = [f"{row.model}: {row.notes[0]}." for row in given]
+    marks = () if data.summary is None else data.summary.marks
     if markdown:
         tables = [console.markdown_table(list(_HEADINGS), rows)]
         tables += [console.markdown_records(lines) for lines in data.validation.values()]
-        console.write("\n\n".join([*tables, *thresholds]) + "\n")
+        console.write("\n\n".join([*tables, *thresholds, *marks]) + "\n")
         return
     for hint in data.hints:
         console.note(hint)
@@ -213,7 +206,7 @@ def _print_summary(data: "ReportData", *, markdown: bool) -> None:
     console.print_rows(title, _HEADINGS, rows, bold=models.index(data.decision.model))
     for heading, lines in data.validation.items():
         console.print_records(heading, lines)
-    for line in thresholds:
+    for line in (*thresholds, *marks):
         console.note(line)
     console.note(data.verdict)
 
@@ -253,10 +246,10 @@ def compare(
     rows: opt.SampleOptions = opt.SAMPLE,
     classes: opt.ClassOptions = opt.CLASSES,
     fold: opt.Fold = None,
-    groups: opt.Column = None,
+    groups: opt.Groups = None,
     costs: opt.CostOptions = opt.COSTS,
     folds: str | None = None,
-    level: float = 0.95,
+    level: opt.Level = 0.95,
     alternative: str = "two-sided",
     test: str = "difference",
     margin: float = 0.0,
@@ -281,8 +274,6 @@ def compare(
     folds
         With --fold: 'pooled' computes one AUC from the rows of all folds, and 'mean' computes the mean of the AUCs of
         the folds. The default is 'pooled'.
-    level
-        Confidence level of all intervals.
     alternative
         Alternative hypothesis: two-sided, greater or less. 'greater' means that the second model has a greater AUC than
         the first model.
@@ -467,6 +458,7 @@ def report(
     memory: opt.Memory = None,
     classes: opt.ClassOptions = opt.CLASSES,
     fold: opt.Fold = None,
+    groups: opt.Groups = None,
     segment: opt.Column = None,
     costs: opt.CostOptions = opt.COSTS,
     reviewing: opt.ReviewOptions = opt.REVIEW,
@@ -492,31 +484,16 @@ def report(
         Text shown below the title.
     """
     opt.require_output(output, force=force)
-    columns = {}
-    if fold:
-        columns["fold"] = fold
-    if segment:
-        columns["segment"] = segment
-    if columns and memory:
-        option = "--fold" if fold else "--segment"
-        hint = f"omit --memory, because {option} needs all rows in memory"
-        subject = f"--memory and {option}"
-        raise InputError(subject, expected="only one of these options", got="both", hint=hint)
-    rows = rows.settled(file, "label", "scores", classes=classes, fold=fold, segment=segment)
+    columns: dict[str, Any] = {"fold": fold, "groups": groups, "segment": segment}
+    rows = rows.settled(file, "label", "scores", classes=classes, **columns)
     context = costs.context()
     review = reviewing.review()
-    predictions: Any
-    if classes.given:
-        predictions = classes.read(file, rows, **columns)
-    elif columns:
-        predictions = rows.read(file, **columns)
-    else:
-        predictions = rows.read_or_count(file, memory)
+    whole: Any = classes.read(file, rows, **columns) if classes.given else rows.read_or_count(file, memory, **columns)
     from rocscope.report.model import require_segments
 
     if segment and not classes.given:
-        require_segments(predictions, f"--segment {segment!r}")
-    document = rs.Report(predictions, context=context, title=title or Path(file).stem, notes=notes or "", review=review)
+        require_segments(whole, f"--segment {segment!r}")
+    document = rs.Report(whole, context=context, title=title or Path(file).stem, notes=notes or "", review=review)
     if output == "-":
         console.print_text(document.html)
     else:

@@ -180,8 +180,8 @@ class SegmentPlan(Plan):
         """Return the expected cost on new cases. For many rows, the thresholds are fixed, to save time."""
         rows = None if self.source is None else _separate_rows(self.source.segments)
         if rows is not None and len(rows) > _MOST_ROWS_TO_PROMISE:
-            return cost_interval(self.cost, self.allocations, 0.95, None)
-        return self.interval()
+            return cost_interval(self.cost, self.allocations, self.level, None)
+        return self.interval(self.level)
 
     def interval(self, level: float = 0.95, *, random_state: Any = 0, **_: Any) -> ChosenEstimate:
         """Return the expected cost on new cases of the same segments, with a confidence interval.

@@ -472,15 +472,15 @@ def plan_campaign(
     for model, sample in samples.items():
         for name, campaign in named.items():
             curves[model, name] = _profit_curve(sample, campaign)
-    offers = {key: _offer(*key, curve) for key, curve in curves.items()}
+    offers = {(model, name): _offer(model, name, curve) for (model, name), curve in curves.items()}
     # Of equally profitable offers, take the offer with the fewest contacts, then the first offer.
     key = max(curves, key=lambda key: (curves[key].hull_profit, -offers[key].best.size))
     best, curve = offers[key], curves[key]
     first, second = (HullVertex(best.model, curve.end(end)) for end in curve.rule.ends)
     rule = RandomizedRule.between(first, second, curve.rule.share)
     table = tuple(curve.table(_TENTHS))
-    plan = tuple(offers.values()), best, curve.worthwhile, named, rule, curve.depth, level, table
-    return CampaignPlan(*plan, curves, samples)
+    made = tuple(offers.values())
+    return CampaignPlan(made, best, curve.worthwhile, named, rule, curve.depth, level, table, curves, samples)
 
 
 def _profit_curve(sample: Sample, campaign: Campaign) -> ProfitCurve:

@@ -430,7 +430,7 @@ class Decision(Plan):
 
     def _new_cases(self) -> ChosenEstimate:
         of: CostOrCriterion = "cost" if self._judged_by_cost else "criterion"
-        return self.interval(of=of, replicates=replicates_for(self.point), progress=False)
+        return self.interval(self.level, of=of, replicates=replicates_for(self.point), progress=False)
 
     def sentence(self, currency: str = "") -> str:
         others = {"acting on nobody": self.treat_none_cost, "acting on everybody": self.treat_all_cost}

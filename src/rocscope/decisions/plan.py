@@ -294,6 +294,9 @@ class Plan(Result):
 
     file_format: ClassVar[Format]
 
+    level: float = 0.95
+    """Confidence level of the forecast for new cases."""
+
     @property
     def needs(self) -> tuple[str, ...]:
         """Names of the models whose scores are needed to apply the plan.

@@ -12,6 +12,7 @@ Order of the file: the measures; the result classes; the methods paragraph; the 
 `summary`.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -308,6 +309,28 @@ class Summary(Result, Sequence[SummaryRow]):
         ticks = self.tripod.items()
         return "\n".join(f"[{'x' if done else ' '}] {item} {TRIPOD[item]}" for item, done in ticks)
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Explanation of the mark † in the tables: one line for each reason, with the measures that have the reason."""
+        measures: dict[str, dict[str, None]] = {}
+        reasons: dict[str, list[str]] = {}
+        for row in self.rows:
+            for name, measure in MEASURES.items():
+                reason = row[name].reason
+                if reason and _is_marked(row[name]):
+                    # Reasons that differ only in their numbers, such as numbers of cases, are one reason.
+                    kind = re.sub(r"\d+", "", reason)
+                    measures.setdefault(kind, {})[measure.heading] = None
+                    reasons.setdefault(kind, []).append(reason)
+        return tuple(
+            f"† {'; '.join(headings)}: not reliable ({_in_one(reasons[kind])})" for kind, headings in measures.items()
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of all rows without repetitions, and the explanation of the mark † in the tables."""
+        return (*dict.fromkeys(note for row in self.rows for note in row.notes), *self.marks)
+
     def table(self, domain: str | None = None) -> list[dict[str, str]]:
         """Return a table of formatted values and intervals: one dict per row of the summary, with a key per column.
 
@@ -435,8 +458,7 @@ class Summary(Result, Sequence[SummaryRow]):
             blocks.append(f"<h4>{domain}</h4>{_html_table(self.table(domain))}")
             if self.over_folds:
                 blocks.append(_html_table(self.fold_table(domain)))
-        notes = dict.fromkeys(note for row in self.rows for note in row.notes)
-        listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
+        listed = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return "".join(blocks) + f"<ul>{listed}</ul><p>{escape(self.methods)}</p><pre>{escape(self.checklist)}</pre>"
 
 
@@ -470,7 +492,31 @@ def cell(estimate: Estimate) -> str:
     widest = _decimals(max(map(abs, numbers)))
     decimals = min(max(_decimals(estimate.value), widest), widest + 1)
     value, low, high = (_plain(end, decimals) for end in numbers)
-    return f"{value} [{low}, {high}]" + (" †" if estimate.reason else "")
+    return f"{value} [{low}, {high}]" + (" †" if _is_marked(estimate) else "")
+
+
+def _is_marked(estimate: Estimate) -> bool:
+    """Return True if an estimate has an interval that is not reliable."""
+    return bool(estimate.reason) and not (isnan(estimate.value) or isnan(estimate.low))
+
+
+def _in_one(texts: Sequence[str]) -> str:
+    """Return texts that differ only in whole numbers as one text with the ranges of the numbers.
+
+    Examples
+    --------
+    >>> _in_one(["only 3 of 9 cases", "only 4 of 9 cases"])
+    'only 3 to 4 of 9 cases'
+    """
+    words = []
+    for parts in zip(*(re.split(r"(\d+)", text) for text in texts), strict=True):
+        least, most = min(parts, key=_size), max(parts, key=_size)
+        words.append(least if least == most else f"{least} to {most}")
+    return "".join(words)
+
+
+def _size(text: str) -> float:
+    return float(text) if text.isdecimal() else nan
 
 
 def _plain(value: float, decimals: int | None = None) -> str:
@@ -636,11 +682,7 @@ def measure(
                 except InputError as error:
                     cost = forms.without(nan, str(error))
                 estimates["miscalibration_cost"] = cost
-    notes = list(warnings)
-    for name, estimate in estimates.items():
-        if estimate.reason and not isnan(estimate.low):
-            notes.append(f"† {MEASURES[name].heading}: {estimate.reason}")
-    return Measured(estimates, tuple(notes))
+    return Measured(estimates, tuple(warnings))
 
 
 def _decided(sample: Sample, threshold: float | None, of_scores: Evidence) -> Predictions | ThresholdCounts:

@@ -71,7 +71,7 @@ class AreaEstimates:
     warnings: list[str] = field(default_factory=list)
 
 
-def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
+def area_estimates(samples: Samples, *, compared: bool = True, level: float = 0.95) -> AreaEstimates:
     """Return the AUC of each model with an interval. If `compared`, also return the differences between models.
 
     Weighted counts have no intervals, because they do not show the number of rows.
@@ -85,13 +85,13 @@ def area_estimates(samples: Samples, *, compared: bool = True) -> AreaEstimates:
             of_cases = {
                 name: part for name, part in counts.items() if isinstance(part.n, int) and not kinds_of(part, ("sums",))
             }
-            estimates = {name: auc_interval(part) for name, part in of_cases.items()}
+            estimates = {name: auc_interval(part, level=level) for name, part in of_cases.items()}
         elif compared and 2 <= len(rows.models) <= MOST_COMPARED:
-            comparisons = compare(rows)
+            comparisons = compare(rows, level=level)
             estimates = comparisons.estimates
             pairs = list(comparisons)
         else:
-            estimates = {model: auc_interval(rows, model=model) for model in rows.models}
+            estimates = {model: auc_interval(rows, model=model, level=level) for model in rows.models}
     intervals = {}
     for name, estimate in estimates.items():
         ends = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
@@ -827,7 +827,8 @@ def decision_facts(predictions: Models, decision: Decision, review: Review | Non
     if not detailed or (rows is not None and len(rows) > MOST_ROWS):
         return DecisionFacts(None, _TOO_MANY_ROWS, reviewed)
     try:
-        return DecisionFacts(decision.interval(replicates=replicates_for(decision.point), progress=False), "", reviewed)
+        interval = decision.interval(decision.level, replicates=replicates_for(decision.point), progress=False)
+        return DecisionFacts(interval, "", reviewed)
     except InputError as error:
         return DecisionFacts(None, f"no interval: {error}", reviewed)
 
@@ -958,6 +959,7 @@ def report_data(
     review: Review | None = None,
     threshold: Thresholds | Literal["costs", "cheapest"] | None = None,
     drawn: bool = True,
+    level: float = 0.95,
 ) -> ReportData:
     """Return the content of a report: the curves and numbers of each model, and the best decision.
 
@@ -983,6 +985,8 @@ def report_data(
     drawn : bool, default True
         If True, add the parts that only a page or JSON shows: calibration plots, slices, the interval of the decision
         and the hash. Without these parts, a summary takes less than half of the time.
+    level : float
+        Confidence level of the summary, the AUC and the cost. All other intervals and bands have a level of 95%.
 
     Raises
     ------
@@ -1008,6 +1012,7 @@ def report_data(
         detailed = data.rows is not None or is_small(data)
     ranked: Any = data
     decision = choose(ranked, context)
+    vars(decision)["level"] = check.check_level(level)
 
     # Areas with intervals, and the measures of a validation.
     areas = AreaEstimates({}, {})
@@ -1015,9 +1020,10 @@ def report_data(
     if detailed:
         if not by_model:
             require_kinds("report", predictions)
-        areas = area_estimates(data)
+        areas = area_estimates(data, level=level)
         parts = by_model if by else {}
-        summary = summarised(data, given_context, parts, by=by, threshold=threshold, areas=areas.estimates)
+        options: dict[str, Any] = {"threshold": threshold, "level": level, "areas": areas.estimates}
+        summary = summarised(data, given_context, parts, by=by, **options)
 
     # Slices: segments of counts, or segments and folds of rows.
     slices = Slices(context)
@@ -1062,7 +1068,7 @@ def report_data(
         summary=summary,
         decided=decision_facts(ranked, decision, review, detailed=detailed) if drawn else None,
     )
-    remarks = [*report.hints, *areas.warnings]
+    remarks = [*report.hints, *areas.warnings, *(() if summary is None else summary.marks)]
     if not detailed:
         # Numbers that need seconds per million rows.
         remarks.append(LEFT_OUT)
