@@ -54,7 +54,7 @@ def test_applying_keeps_every_column_and_adds_one(run, tmp_path):
     assert table == {"id": [7, 8, 9], "m": [0.1, 0.5, 0.9], "m_calibrated": fitted.predict([0.1, 0.5, 0.9]).tolist()}
     options = ("--score", "m", "--apply", "calibrator.json", "-o", "out.parquet", "--column", "p")
     code, _, err = run("new.csv", *options, "--target-prevalence", 0.01)
-    assert (code, err) == (0, "3 rows with p: out.parquet\n")
+    assert (code, err) == (0, "3 rows with the new column p: out.parquet\n")
     adjusted = parquet.read_table(tmp_path / "out.parquet").column("p").to_pylist()
     assert adjusted == fitted.adjust_to(0.01).predict([0.1, 0.5, 0.9]).tolist()
 
