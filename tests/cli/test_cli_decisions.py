@@ -309,7 +309,7 @@ def test_costs_that_are_columns(run, payments, tmp_path):
     rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in out.splitlines() if "│" in line]
     assert ["positive if", "score >= 0.5"] in rows
     assert ["this decision", "3.562", "+0"] in rows, "five are stopped, and 3.5 is lost"
-    assert ["note", "in 2 of 8 rows acting on a positive loses"] in rows
+    assert ["note", "acting on a positive loses in 2 of 8 rows"] in rows
     assert Decision.load(tmp_path / "d.json").context.cost_fn == "amount"
     code, out, err = run("verify", "d.json", payments, "--label", "y", "--score", "s")
     assert (code, out.startswith("Verified: "), err) == (0, True, ""), "the note is made again"

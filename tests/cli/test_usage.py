@@ -139,7 +139,7 @@ def test_version(run):
         (("sumary", "f.csv"), 'Neither a command nor a file: "sumary". Did you mean "summary"?'),
         (("summary", "f.csv", "--lable", "y"), "--lable: no such option (did you mean --label?)"),
         (("summary", "--lable", "y"), "--lable is not an option of this command"),
-        (("summary", "a.csv", "b.csv"), "unexpected argument 'b.csv'; put a pattern in quotes, such as 'part-*.csv'"),
+        (("summary", "a.csv", "b.csv"), "unexpected argument 'b.csv'; if you typed a pattern, put it in quotes"),
         (("summary", "f.csv", "--label"), "--label: expected a value, got no value"),
         (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop", "segment"'),
         (("summary", "f.csv", "--format", "xls"), '"xls" for --format'),

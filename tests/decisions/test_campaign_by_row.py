@@ -129,7 +129,7 @@ CAMPAIGN = Campaign(100, 1, "margin")
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: rs.plan_campaign(PREDS, CAMPAIGN), InputError, "unit_benefit 'margin': .* the first in row 2"),
+        (lambda: rs.plan_campaign(PREDS, CAMPAIGN), InputError, "unit_benefit 'margin': .* in row 2"),
         (
             lambda: rs.plan_campaign(PREDS, Campaign(1, 1, "x")),
             ColumnError,

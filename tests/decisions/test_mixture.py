@@ -177,12 +177,12 @@ def test_pure_ends_and_one_model():
         (
             lambda: rs.decisions.mixture(A, B),
             InputError,
-            "mixture: expected exactly one of fpr, tpr, depth, at_most, got none",
+            "mixture: expected exactly one of the arguments fpr, tpr, depth and at_most, got none",
         ),
         (
             lambda: rs.decisions.mixture(A, B, tpr=0.3, fpr=0.2),
             InputError,
-            "expected exactly one of fpr, tpr, depth, at_most",
+            "expected exactly one of the arguments",
         ),
         (
             lambda: rs.decisions.mixture(A, B, at_most=3),

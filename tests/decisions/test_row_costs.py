@@ -200,7 +200,7 @@ def test_a_decision_tells_rows_and_money_and_comes_back_from_its_file(tmp_path):
     acts = decision.predict(PREDS)
     assert decision.expected_cost == np.where(acts, 5, AMOUNT * Y).mean()
     assert (decision.slope_interval, decision.prevalence_interval, decision.cost_ratio_interval) == (None, None, None)
-    assert decision.notes == ("in 1 of 8 rows acting on a positive loses",)
+    assert decision.notes == ("acting on a positive loses in 1 of 8 rows",)
     assert "accuracy" not in repr(decision), "which would say nothing of money"
     assert "expected_cost" in repr(decision)
     assert decision.to_dict()["context"]["cost_fn"] == "amount"

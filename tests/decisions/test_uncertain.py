@@ -127,7 +127,7 @@ def test_numbers_are_distributions_of_no_width():
         (lambda: LogNormal(1, -1), "sigma: expected a finite number above 0, got -1"),
         (
             lambda: rs.decisions.h_measure([1, 0], [1, 0], costs="symmetric", severity_ratio=2),
-            "costs and severity_ratio: expected one of them, got both",
+            "costs and severity_ratio: expected only one of these arguments, got both",
         ),
         (
             lambda: rs.decisions.h_measure([1, 0], [1, 0], severity_ratio=0),

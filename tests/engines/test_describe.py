@@ -82,7 +82,7 @@ def test_named_columns_alone_are_described_with_their_problems():
     assert (
         describe(source, label="t", scores="a", where="a = 0.5 AND y = 1")
         .problems[0]
-        .endswith("two classes, got 1 classes")
+        .endswith("two classes, got 1 class")
     )
 
 

@@ -77,12 +77,12 @@ def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):
 @pytest.mark.parametrize(
     ("models", "options", "message"),
     [
-        ([], {}, r"estimators: expected \(name, classifier\) pairs with different names, got none"),
+        ([], {}, r"estimators: expected \(name, classifier\) pairs with different names, got no names"),
         ([*MODELS, MODELS[0]], {}, r"different names, got 'line', 'tree', 'line'"),
         (
             MODELS,
             {"mixture": {"fpr": 0.1}, "context": rs.Context()},
-            "mixture: expected a mixture, or a context, criterion or constraint, got both",
+            "mixture: expected no context, criterion or constraint together with a mixture, got both",
         ),
     ],
 )
@@ -173,7 +173,7 @@ def test_a_class_of_one_member_is_no_obstacle_beside_two_others():
 
 def test_one_class_is_refused():
     for model in (rs.estimators.ClassWeightClassifier(GaussianNB()), rs.estimators.ThresholdClassifier(GaussianNB())):
-        with pytest.raises(rs.errors.OneClassError, match=r"y: expected .* got one class, 1"):
+        with pytest.raises(rs.errors.OneClassError, match=r"y: expected .* got only the class 1"):
             model.fit(np.zeros((4, 1)), [1, 1, 1, 1])
     with pytest.raises(rs.errors.LabelError, match="Only binary classification is supported: got 3 classes"):
         rs.estimators.ThresholdClassifier(GaussianNB()).fit(*three_classes())

@@ -171,7 +171,7 @@ def test_a_model_that_takes_no_weights_is_told_of():
     X, y = sample()
     model = rs.estimators.ThresholdClassifier(make_pipeline(StandardScaler(), KNeighborsClassifier()), cv=3)
     with pytest.warns(
-        rs.errors.RocscopeWarning, match="sample weights and are fitted without them: KNeighborsClassifier"
+        rs.errors.RocscopeWarning, match="sample weights are fitted without weights: KNeighborsClassifier"
     ):
         model.fit(X, y, sample_weight=np.ones(len(y)))
     assert model.decision_.model == "KNeighborsClassifier"

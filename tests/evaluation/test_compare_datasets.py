@@ -238,21 +238,25 @@ def test_results_show_themselves():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: rs.evaluation.friedman({"a": [1, 2], "b": [2, 1]}), InputError, "use compare_datasets for two models"),
+        (
+            lambda: rs.evaluation.friedman({"a": [1, 2], "b": [2, 1]}),
+            InputError,
+            "two models, use compare_datasets",
+        ),
         (
             lambda: rs.evaluation.friedman({"a": [1], "b": [2], "c": [3]}),
             InputError,
-            "data sets: expected two or more, got 1",
+            "data sets: expected two or more data sets, got 1",
         ),
         (
             lambda: rs.evaluation.compare_datasets({"a": [1, 2], "b": [1]}),
             PairingError,
             "length 2 as for 'a', got length 1 for 'b'",
         ),
-        (lambda: rs.evaluation.compare_datasets({"a": [1, 2], "b": [1, nan]}), ScoreError, "the first in row 1"),
+        (lambda: rs.evaluation.compare_datasets({"a": [1, 2], "b": [1, nan]}), ScoreError, "infinite value, in row 1"),
         (lambda: rs.evaluation.compare_datasets({"a": [[1, 2]], "b": [[1, 2]]}), ShapeError, "averages over folds"),
         (lambda: rs.evaluation.compare_datasets({"a": ["x", "y"], "b": [1, 2]}), ScoreError, "numbers"),
-        (lambda: rs.evaluation.compare_datasets({}), InputError, "two or more, got 0"),
+        (lambda: rs.evaluation.compare_datasets({}), InputError, "two or more models, got 0"),
         (lambda: rs.evaluation.compare_datasets([1, 2]), InputError, "got a list"),
         (lambda: rs.evaluation.compare_datasets(TABLE, zeros="keep"), InputError, "split"),
         (lambda: rs.evaluation.friedman(TABLE, level=95), InputError, "0.95"),

@@ -170,8 +170,12 @@ def test_the_plain_t_test_finds_too_much_where_folds_share_rows_and_the_correcte
     [
         (lambda: rs.evaluation.compare_folds({"a": [0.1, 0.2], "b": [0.1, 0.3]}), InputError, "0.1 for ten-fold"),
         (lambda: rs.evaluation.compare_folds({"a": [[0.1], [0.2]], "b": [[0.1], [0.3]]}), InputError, "test_share"),
-        (lambda: rs.evaluation.compare_folds({"a": [0.1, 0.2]}, test_share=0.1), InputError, "two or more, got 1"),
-        (lambda: rs.evaluation.compare_folds({}, test_share=0.1), InputError, "two or more, got 0"),
+        (
+            lambda: rs.evaluation.compare_folds({"a": [0.1, 0.2]}, test_share=0.1),
+            InputError,
+            "two or more models, got 1",
+        ),
+        (lambda: rs.evaluation.compare_folds({}, test_share=0.1), InputError, "two or more models, got 0"),
         (
             lambda: rs.evaluation.compare_folds({"a": [0.1], "b": [0.2]}, test_share=0.1),
             InputError,
@@ -185,7 +189,7 @@ def test_the_plain_t_test_finds_too_much_where_folds_share_rows_and_the_correcte
         (
             lambda: rs.evaluation.compare_folds({"a": [1, 2], "b": [1, nan]}, test_share=0.1),
             ScoreError,
-            "the first in fold 1",
+            r"the first at index \[1\]",
         ),
         (
             lambda: rs.evaluation.compare_folds({"a": ["x", "y"], "b": ["x", "y"]}, test_share=0.1),

@@ -287,7 +287,7 @@ def test_weights_reach_the_models_and_stay(seen, noise):
     assert sorted(np.concatenate([call[2] for call in seen()])) == sorted(np.tile(weight, 2))
     search = GridSearchCV(LogisticRegression(), {"C": [1]}, cv=2)
     assert not rs.evaluate(search, X, y, cv=2, sample_weight=weight).source.unweighted
-    with pytest.warns(RocscopeWarning, match="sample weights and are fitted without them: Kn"):
+    with pytest.warns(RocscopeWarning, match="sample weights are fitted without weights: Kn"):
         preds = rs.evaluate({"Kn": KNeighborsClassifier(), "s": Seen()}, X, y, cv=2, sample_weight=weight)
     assert preds.source.unweighted == ("Kn",)
 
@@ -301,7 +301,7 @@ def test_metadata_routing_decides_where_weights_go(seen, noise):
         assert all(weight is not None for _, _, weight in seen())
         Seen.calls = ()
         not_asked = Seen().set_fit_request(sample_weight=False)
-        with pytest.warns(RocscopeWarning, match="without them: Seen"):
+        with pytest.warns(RocscopeWarning, match="without weights: Seen"):
             rs.evaluate(not_asked, X, y, cv=3, sample_weight=np.ones(120))
         assert all(weight is None for _, _, weight in seen())
 

@@ -116,7 +116,7 @@ refused = {
         "class GaussianNB; pass an instance: GaussianNB()",
     ),
     "a function": (lambda: evaluate({"f": len}), InputError, "expected an estimator with a method fit"),
-    "equal names": (lambda: evaluate({1: NB, "1": NB}), InputError, "names whose texts differ"),
+    "equal names": (lambda: evaluate({1: NB, "1": NB}), InputError, "names differ as text"),
     "seed": (lambda: evaluate(random_state=-1), InputError, "random_state: expected a whole number from 0 to"),
     "response": (lambda: evaluate(response="proba"), InputError, "response: expected one of 'auto', 'predict_proba'"),
     "neither": (

@@ -181,7 +181,7 @@ def test_weights_reach_votes_stacks_and_pipelines(model):
 def test_a_vote_of_models_without_weights_gets_none():
     X, y, _ = noise(20)
     vote = VotingClassifier([("a", GaussianNB()), ("b", NEAREST)], voting="soft")
-    with pytest.warns(RocscopeWarning, match="sample weights and are fitted without them: VotingC"):
+    with pytest.warns(RocscopeWarning, match="sample weights are fitted without weights: VotingC"):
         rs.evaluate(vote, X, y, cv=2, sample_weight=np.ones(80))
 
 

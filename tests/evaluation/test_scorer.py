@@ -142,7 +142,7 @@ def test_several_classes_have_their_figures():
     ("text", "message"),
     {
         "acuracy": "did you mean 'accuracy'",
-        "auc at .3": "expected before 'at' a metric at one threshold .such as 'accuracy'., got 'auc'",
+        "auc at .3": "expected a metric at one threshold .such as 'accuracy'. before 'at', got 'auc'",
         "precision at 30%": "expected a threshold such as 0.3 after 'at', got '30%'; for a share .* 'precision@10%'",
         "precision at x": "expected a threshold such as 0.3 after 'at', got 'x'$",
         "net_benefit": "expected a threshold or costs, got 'net_benefit'; write 'net_benefit at 0.3' or pass context=",

@@ -127,7 +127,9 @@ def test_the_positive_class_of_a_confusion_matrix_is_named():
     assert rs.auc(named, pos_label="yes") == rs.auc({"a": named}, pos_label="yes") == rs.auc(MATRIX)
     with pytest.raises(InputError, match="pos_label"):
         rs.auc(named)
-    with pytest.raises(InputError, match=r"classes: expected two, got 0, 1, 2; compare one class with all others"):
+    with pytest.raises(
+        InputError, match=r"classes: expected two classes, got the classes 0, 1, 2; compare one class with all others"
+    ):
         rs.auc(MULTI.confusion())
 
 

@@ -382,7 +382,7 @@ def test_unpaired_arms_share_no_cluster():
             WeightError,
             "whole numbers",
         ),
-        (lambda p: rs.compare(p.select(models=["a"])), InputError, "two or more, got 1"),
+        (lambda p: rs.compare(p.select(models=["a"])), InputError, "two or more models, got 1"),
         (lambda p: rs.compare(p, level=2), InputError, "level"),
         (lambda p: rs.compare(p, margin=0.1), InputError, "margin"),
         (lambda p: rs.compare(p, test="noninferiority"), InputError, "above 0"),

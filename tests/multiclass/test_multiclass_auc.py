@@ -270,7 +270,7 @@ def test_comparison_of_two_models_against_leaving_one_row_out():
 def test_equal_models_do_not_differ():
     y, proba = rows_of(n=50)
     preds = rs.multiclass.MulticlassPredictions(y, {"a": proba, "b": proba}, classes=range(4), normalize=True)
-    with pytest.warns(RocscopeWarning, match="variance 0 or undefined"):
+    with pytest.warns(RocscopeWarning, match="is 0 or undefined"):
         result = compare_multiclass_auc(preds)["a", "b"]
     assert (result.difference.value, result.p_value) == (0, 1)
     with pytest.raises(InputError, match="two or more"):

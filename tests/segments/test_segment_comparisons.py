@@ -95,7 +95,7 @@ PREDS = rows_in_segments(6)
 @pytest.mark.parametrize(
     ("models", "error", "words"),
     [
-        (PREDS.select(models=["a"]), InputError, "models to compare: expected two or more, got 1"),
+        (PREDS.select(models=["a"]), InputError, "models to compare: expected two or more models, got 1"),
         ({"a": PREDS.counts("a"), "b": PREDS.counts("b")}, InputError, "models: expected Predictions with segments"),
         (PREDS.counts("a", by="segment"), InputError, "models: expected Predictions with segments"),
         (3, InputError, "models: expected Predictions with segments"),
@@ -223,7 +223,7 @@ def test_segments_that_all_rank_perfectly():
             rs.Predictions([1, 0], [1, 2], segment=[1, 1]),
             {},
             InputError,
-            "expected two or more with both classes, got 1",
+            "expected two or more segments with both classes, got 1",
         ),
         (
             rs.Predictions([1, 0] * 2, [1, 2] * 2, segment=[1, 1, 2, 2]),
@@ -309,7 +309,11 @@ def test_drift_of_every_segment_at_once(weight):
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [
-        (ONE.counts(by="segment"), rs.Predictions([1, 0], [1, 2], segment=[5, 5]).counts(by="segment"), "got none"),
+        (
+            ONE.counts(by="segment"),
+            rs.Predictions([1, 0], [1, 2], segment=[5, 5]).counts(by="segment"),
+            "got no such segment",
+        ),
         (ONE.counts(by="segment"), PREDS.counts("a", by="segment"), "the same data type in both samples"),
     ],
 )

@@ -308,7 +308,9 @@ def test_without_the_libraries_it_says_what_to_install(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "rocscope.workbench.server", raising=False)
-    with pytest.raises(MissingDependencyError, match=r"uvicorn is not installed; pip install 'rocscope\[explore\]'"):
+    with pytest.raises(
+        MissingDependencyError, match=r"uvicorn is not installed; run pip install 'rocscope\[explore\]'"
+    ):
         rs.explore(PREDS)
 
 

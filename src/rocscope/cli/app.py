@@ -207,7 +207,7 @@ def _usage_message(error: CycloptsError) -> str:
         return f"{message.partition('. Did you mean')[0]}; {public_names.as_hint(answer)}" if answer else message
     if isinstance(error, cyclopts.UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
-        return f"unexpected argument {got}; put a pattern in quotes, such as 'part-*.csv'"
+        return f"unexpected argument {got}; if you typed a pattern, put it in quotes, such as 'part-*.csv'"
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         name = error.keyword or error.argument.name
         kind = "a value" if name.startswith("-") else "a file"

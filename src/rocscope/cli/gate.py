@@ -419,7 +419,7 @@ class DecisionJudge(Judge):
         # A randomised, reviewed or negated rule has expected counts, which are not the counts at its threshold.
         if has_level or figure.cells is None:
             expected = "a metric of the confusion matrix without a level"
-            hint = "omit the level; a randomised, reviewed or negated decision has no intervals and no other metrics"
+            hint = "omit the level, because a randomised, reviewed or negated decision has no intervals"
             raise InputError("--fail-if", expected=expected, got=figure.name, hint=hint)
         return _of_cells(figure, decision.point, level, "expected counts")
 
@@ -502,7 +502,7 @@ def _load_model(path: str) -> Any:
 
         return joblib.load(path)
     except ModuleNotFoundError as error:
-        raise ModelError(f"{path}: {error.name} is not installed", hint=f"pip install {error.name}") from None
+        raise ModelError(f"{path}: {error.name} is not installed", hint=f"run pip install {error.name}") from None
     except Exception as error:
         got = f"{type(error).__name__}: {error}".splitlines()[0]
         raise ModelError(path, expected="a fitted model that was saved with joblib or pickle", got=got) from error

@@ -579,7 +579,9 @@ def load_plan(path: str, classes: ClassOptions) -> Any:
     of_classes = not isinstance(plan, rs.decisions.Plan)
     if of_classes and not classes.given:
         expected = "the columns of class probabilities, such as 'p_*'"
-        raise InputError("--proba", expected=expected, got="no --proba", hint="add it: the plan has class weights")
+        raise InputError(
+            "--proba", expected=expected, got="no --proba", hint="add this option, because the plan has class weights"
+        )
     if classes.given and not of_classes:
         hint = "name the column of scores with --score"
         raise InputError("--proba", expected="a plan for several classes", got="a plan for two classes", hint=hint)

@@ -44,7 +44,11 @@ class CountCurve(Curve):
         if self.needs == "both classes":
             counts.require_both_classes(self.title)
         elif self.needs and not counts.n_pos:
-            raise OneClassError(self.title, expected=self.needs, got=f"none among {number(counts.n)} rows")
+            raise OneClassError(
+                self.title,
+                expected=self.needs,
+                got=f"no {self.needs} among {number(counts.n)} row{'s' * (counts.n != 1)}",
+            )
         self.counts = counts
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:

@@ -482,7 +482,9 @@ def allocate(
     exceeds the gain)
     """
     if actions is not None and context is not None:
-        raise InputError("actions and context", expected="one of them", got="both", hint="omit one of them")
+        raise InputError(
+            "actions and context", expected="only one of these arguments", got="both", hint="omit one of them"
+        )
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
     require_kinds("allocate", segments)

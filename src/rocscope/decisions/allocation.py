@@ -242,7 +242,7 @@ class SegmentPlan(Plan):
 
     @property
     def _not_run(self) -> str:
-        return f"{check.listing(list(self.left_out))} not run, because the fixed cost exceeds the gain"
+        return f"not run: {check.listing(list(self.left_out))}, because the fixed cost exceeds the gain"
 
     @property
     def _fixed_costs_in_words(self) -> str:

@@ -354,7 +354,12 @@ class AllocationLimits:
         """Return the limits from the arguments of `allocate`, checked; without a capacity, take that of a Campaign."""
         if isinstance(context, Campaign) and context.capacity is not None:
             if capacity is not None:
-                raise InputError("capacity", expected="one capacity", got="capacity and the Campaign's capacity")
+                raise InputError(
+                    "capacity",
+                    expected="one capacity",
+                    got="capacity= and the Campaign's capacity",
+                    hint="omit one of them",
+                )
             capacity = context.capacity
         if capacity is not None and budget is not None:
             raise InputError("budget", expected="a capacity or a budget", got="both", hint="omit one of them")

@@ -603,7 +603,7 @@ def bootstrap_choice(
     cells = cells.reshape(-1, size, 2, 4)
     both_classes = (cells[:, sample.number, 0, 2:] > 0).all(axis=1)
     if not both_classes.any():
-        raise InputError("replicates", expected="one or more with both classes", got=f"0 of {replicates}")
+        raise InputError("replicates", expected="one or more replicates with both classes", got=f"0 of {replicates}")
     point = point[both_classes]
     return Replicates(
         cells=cells[both_classes, :, 0],

@@ -359,7 +359,9 @@ class UncertainContext:
         sizes = {value.values.size for value in self._values if isinstance(value, Draws)}
         if len(sizes) > 1:
             got = f"the lengths {sorted(sizes)}"
-            raise InputError("draws", expected="arrays of equal length", got=got, hint="pass joint draws")
+            raise InputError(
+                "draws", expected="arrays of equal length", got=got, hint="pass as many draws of each quantity"
+            )
 
     @property
     def _values(self) -> tuple[Any, ...]:
@@ -838,7 +840,9 @@ class Hull(Curve):
         if context.target_prevalence is None and self.prevalence is None:
             shares = ", ".join(f"{counts.prevalence:.4g} of {name!r}" for name, counts in self.counts.items())
             hint = "pass a prevalence with Context(target_prevalence=…)"
-            raise PairingError("models", expected="samples with the same prevalence", got=shares, hint=hint)
+            raise PairingError(
+                "models", expected="samples with the same prevalence", got=f"prevalences of {shares}", hint=hint
+            )
         first = next(iter(self.counts.values()))
         return first.n_pos, first.n_neg
 
@@ -1268,7 +1272,9 @@ def _cost_distribution(prevalence: float, costs: Any, severity_ratio: float | No
     if severity_ratio is not None:
         ratio = check.check_number(severity_ratio, "severity_ratio", "a finite number above 0", above=0)
         if costs != "prevalence":
-            raise InputError("costs and severity_ratio", expected="one of them", got="both", hint="omit costs")
+            raise InputError(
+                "costs and severity_ratio", expected="only one of these arguments", got="both", hint="omit costs"
+            )
         return Beta(2, 1 + 1 / ratio)
     if isinstance(costs, Beta):
         return costs

@@ -515,7 +515,9 @@ class Monitor:
         (0.4, Estimate(0.25, 95% CI [0.157, 0.3636], n=200))
         """
         if not self._means or "classes" in self.rule:
-            raise InputError("monitor", expected="a monitor of a decision or plan", got="one of scores or classes")
+            raise InputError(
+                "monitor", expected="a monitor of a decision or plan", got="a monitor of scores or classes"
+            )
         score = self._score(y_score)
         acted = self._predicted(score)
         look = Look(check_when(when), 0, digest_of(acted, score, np.ones(acted.size)))
@@ -712,7 +714,9 @@ class Monitor:
         3
         """
         if not self.watches_as(other):
-            raise InputError("monitors to merge", expected="equal rules, limits and levels", got="different ones")
+            raise InputError(
+                "monitors to merge", expected="equal rules, limits and levels", got="different rules, limits or levels"
+            )
         for look in other._looks:
             if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
                 got = f"the batch {look.when} in both monitors"

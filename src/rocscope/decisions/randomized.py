@@ -697,8 +697,8 @@ def _target(
     if (at_most is None) != (population is None):
         raise InputError("at_most and population", expected="both arguments or neither", got="only one")
     if len(given) != 1:
-        got = f"{sorted(given) or 'none of these'}"
-        raise InputError("mixture", expected="exactly one of fpr, tpr, depth, at_most", got=got)
+        got = " and ".join(sorted(given)) or "none of these arguments"
+        raise InputError("mixture", expected="exactly one of the arguments fpr, tpr, depth and at_most", got=got)
     if target_prevalence is not None:
         check.check_share(target_prevalence, "target_prevalence")
     if at_most is not None:

@@ -121,7 +121,7 @@ class PricedRows:
         notes = []
         for what, rows in unusual.items():
             if rows.any():
-                text = f"in {rows.sum():,} of {rows.size:,} rows acting {what}"
+                text = f"acting {what} in {rows.sum():,} of {rows.size:,} rows"
                 notes.append(Note("unusual_rows", text, acting=what, rows=int(rows.sum())))
         return tuple(notes)
 

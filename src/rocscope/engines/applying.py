@@ -377,8 +377,8 @@ def _check_whole_list(plan: Plan, taken: Booleans, strata: Array) -> None:
     suspicious = planned is not None and (taken.size == planned or (taken.size < planned and none_below))
     if not suspicious or taken.all() or not taken.any():
         return
-    got = f"{taken.size:,} cases. These may be only the cases acted on"
-    hint = 'pass acted="all" (--acted all) if all of them were acted on; otherwise name the column that says which were'
+    got = f"{taken.size:,} cases, which may be only the cases acted on"
+    hint = 'if all cases were acted on, pass acted="all" (--acted all); otherwise name the column with the actions'
     raise InputError("outcomes", expected="all cases that the plan was applied to", got=got, hint=hint)
 
 
@@ -512,7 +512,7 @@ def _score_columns(plan: Plan, source: formats.Source, scores: Any) -> dict[str,
     for model in plan.needs:
         models[model] = column_of.get(model) or model
         if models[model] not in source.columns:
-            hint = f"name the score column of this model. The columns are {listing(list(source.columns))}"
+            hint = f"name one of these columns: {listing(list(source.columns))}"
             expected = f"a column {models[model]!r} with the scores of model {model!r}"
             raise ColumnError("scores", expected=expected, got="no such column", hint=hint)
     return models

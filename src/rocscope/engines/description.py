@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from rocscope._base import validation as check
 from rocscope._base.contract import contract
+from rocscope._base.formatting import counted
 from rocscope.core import Result, html_table, jsonable
 from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
@@ -375,10 +376,10 @@ def _facts_of_names(name: str, kind: str, column: pa.ChunkedArray) -> ColumnFact
 
 def _label_problems(label: ColumnFacts) -> list[str]:
     bad = label.missing + label.infinite
-    problems = [f"label {label.name!r}: {bad} missing or infinite value{'s' * (bad != 1)}"] if bad else []
+    problems = [f"label {label.name!r}: {counted(bad, 'missing or infinite value')}"] if bad else []
     if not label.is_binary:
         distinct = "more than 20" if label.distinct is None else label.distinct
-        problems.append(f"label {label.name!r}: expected two classes, got {distinct} classes")
+        problems.append(f"label {label.name!r}: expected two classes, got {distinct} class{'es' * (distinct != 1)}")
     return problems
 
 
@@ -386,7 +387,7 @@ def _score_problems(score: ColumnFacts) -> list[str]:
     if not score.is_number:
         return [f"score {score.name!r}: expected numbers, got values of type {score.type}"]
     bad = score.missing + score.infinite
-    problems = [f"score {score.name!r}: {bad} missing or infinite value{'s' * (bad != 1)}"] if bad else []
+    problems = [f"score {score.name!r}: {counted(bad, 'missing or infinite value')}"] if bad else []
     if score.distinct == 1:
         problems.append(f"score {score.name!r}: all values are equal")
     return problems

@@ -221,7 +221,7 @@ class FileLayout:
         for name in names:
             value = getattr(self, name)
             if value is not None:
-                raise errors.InputError(name, expected=f"no value for {kind}", got=repr(value))
+                raise errors.InputError(name, expected=f"no value for {kind}", got=repr(value), hint="omit it")
 
     def require_meaning(self, format: str) -> None:
         """Raise InputError if an argument was given that does not apply to the format."""
@@ -312,7 +312,7 @@ def refuse_lakes(paths: Iterable[str]) -> None:
     for folder in {parent for path in paths for parent in Path(path).absolute().parents}:
         lake = _lake_of(folder)
         if lake is not None:
-            got = f"files of a {lake} table. They may contain deleted rows"
+            got = f"files of a {lake} table, which may contain deleted rows"
             hint = f"read a snapshot of the table: rocscope.read({_LAKE_READER[lake]}, …)"
             raise errors.EngineError(str(folder), expected="files without deleted rows", got=got, hint=hint)
 
@@ -513,7 +513,7 @@ def one_line_errors(subject: str) -> Iterator[None]:
         hint = f"if the text is not UTF-8, {_ENCODING_HINT}" if re.search("(?i)unicode|utf-8", str(error)) else ""
         raise errors.EngineError(f"{subject}: {condense(str(error))}", hint=hint) from None
     except ModuleNotFoundError as error:
-        hint = f"pip install 'rocscope[{error.name}]'" if error.name in _EXTRAS else f"pip install {error.name}"
+        hint = f"run pip install 'rocscope[{error.name}]'" if error.name in _EXTRAS else f"run pip install {error.name}"
         raise errors.MissingDependencyError(f"{subject}: {error.name} is not installed", hint=hint) from None
 
 

@@ -489,7 +489,7 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        hint = "pip install 'rocscope[spark]'"
+        hint = "run pip install 'rocscope[spark]'"
         raise errors.MissingDependencyError(f"{ORIGIN}: {_condensed(str(error))}", hint=hint) from None
     except raised as error:
         raise errors.EngineError(f"{ORIGIN}: {_condensed(str(error))}") from None

@@ -354,7 +354,7 @@ def count(source: Any, request: CountRequest) -> CountedModels | SegmentedCounts
         _check_type(role, table)
     if request.tol is not None and (request.weight is not None or request.context is not None):
         given = "weight" if request.weight is not None else "context"
-        hint = "omit tol, because ranges of scores can only count rows"
+        hint = "omit tol, because it can be used only for unweighted rows"
         raise InputError(f"tol and {given}", expected="only one of these arguments", got="both", hint=hint)
     rows, dropped = _complete_rows(table)
     prepared = _prepared(table)

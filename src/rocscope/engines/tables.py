@@ -328,14 +328,14 @@ class ParquetFiles:
         for name, expected in schemas[0].items():
             for path, schema in zip(self.origin, schemas, strict=True):
                 if name not in conflicts and schema.get(name) != expected:
-                    here = f"type {schema[name]}" if name in schema else "none"
+                    here = f"has type {schema[name]} here" if name in schema else "is missing here"
                     first = self.origin[0]
-                    conflicts[name] = f"{path}: column {name!r} has type {expected} in {first}, but {here} here"
+                    conflicts[name] = f"{path}: column {name!r} has type {expected} in {first}, but {here}"
         if self._partitioned:
             for path, schema in zip(self.origin, schemas, strict=True):
                 for name in schema:
                     if name.casefold() in self._keys:
-                        reason = "is in this file and also, for all files, in the names of folders"
+                        reason = "is in this file, and the names of folders contain a column of the same name"
                         conflicts[name] = f"{path}: column {name!r} {reason}"
         return conflicts
 
@@ -561,10 +561,11 @@ class _IpcFiles(ArrowColumns):
                 schema = _ipc_reader(path).schema
                 schemas.append(pa.schema([schema.field(column) for column in names if column in schema.names]))
             for field in schemas[0]:
-                here = f"type {schema.field(field.name).type}" if field.name in schema.names else "none"
-                if here != f"type {field.type}":
+                kind = schema.field(field.name).type if field.name in schema.names else None
+                if kind != field.type:
+                    here = "is missing here" if kind is None else f"has type {kind} here"
                     there = f"type {field.type} in {self.origin[0]}"
-                    raise errors.EngineError(f"{name}: column {field.name!r} has {there}, but {here} here")
+                    raise errors.EngineError(f"{name}: column {field.name!r} has {there}, but {here}")
         return schemas[0]
 
     def _batches(
@@ -896,7 +897,7 @@ def _sheet(path: str, name: str, wanted: str | None) -> Sequence[Sequence[Any]]:
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ModuleNotFoundError:
-        hint = "pip install 'rocscope[excel]'"
+        hint = "run pip install 'rocscope[excel]'"
         raise errors.MissingDependencyError(f"{name}: python-calamine is not installed", hint=hint) from None
     filled: dict[str, Sequence[Sequence[Any]]] = {}
     with formats.one_line_errors(name), Path(path).open("rb") as file:

@@ -130,7 +130,7 @@ def best_candidate(
     notes = [Note("moved_threshold", text, candidate=chosen, searched=decision.threshold)]
     others = [name for name in compared if name != chosen]
     if others:
-        text = f"no other candidate costs less by one standard error out of fold: {', '.join(others)}"
+        text = f"no other candidate is cheaper out of fold by one standard error; the others are {', '.join(others)}"
         notes.append(Note("no_candidate_cheaper", text, candidates=others))
     return at_threshold(decision, counts, threshold, "shrunk min_cost", tuple(notes)), compared
 
@@ -722,7 +722,9 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         self.mixture_: RandomizedRule | None = None
         if self.mixture is not None:
             if (self.context, self.criterion, constraints_of(self.subject_to)) != (None, None, ()):
-                raise InputError("mixture", expected="a mixture, or a context, criterion or constraint", got="both")
+                raise InputError(
+                    "mixture", expected="no context, criterion or constraint together with a mixture", got="both"
+                )
             self.mixture_ = self.hull_.mixture(**self.mixture)
         self.decision_ = choose(self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to)
 
@@ -731,7 +733,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         names = [name for name, _ in pairs]
         if not pairs or len(set(names)) < len(names):
             expected = "(name, classifier) pairs with different names"
-            raise InputError("estimators", expected=expected, got=check.listing(names) or "none")
+            raise InputError("estimators", expected=expected, got=check.listing(names) or "no names")
         self._validate_names(names)
         return dict(pairs)
 
@@ -840,7 +842,7 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:
-            raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
+            raise OneClassError("y", expected="two or more classes", got=f"only the class {self.classes_[0].item()!r}")
         wrapping.check_response(self.estimator, "predict_proba")
         self.predictions_, refit = self._out_of_fold(X, y, weight, groups, params, "predict_proba", None)
         (name,) = self.predictions_.models
@@ -976,7 +978,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, y, _ = wrapping.check_rows(X, y, None)
         self.classes_, size = np.unique(y, return_counts=True)
         if size.size < 2:
-            raise OneClassError("y", expected="two classes or more", got=f"one class, {self.classes_[0].item()!r}")
+            raise OneClassError("y", expected="two or more classes", got=f"only the class {self.classes_[0].item()!r}")
         self.sampler_: Any = self._new_sampler()
         if isinstance(self.sampler, str):
             # Random samplers use labels only, so they can draw row numbers, for tables of any type.

@@ -117,9 +117,9 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
     else:
         raise refusal("scores", "Predictions with folds, or a mapping from model to array", scores)
     if len(table.models) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(table.models)}")
+        raise InputError("models to compare", expected="two or more models", got=f"{len(table.models)}")
     if table.values.shape[1] < 2:
-        raise InputError("folds", expected="two or more", got=f"{table.values.shape[1]}")
+        raise InputError("folds", expected="two or more folds", got=f"{table.values.shape[1]}")
     share = table.test_share if test_share is None else float(test_share)
     return replace(table, values=check.read_only(table.values), test_share=share)
 
@@ -127,7 +127,7 @@ def fold_scores(scores: Any, metric: Metric = "auc", test_share: float | None = 
 def _fold_scores_of_arrays(scores: Mapping[Any, Any]) -> FoldScores:
     arrays = {str(name): np.asarray(values) for name, values in scores.items()}
     if not arrays:
-        raise InputError("models to compare", expected="two or more", got="0")
+        raise InputError("models to compare", expected="two or more models", got="0")
     first = next(iter(arrays))
     shape = arrays[first].shape
     if len(shape) not in (1, 2):
@@ -533,16 +533,16 @@ def result_table(results: Any, metric: Metric = "auc") -> ResultTable:
         table = _results_of_arrays(results)
     n, m = table.values.shape
     if m < 2:
-        raise InputError("models to compare", expected="two or more", got=str(m))
+        raise InputError("models to compare", expected="two or more models", got=str(m))
     if n < 2:
-        raise InputError("data sets", expected="two or more", got=str(n))
+        raise InputError("data sets", expected="two or more data sets", got=str(n))
     return replace(table, values=check.read_only(table.values))
 
 
 def _results_of_arrays(results: Mapping[Any, Any]) -> ResultTable:
     columns = {str(name): np.asarray(values) for name, values in results.items()}
     if not columns:
-        raise InputError("models to compare", expected="two or more", got="0")
+        raise InputError("models to compare", expected="two or more models", got="0")
     first = next(iter(columns))
     for name, values in columns.items():
         if values.ndim != 1:
@@ -928,8 +928,8 @@ def friedman(
     table = result_table(results, metric)
     n, m = table.values.shape
     if m < 3:
-        hint = "use compare_datasets for two models"
-        raise InputError("models to rank", expected="three or more", got=str(m), hint=hint)
+        hint = "for two models, use compare_datasets"
+        raise InputError("models to rank", expected="three or more models", got=str(m), hint=hint)
     descending = table.sign > 0 if larger_is_better is None else larger_is_better
     ranks = _ranks(-table.values if descending else table.values)
     if np.ptp(ranks):

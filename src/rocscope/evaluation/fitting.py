@@ -319,7 +319,7 @@ def fit_arguments(
     if given:
         arguments = {name: _arguments(name, model, given) for name, model in models.items()}
     if without := unweighted(arguments, weight):
-        warn(f"these models do not take sample weights and are fitted without them: {', '.join(without)}")
+        warn(f"models without support of sample weights are fitted without weights: {', '.join(without)}")
     if groups is None:
         return arguments
     for name, model in models.items():
@@ -434,7 +434,9 @@ def _hint_for_groups(model: Any) -> str:
     for part in _parts(model):
         if _asks_for_groups(getattr(part, "cv", None)):
             if routes_metadata() or hasattr(part, "final_estimator"):
-                return f"pass pairs of row numbers as cv, as {type(part).__name__} does not pass groups to a splitter"
+                return (
+                    f"pass pairs of row numbers as cv, because {type(part).__name__} does not pass groups to a splitter"
+                )
             return "call sklearn.set_config(enable_metadata_routing=True) to pass groups to the splitter"
     return "use a splitter for groups, such as GroupKFold, as the cv of the search or of the rocscope estimator"
 
@@ -728,7 +730,7 @@ def named_models(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
         if len(named) < len(models):
-            raise InputError("models", expected="names whose texts differ", got=f"the names {list(models)}")
+            raise InputError("models", expected="models whose names differ as text", got=f"the names {list(models)}")
     else:
         given = list(models) if isinstance(models, list | tuple) else [models]
         named = {}

@@ -124,7 +124,7 @@ class Scorer(BaseEstimator):
             return measure
         threshold = _threshold(match[2])
         if not is_cost:
-            expected = "before 'at' a metric at one threshold (such as 'accuracy')"
+            expected = "a metric at one threshold (such as 'accuracy') before 'at'"
             figure_named(name, "scorer", expected=expected, suits=lambda _: figure and figure.needs == "cells")
 
         def at_threshold(preds: Predictions, _: float) -> float:

@@ -925,7 +925,7 @@ def summarised(
                 notes += (_SHARED,)
             n = data.counts.n
             if not isinstance(n, int) and data.rows is None:
-                notes += ("weights are treated as numbers of rows: if they are not, pass Predictions",)
+                notes += ("weights are treated as numbers of rows; if they are other weights, pass Predictions",)
             value = nan if at.value is None else at.value
             row = SummaryRow(model, part, n, data.counts.n_pos, value, measured.estimates, notes, at.source)
             rows.append(row)
@@ -991,7 +991,7 @@ def _chosen_threshold(model: str, sample: Sample, threshold: str | None, context
         sample.counts.probabilities('threshold="costs"')
         if context.always_right is not None:
             expected = "costs at which the better action depends on the probability"
-            hint = f"pass the threshold as a number. At these costs, {context.always_right} is always right"
+            hint = f"pass the threshold as a number, because {context.always_right} is always right at these costs"
             raise InputError('threshold="costs"', expected=expected, got=repr(context), hint=hint)
         value = context.probability_threshold
         return _Threshold(value, "costs", odds, (_fixed(f"threshold {threshold_text(value)} from the costs", odds),))

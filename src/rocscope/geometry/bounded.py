@@ -147,7 +147,9 @@ def touching_within(
     parts = sorted(best.parts, key=lambda part: (part[1].choices.depth(part[1].index), part[1].rates[1]))
     # A corner at which two bounds meet may not be on any line between two thresholds.
     if len(parts) > 2:
-        raise InputError("bounds", expected="a best rule with two thresholds", got="three", hint="omit one bound")
+        raise InputError(
+            "bounds", expected="a best rule with two thresholds", got="three thresholds", hint="omit one bound"
+        )
     (_, first), (share, second) = parts[0], parts[-1]
     return settled(ConvexCombination(first, second, share))
 

@@ -648,7 +648,7 @@ def _plain(auc: float, error: float, level: float) -> tuple[float, float]:
 def _independent_pairs(sample: AucSample) -> float:
     """Return the largest number of pairs of a positive and a negative such that no two pairs share a row."""
     if sample.note or len(sample.strata) == 1:
-        hint = "use method='auto', which allows for weights, groups and folds"
+        hint = "use method='auto', which accounts for weights, groups and folds"
         raise InputError("method='sure'", expected="independent rows", got=sample.note, hint=hint)
     return min(sample.n_pos, sample.n_neg)
 

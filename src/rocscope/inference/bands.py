@@ -201,7 +201,9 @@ def _with_numbers(drawn: Array) -> Array:
     """Return the replicates whose curve is defined. Warn if the curve of some replicates is NaN at every x."""
     failed = np.isnan(drawn).all(axis=1)
     if failed.all():
-        raise InputError("band", expected="replicates with a curve", got=f"NaN in all {failed.size} replicates")
+        raise InputError(
+            "band", expected="replicates in which the curve is defined", got=f"NaN in all {failed.size} replicates"
+        )
     if failed.any():
         warn(f"{failed.sum()} of {failed.size} replicates are omitted from the band, because their curve is undefined")
     return drawn[~failed]

@@ -191,7 +191,7 @@ def _arms(predictions: Models, paired: bool | None, groups: Any) -> tuple[Sample
         raise PairingError("paired", expected="True for models on the same rows", got="False", hint=hint)
     if len(arms) < 2:
         hint = "pass the scores of each model: (y, {'a': s, 'b': s}), or options (--score a --score b)"
-        raise InputError("models to compare", expected="two or more", got=f"{len(arms)}", hint=hint)
+        raise InputError("models to compare", expected="two or more models", got=f"{len(arms)}", hint=hint)
     if arms.rows is not None:
         return arms, groups
     return join_rows(arms, groups) if paired else (arms, _groups_of_arms(arms, groups))
@@ -507,7 +507,7 @@ def compare_curves(
     if paired and arms.rows is None:
         arms, _ = join_rows(arms)
     if len(arms) != 2:
-        raise InputError("models to compare", expected="two", got=f"{len(arms)}")
+        raise InputError("models to compare", expected="two models", got=f"{len(arms)}")
     if arms.rows is not None:
         reason = require_kinds("the paired permutation test", arms.rows)
         exchange = _Paired.of(arms.rows)

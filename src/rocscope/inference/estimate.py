@@ -91,11 +91,13 @@ def unseen_last_ranks(smallest: float, value: float, reach: float, units: str = 
     >>> unseen_last_ranks(15, 0.97, 0.1), unseen_last_ranks(50, 0.8, 0.1)
     ('', '')
     >>> unseen_last_ranks(15, 0.99, 0.05)
-    'the sample may lack rows that are ranked last, up to 1 in 5 of a class'
+    'the sample may lack rows that the model ranks last: up to 1 in 5 of a class'
     """
     if _RULE_OF_THREE / smallest * value <= _MOST_LOWERED * reach:
         return ""
-    return f"the sample may lack {units} that are ranked last, up to 1 in {smallest / _RULE_OF_THREE:.0f} of a class"
+    return (
+        f"the sample may lack {units} that the model ranks last: up to 1 in {smallest / _RULE_OF_THREE:.0f} of a class"
+    )
 
 
 def joined(*parts: str) -> str:

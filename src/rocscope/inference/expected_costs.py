@@ -125,7 +125,7 @@ def sample_of_means(
     for rows, share in strata:
         rows = rows & (weight > 0)  # a row without weight is not a unit
         if not rows.any():
-            raise OneClassError("a target prevalence", expected="both classes in the data", got="one class")
+            raise OneClassError("target_prevalence", expected="both classes in the data", got="only one class")
         mean += share * (weight[rows] @ values[rows] / weight[rows].sum())
         moves[rows] = share * moves_of_mean(values[rows], weight[rows])
         covariance += stratum_of_moves(moves[rows], None, None if frequency is None else frequency[rows]).covariance
@@ -225,7 +225,7 @@ def compare_costs(
     predictions = rows_of(predictions)
     models = predictions.models
     if len(models) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(models)}")
+        raise InputError("models to compare", expected="two or more models", got=f"{len(models)}")
     context = Context.given(context)
 
     estimates: Mapping[str, inference.Estimate] | None = None

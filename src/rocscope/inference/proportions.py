@@ -551,7 +551,7 @@ def mcnemar(
     predictions = rows_of(predictions)
     if len(predictions.models) != 2:
         hint = "select two models: predictions.select(models=[first, second])"
-        raise InputError("models to compare", expected="two", got=f"{len(predictions.models)}", hint=hint)
+        raise InputError("models to compare", expected="two models", got=f"{len(predictions.models)}", hint=hint)
     require_kinds("McNemar's test", predictions)
     positive, weight = predictions.y_true, predictions.frequency
     weight = np.ones(len(predictions), np.int64) if weight is None else weight.astype(np.int64)

@@ -895,7 +895,7 @@ def compare_multiclass_auc(
     require_kinds("comparison of multi-class AUCs", predictions)
     models = list(predictions.proba)
     if len(models) < 2:
-        raise InputError("models with probabilities", expected="two or more", got=f"{len(models)}")
+        raise InputError("models with probabilities", expected="two or more models", got=f"{len(models)}")
     if variant == "micro":
         pooled = predictions.pooled(groups)
         return compare(pooled, alternative=alternative, test=test, margin=margin, level=level, adjust=adjust)
@@ -921,7 +921,7 @@ def compare_multiclass_auc(
             difference = hypothesis.wald(second.value - first.value, sqrt(error), rows.design.n, name, df=df, bound=1)
             difference = replace(difference, reason=rows.design.reason)
         else:
-            warn(f"{models[j]!r} − {models[i]!r}: variance 0 or undefined; the interval is a MOVER interval")
+            warn(f"the variance of {models[j]!r} − {models[i]!r} is 0 or undefined; the interval is computed by MOVER")
             difference = mover_difference(first, second, "intervals of both (MOVER)", first.n)
         return hypothesis.compare(models[i], models[j], difference, df=df, method=name)
 

@@ -106,9 +106,9 @@ def rows_actual(
     if rows not in ("actual", "predicted", None):
         raise InputError("rows", expected="'actual' or 'predicted'", got=repr(rows))
     if rows is None and not np.array_equal(array, array.T):
-        expected = "rows='actual' or rows='predicted' with a matrix that is not symmetric"
-        hint = "use rows='actual' for a matrix of scikit-learn"
-        raise InputError(name, expected=expected, got="neither", hint=hint)
+        expected = "rows='actual' or rows='predicted', because the matrix is not symmetric"
+        hint = "for a matrix of scikit-learn, pass rows='actual'"
+        raise InputError(name, expected=expected, got="no rows=", hint=hint)
     if names is not None and len(names) != len(array):
         raise ShapeError(name, expected=f"{len(names)} rows and columns (one per class)", got=str(len(array)))
     oriented = array.T if rows == "predicted" else array
@@ -636,7 +636,9 @@ class ConfusionMatrix(Result):
         """
         if len(self.classes) != 2:
             hint = "compare one class with all others: matrix.binary(cls)"
-            raise LabelError("classes", expected="two", got=check.listing(self.classes), hint=hint)
+            raise LabelError(
+                "classes", expected="two classes", got=f"the classes {check.listing(self.classes)}", hint=hint
+            )
         positive = check.check_labels(np.array(self.classes), pos_label, "classes")
         return self.binary(self.classes[int(positive.argmax())])
 

@@ -345,7 +345,9 @@ def shift_prior(proba: Any, train_prior: Any, target_prior: Any, *, classes: Any
         classes = list(check.frame_columns(proba))
     if classes is None:
         if isinstance(train_prior, Mapping) or isinstance(target_prior, Mapping):
-            raise InputError("classes", expected="the class of each column (shares are mappings)", got="None")
+            raise InputError(
+                "classes", expected="the class of each column, because the shares are mappings", got="None"
+            )
         classes = range(len(train_prior))
     classes = class_names.check_classes(classes)
     train = check_prior(train_prior, classes, "train_prior")
@@ -577,7 +579,7 @@ def compare_multiclass_costs(
     require_kinds("comparison of multi-class costs", predictions)
     models = predictions.models
     if len(models) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(models)}")
+        raise InputError("models to compare", expected="two or more models", got=f"{len(models)}")
     hypothesis = inference.Hypothesis(alternative, level=level)
     cost = cost.in_order(predictions.classes)
     design = predictions.design(groups)

@@ -337,7 +337,7 @@ class MulticlassPredictions(Rows):
         if first == second:
             raise LabelError("pair", expected="two different classes", got=f"{a!r} twice")
         if not rows.any():
-            raise ShapeError("pair", expected=f"rows of class {a!r} or {b!r}", got="none")
+            raise ShapeError("pair", expected=f"rows of class {a!r} or {b!r}", got="no such row")
         return self.select(rows).binary(a)
 
     def _take(self, rows: Any, models: Sequence[str]) -> "MulticlassPredictions":

@@ -666,7 +666,7 @@ def _by_segment(
     known, new = _parts(reference, "reference"), _parts(current, "current")
     names = [name for name in known if name in new]
     if not names:
-        raise InputError("segments", expected="at least one segment that occurs in both samples", got="none")
+        raise InputError("segments", expected="at least one segment that occurs in both samples", got="no such segment")
     parts: list[Drift] = []
     for name in names:
         one = samples_of(known[name], name="reference").one(model)

@@ -502,7 +502,9 @@ def over_time(
         raise InputError("statistic", expected="one of rocscope.inference.statistics", got=check.shown(statistic))
     times, hypothesis = horizons_of(horizons), Hypothesis(level=level)
     if len(times) < 2:
-        raise InputError("horizons", expected="two or more", got=f"{len(times)}", hint="for one horizon use at_horizon")
+        raise InputError(
+            "horizons", expected="two or more horizons", got=f"{len(times)}", hint="for one horizon, use at_horizon"
+        )
     rows = at_horizon(time, event, scores, times, **options)
     at: dict[float, Comparisons] = {}
     values = []

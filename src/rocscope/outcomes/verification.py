@@ -169,7 +169,11 @@ def from_verified(
     code = np.zeros(n, np.intp) if strata is None else check.check_groups(strata, "strata", n)
     empty = np.bincount(code, known) == 0
     if empty.any():
-        raise InputError("strata", expected="a verified row in each stratum", got=f"none in {empty.sum()} strata")
+        raise InputError(
+            "strata",
+            expected="a verified row in each stratum",
+            got=f"{empty.sum()} strat{'um' if empty.sum() == 1 else 'a'} without a verified row",
+        )
     note = "weighted for verification, which depends on the strata alone"
     weighting = ShareWeights(n, note, member=known, stratum=code, amount=known.astype(np.float64))
     return Predictions(labels, scores, sample_weight=weighting.estimate(None), weighting=weighting, **options)

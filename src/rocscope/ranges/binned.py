@@ -545,9 +545,11 @@ class BinnedCounts(CumulativeCounts):
         whole, begun = (count_at_least(ends, threshold) for ends in (self.low, self.high))
         if begun > whole:
             above = self.low[whole - 1].item() if whole else inf
-            got = f"one inside the bin from {self.low[whole].item()!r} to {self.high[whole].item()!r}"
+            got = f"a threshold inside the bin from {self.low[whole].item()!r} to {self.high[whole].item()!r}"
             hint = f"use {self.low[whole].item()!r} or {above!r}, the nearest thresholds between bins"
-            raise InexactCountsError(f"threshold {threshold!r}", expected="one between bins", got=got, hint=hint)
+            raise InexactCountsError(
+                f"threshold {threshold!r}", expected="a threshold between two bins", got=got, hint=hint
+            )
         tp, fp = (axis[whole].item() for axis in self.cumulative)
         return tp, fp, self.n_pos - tp, self.n_neg - fp
 

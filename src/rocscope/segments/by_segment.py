@@ -57,7 +57,9 @@ def segments_of(data: Any, name: str = "segments") -> dict[str, SegmentedCounts]
     if counted := counted_by_segment(data):
         return counted
     if not isinstance(data, Mapping) or not data:
-        raise InputError(name, expected=SEGMENTED, got="none" if isinstance(data, Mapping) else sample.kind_of(data))
+        raise InputError(
+            name, expected=SEGMENTED, got="an empty mapping" if isinstance(data, Mapping) else sample.kind_of(data)
+        )
     samples = {segment: sample.samples_of(rows, name=f"{name}[{segment!r}]") for segment, rows in data.items()}
     models = list(next(iter(samples.values())))
     for segment, by_model in samples.items():
@@ -346,5 +348,5 @@ def _by_model(models: Any) -> dict[str, SegmentedCounts]:
     if not by_model or isinstance(models, SegmentedCounts):
         raise sample.refusal("models", "Predictions with segments, or a mapping from model to SegmentedCounts", models)
     if len(by_model) < 2:
-        raise InputError("models to compare", expected="two or more", got=f"{len(by_model)}")
+        raise InputError("models to compare", expected="two or more models", got=f"{len(by_model)}")
     return by_model

@@ -215,7 +215,7 @@ def differences(
     """Test the segments for different AUCs, given AUC, class sizes and the sums of `scatter` for each segment."""
     known = ~np.isnan(auc)
     if known.sum() < 2:
-        raise InputError("segments", expected="two or more with both classes", got=str(known.sum()))
+        raise InputError("segments", expected="two or more segments with both classes", got=str(known.sum()))
     area, sizes = auc[known], (n_pos[known].astype(np.float64), n_neg[known].astype(np.float64))
     variance = _variance(area, *sizes, sums[known])
     spread, mean = _between(area, variance)
@@ -274,8 +274,8 @@ def _variance(area: Array, n_pos: Array, n_neg: Array, sums: Array) -> Array:
         ]
     )
     if not matrix[0, 0] > 0:
-        expected = "at least one with two positives and two negatives"
-        raise InputError("segments", expected=expected, got="none")
+        expected = "at least one segment with two positives and two negatives"
+        raise InputError("segments", expected=expected, got="no such segment")
     scatters = sums[:, :2].sum(axis=0) - of_pairs * np.array([(more_pos / n_neg).sum(), (more_neg / n_pos).sum()])
     components = np.linalg.lstsq(matrix, scatters)[0].clip(0, of_pairs)
     # The variance of a single pair is at least the sum of its two components (Hoeffding).
@@ -357,7 +357,9 @@ class SegmentMeans:
         """Compute the means over the segments whose values are not NaN."""
         kept = ~np.isnan(values[0])
         if not kept.any():
-            raise OneClassError("mean AUC", expected="a segment with both classes", got=f"none among {kept.size}")
+            raise OneClassError(
+                "mean AUC", expected="a segment with both classes", got=f"no such segment among {kept.size}"
+            )
         k, lost = int(kept.sum()), kept.size - int(kept.sum())
         words = f"{k} segments" + _WORDS[weight] + (f", {lost} of one class omitted" if lost else "")
         # Contiguous, so that sums have the same rounding as for a single row.

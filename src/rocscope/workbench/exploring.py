@@ -120,7 +120,7 @@ def explore(
     try:
         from rocscope.workbench.server import Serving
     except ModuleNotFoundError as error:
-        hint = "pip install 'rocscope[explore]'"
+        hint = "run pip install 'rocscope[explore]'"
         raise MissingDependencyError(f"the workbench: {error.name} is not installed", hint=hint) from None
     Serving(session, port).run(browser=browser, tell=lambda line: print(line, file=sys.stderr, flush=True))
     return None

@@ -23,7 +23,7 @@ try:
     import anywidget
     import traitlets
 except ModuleNotFoundError as error:
-    _hint = "pip install 'rocscope[notebook]'"
+    _hint = "run pip install 'rocscope[notebook]'"
     raise MissingDependencyError(f"the widget: {error.name} is not installed", hint=_hint) from None
 
 

@@ -126,7 +126,7 @@ def test_a_set_for_one_list_brings_more_than_the_best_single_action(tmp_path):
     assert plan.profit == 60 * 20 - 100 * 4 - 100 + 30 * 10 - 200 - 50
     assert plan.fixed_cost == 150
     assert plan.left_out == ("visit",)
-    assert "fixed costs=150 (letter 50 + call 100), 'visit' not run" in repr(plan)
+    assert "fixed costs=150 (letter 50 + call 100), not run: 'visit'" in repr(plan)
     loaded = rs.load_plan(plan.save(tmp_path / "plan.json"))
     assert (loaded.profit, loaded.campaigns, repr(loaded)) == (plan.profit, plan.campaigns, repr(plan))
     assert loaded.verify(CLIENTS).verified

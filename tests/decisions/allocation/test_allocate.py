@@ -422,7 +422,7 @@ def test_a_frame_and_its_line():
     ("call", "error", "message"),
     [
         (lambda: rs.allocate(NORTH), InputError, "^segments: expected Predictions with segments"),
-        (lambda: rs.allocate({}), InputError, "^segments: expected .*, got none$"),
+        (lambda: rs.allocate({}), InputError, "^segments: expected .*, got an empty mapping$"),
         (lambda: rs.allocate(as_rows().select(models=["a"]), capacity=-1), InputError, "^capacity: expected a number"),
         (lambda: rs.allocate(Predictions([1, 0], [1, 2])), InputError, "there is no segment column"),
         (lambda: rs.allocate({"a": "x.csv"}), InputError, r"^segments\['a'\]: expected Predictions"),

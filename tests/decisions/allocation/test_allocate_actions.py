@@ -292,7 +292,7 @@ def paths(content, path=()):
     [
         ({"actions": {}}, "^actions: expected a mapping from action name"),
         ({"actions": ["letter"]}, "^actions: expected a mapping from action name"),
-        ({"actions": ACTIONS, "context": Context()}, "^actions and context: expected one of them"),
+        ({"actions": ACTIONS, "context": Context()}, "^actions and context: expected only one of"),
         ({"actions": ACTIONS, "subject_to": "auc >= .1"}, "^constraint: expected a metric of one threshold"),
         ({"actions": {"a": Campaign(9, 1, 2), "b": Campaign(8, 1, 2)}}, "the same population, prevalence and cost"),
         ({"actions": {"a": Context(), "b": Context(cost_fn=2)}}, "the same population, prevalence and cost"),

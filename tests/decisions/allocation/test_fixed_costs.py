@@ -109,7 +109,7 @@ def test_a_segment_whose_fixed_cost_is_not_worth_paying_is_left_out():
     plan = rs.allocate({"n": COUNTS, "s": COUNTS}, campaigns, capacity=200)
     alone = rs.allocate({"s": COUNTS}, Campaign(1000, 1, 10), capacity=200)
     assert (plan.profit, plan.fixed_cost, plan.left_out) == (alone.profit, 0, ("n",))
-    assert "'n' not run, because the fixed cost exceeds the gain" in repr(plan)
+    assert "not run: 'n', because the fixed cost exceeds the gain" in repr(plan)
     payable = rs.allocate({"n": COUNTS, "s": COUNTS}, campaigns, budget=400)
     assert payable.profit == alone.profit
     cheap = rs.allocate({"n": COUNTS, "s": COUNTS}, campaigns | {"n": Campaign(1000, 1, 10, fixed_cost=20)}, budget=400)

@@ -398,7 +398,9 @@ def detectable_auc(
 
     low, top = null + 1e-9, 1 - 1e-9  # the AUC must differ from the null value and from 1
     if surplus(top) < 0:
-        raise InputError("power", expected="a power that an AUC below 1 has", got=repr(power), hint="pass more cases")
+        raise InputError(
+            "power", expected="a power that some AUC below 1 reaches", got=repr(power), hint="pass more cases"
+        )
     if surplus(low) >= 0:
         expected = f"a power above {surplus(low) + power:.3g} (the power for no difference)"
         raise InputError("power", expected=expected, got=repr(power))
