@@ -73,7 +73,7 @@ ANSWERS = {
     "rs.auc_interval(y, s, interval_level=.9)": "use level=",
     "rs.compare(y, {'a': s, 'b': s[::-1]}, alpha=.1)": "use level=",
     "rs.roc(y, s).plot(legacy=True)": "use ax=, and change the returned Axes",
-    "rs.OperatingPoint(y, s)": "call rs.ThresholdCounts.from_scores(y, s).at(threshold)",
+    "rs.OperatingPoint(y, s)": "use rs.ThresholdCounts.from_scores(y, s).at(threshold)",
     "rs.estimators.ThresholdClassifier(1).best_threshold_": "use .threshold_",
     "rs.estimators.ThresholdClassifier(1).coef_": "an estimator has fitted attributes after .fit(X, y)",
     "rs.roc(y, s).thrshold": "did you mean .threshold",

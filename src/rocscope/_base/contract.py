@@ -339,6 +339,7 @@ _ALIKE = 0.75  # as of names, see `rocscope._base.public_names`
 
 
 _SHORTEST_PART = 4  # letters of a part of an argument's name that is looked up by itself: "level", but not "fp"
+_LABELS_AND_SCORES = ("y_true", "y_pred", "y_score", "scores", "proba")
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
@@ -347,14 +348,16 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
     known = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = next((name for name in options if name not in known), None)
     name = function.__qualname__.removesuffix(".__init__")
+    made = answers()["constructors"].get(name)
+    if made and unknown in (None, *_LABELS_AND_SCORES):
+        return f"; {as_hint(made)}"
     if unknown is not None:
         answer = _for_argument(name, unknown, known)
         close = "" if answer else _close(unknown, known, "{}=")
         answer = answer or close or _for_parts(name, unknown, known)
         return close or (f"; {as_hint(answer)}" if answer else f"; it takes {', '.join(known)}")
     if known[:1] == ["tp"]:
-        counts = "; call rs.ThresholdCounts.from_scores(y, s).at(threshold)"
-        return counts if name == "OperatingPoint" else f"{counts}, which has .{name}"
+        return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
         return "; for a fitted model use rs.evaluation.from_estimator(model, X, y), and pass its result"
     if any(hasattr(value, "columns") for value in arguments):

@@ -24,6 +24,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
+from rocscope._base.contract import made_by_contract
 from rocscope._base.formatting import about, counted, in_currency
 from rocscope._base.grouping import deal, listed, numbered
 from rocscope._base.json_format import Fields, Format
@@ -264,6 +265,7 @@ class SegmentPlan(Plan):
         return f"{type(self).__name__}({', '.join(facts)})"
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class Allocation(SegmentPlan):
     """One threshold or randomised rule per segment, jointly optimal under one capacity or budget.

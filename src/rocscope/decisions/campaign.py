@@ -22,7 +22,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
-from rocscope._base.contract import contract
+from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.formatting import about, counted, in_currency
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.progress import Progress
@@ -69,6 +69,7 @@ class Offer(Result):
     perfect_profit: float
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class CampaignPlan(Plan):
     """The best depth and profit of each model in each campaign, with the best combination of model and campaign.

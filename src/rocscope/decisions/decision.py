@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base.arrays import Array, Indices
+from rocscope._base.contract import made_by_contract
 from rocscope._base.formatting import about, counted, in_currency
 from rocscope._base.progress import Progress
 from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, html_table, jsonable
@@ -55,6 +56,7 @@ class Question:
     review: Review | None = None
 
 
+@made_by_contract
 @dataclass(frozen=True, repr=False)
 class Decision(Plan):
     """The model and threshold that were chosen for given costs.

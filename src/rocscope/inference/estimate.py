@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
+from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.formatting import p_value
 from rocscope.core import Result, html_table
 from rocscope.core.result import ComparedByValue
@@ -258,6 +258,7 @@ class Estimate(WithReason, ComparedByValue):
         return f"{type(self).__name__}({self.words}, n={self.n:g}{self.doubt})"
 
 
+@made_by_contract
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
     """Difference between two models in a metric, with a confidence interval and a test.
@@ -353,6 +354,7 @@ class Omnibus(WithReason, ComparedByValue):
         return f"Omnibus({law}, p={self.p_value:.3g}, {self.method}{self.doubt})"
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Sequence[Comparison], Result):
     """Comparisons of all pairs of models in a metric, with the estimate of each model.

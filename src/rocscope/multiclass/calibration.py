@@ -22,7 +22,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.atomic_write import write_file
 from rocscope._base.class_names import check_classes
-from rocscope._base.contract import contract
+from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.json_format import Format
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
 from rocscope.calibration.outcomes import Outcomes, pav_values
@@ -390,6 +390,7 @@ _MOST_TRIED = 20_000
 _FOLDS = 5
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassRecalibrator(Result):
     """Fitted recalibration of class probabilities: softmax(W·log p + b).

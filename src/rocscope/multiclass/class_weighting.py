@@ -26,7 +26,7 @@ from rocscope._base import class_names
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.atomic_write import write_file
-from rocscope._base.contract import contract
+from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.formatting import alike
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import Result, html_table, jsonable
@@ -419,6 +419,7 @@ _LEAST_WEIGHT = 1e-305
 _LEAST_TEMPERATURE = 1e-150
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassWeights(Result):
     """Decision rule for several classes, with one weight per class.

@@ -100,7 +100,9 @@ def rows_actual(
     array = np.asarray(table)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         got = " × ".join(map(str, array.shape)) or "a single number"
-        raise ShapeError(name, expected="a square matrix (classes × classes)", got=got)
+        is_labels = array.ndim == 1 and name == "counts"
+        hint = "for labels, call ConfusionMatrix.from_labels(y_true, y_pred)" if is_labels else ""
+        raise ShapeError(name, expected="a square matrix (classes × classes)", got=got, hint=hint)
     if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         raise InputError(name, expected="finite numbers", got=repr(array.tolist()))
     if rows not in ("actual", "predicted", None):

@@ -16,6 +16,7 @@ import numpy as np
 from rocscope import metrics
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Ties, dot
+from rocscope._base.contract import made_by_contract
 from rocscope._base.formatting import direction
 from rocscope.core import Band, CumulativeCounts, Levels, ThresholdCounts, jsonable, number
 from rocscope.core.ranking import Pairs, count_at_least, unsigned_zeros
@@ -280,6 +281,7 @@ def _stepped(x: Array, low: Array, high: Array, straight: Array) -> tuple[Array,
     return stepped[0], stepped[1], stepped[2]
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class BinnedCounts(CumulativeCounts):
     """Numbers of positives and negatives in bins of the score, with bounds on curves and on the AUC.
