@@ -37,6 +37,7 @@ OWN_CHOICES = {
     "share": "of an experiment that of the rows; a learning curve is drawn up to a share of them",
     "parts": "tenths of an experiment; bins are made of parts that are given",
     "weights": "of rows they are recognised; counts are of cases unless they were made of weighted rows",
+    "steps": "a campaign is shown in tenths; a learning curve fits the models at each step",
     "level": "95%; a constraint is on the rate of the sample unless it asks for a limit",
 }
 """Parameters whose defaults may differ, and why."""

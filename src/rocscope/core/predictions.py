@@ -184,13 +184,7 @@ class Rows(Result):
         self.source = source
 
     def row_columns(self, rows: Any = slice(None)) -> dict[str, Any]:
-        """Return the given rows of all columns, and the source, as arguments of the constructor.
-
-        Parameters
-        ----------
-        rows : mask, indices or slice
-            Rows to return. By default, all rows.
-        """
+        """Return the given `rows` of all columns, and the source, as arguments of the constructor."""
         columns = {name: take(getattr(self, name), rows) for name in ("sample_weight", *_COLUMNS)}
         weighting = None if self.weighting is None else self.weighting.take(rows)
         return columns | {"weights": self.weights, "weighting": weighting, "source": self.source}

@@ -809,14 +809,8 @@ class ChosenEstimate(Estimate):
     def sentence(self, name: str, currency: str = "", cases: str = "cases") -> str:
         """Return a text with the value on new cases, its interval, and the apparent value.
 
-        Parameters
-        ----------
-        name : str
-            Name of the amount, such as "expected cost".
-        currency : str
-            Unit of the amounts.
-        cases : str
-            Name of the cases, such as "customers".
+        `name` is the name of the amount, such as "expected cost". `currency` is its unit. `cases` is the name of the
+        cases, such as "customers".
         """
         value, *ends = (in_currency(text, currency) for text in self.rounded)
         apparent = to_its_error(self.apparent, (self.high - self.low) / 2)

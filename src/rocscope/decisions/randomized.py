@@ -554,14 +554,7 @@ class RandomizedRule(Result):
 
         All cases above the highest threshold are selected first. Between two thresholds, the planned share is selected.
 
-        Parameters
-        ----------
-        number : int
-            Number of cases to select.
-        columns : dict from model to array
-            Scores of the cases.
-        hashes : function
-            Hashes of the identifiers, which decide among equal scores.
+        `columns` contains the scores of the cases for each model. The function `hashes` decides among equal scores.
         """
         chances, tier = self._tiers(columns)
         sizes = np.bincount(tier, minlength=len(chances)).tolist()
@@ -987,11 +980,7 @@ class Reviewing(Result):
     def predict(self, acting: RandomizedRule, scores: Any, ids: Any, random_state: Any) -> NDArray[np.str_]:
         """Return "act", "review" or "leave" for each case. At most the share `share` of the cases is reviewed.
 
-        Parameters
-        ----------
-        acting : RandomizedRule
-            Rule for the cases to act on.
-        scores, ids, random_state : see `Plan.select`
+        The rule `acting` selects the cases to act on. `Plan.select` describes `scores`, `ids` and `random_state`.
         """
         act = acting.predict(scores, ids, random_state=random_state)
         look = self.rule.predict(scores, ids, random_state=random_state)

@@ -420,10 +420,7 @@ class ActionCampaign:
     def places(self, actions: Mapping[Hashable, Iterable[str]]) -> Indices:
         """Return the position of the action in each segment's order of actions; −1 if the campaign does not apply.
 
-        Parameters
-        ----------
-        actions : mapping from segment to actions
-            Actions of each segment, in order.
+        `actions` contains the actions of each segment, in order.
         """
         places = np.full(len(actions), -1)
         for i, (segment, order) in enumerate(actions.items()):

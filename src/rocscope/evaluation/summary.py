@@ -380,10 +380,7 @@ class Summary(Result, Sequence[SummaryRow]):
 
         Measures that are undefined in all rows are omitted.
 
-        Parameters
-        ----------
-        domain : {"discrimination", "calibration", "overall", "classification", "utility"}
-            Domain of the measures to show.
+        `table` describes `domain`.
         """
         lines = []
         for name in _measures_of(domain):

@@ -338,10 +338,7 @@ class MulticlassAuc(Result):
     def average(self, variant: Variant) -> confusion.Average:
         """Return an average of the pairwise AUCs by name, such as "hand_till"; see Notes of `MulticlassAuc`.
 
-        Parameters
-        ----------
-        variant : str
-            Name of the average.
+        `variant` is the name of the average.
 
         Examples
         --------
