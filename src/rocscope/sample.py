@@ -338,7 +338,8 @@ def refusal(name: str, expected: str, data: Any, hint: str = "", *, alone: bool 
         hint = "call rs.multiclass.multiclass_auc(data), or pass one class against the rest: data.binary(label)"
     elif isinstance(getattr(data, "counts", None), CumulativeCounts):
         hint = "pass its .counts"
-    return InputError(name, expected=expected, got="only " * alone + kind_of(data), hint=hint)
+    got = f"only {kind_of(data)} as y_true" if alone else kind_of(data)
+    return InputError(name, expected=expected, got=got, hint=hint)
 
 
 def is_segmented(data: Any) -> bool:
@@ -349,8 +350,12 @@ def is_segmented(data: Any) -> bool:
 
 def kind_of(data: Any) -> str:
     """Return the type of an object with an article, such as "a list", for error messages."""
-    kind = type(data).__name__
-    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"
+    return "None" if data is None else with_article(type(data))
+
+
+def with_article(kind: type) -> str:
+    """Return the name of a type with an article, such as "an Estimate", for error messages."""
+    return f"{'an' if kind.__name__[0] in 'AEIOUaeiou' else 'a'} {kind.__name__}"
 
 
 def _refuse_counts(name: str, data: Sample | Samples, error: type[InputError] = InputError) -> NoReturn:

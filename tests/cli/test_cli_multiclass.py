@@ -123,7 +123,7 @@ def test_faults_are_one_line_and_exit_code_2(run, table, arguments, message):
         (",low,medium,high\nlow,0,1,1\nlow,0,1,1\nhigh,1,1,0\n", "rows of"),
         (",low,medium,high\nlow,0,1,x\nmedium,1,0,1\nhigh,1,1,0\n", "expected a number, got 'x'"),
         (",low,medium,high\nlow,0,1\nmedium,1,0,1\nhigh,1,1,0\n", "expected a number, got ''"),
-        (",low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,1,1,0\n", "with a matrix that is not symmetric"),
+        (",low,medium,high\nlow,0,1,2\nmedium,1,0,1\nhigh,1,1,0\n", "because the matrix is not symmetric"),
         ("", "columns of"),
     ],
 )

@@ -109,7 +109,7 @@ def test_nothing_beside_counts_is_ignored(name, option):
 
 @every_curve
 def test_scores_are_needed(name):
-    with pytest.raises(InputError, match=r"^y_score: expected scores as .*, got only a list; pass y_score"):
+    with pytest.raises(InputError, match=r"^y_score: expected scores as .*, got only a list as y_true; pass"):
         CURVES[name][0](Y)
 
 

@@ -287,7 +287,7 @@ def test_what_is_no_decision_at_all(tmp_path, text):
     path.write_text(text)
     with pytest.raises(StoredError):
         Decision.load(path)
-    with pytest.raises(StoredError, match="expected a decision file, got No such file"):
+    with pytest.raises(StoredError, match="cannot be read as a decision file: No such file"):
         Decision.load(tmp_path / "absent.json")
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe")
     with pytest.raises(StoredError, match="got a file that is not UTF-8 text"):

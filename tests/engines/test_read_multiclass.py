@@ -95,7 +95,11 @@ def test_normalize_and_where_reach_the_rows():
         ({"proba": "*_*"}, InputError, "a pattern with one"),
         ({"proba": {}}, InputError, "at least one model"),
         ({"proba": {"m": {"cat": "p_cat", "dog": "p_hen"}}}, ColumnError, "p_hen"),
-        ({"proba": {"a": "p_*", "b": {"cat": "p_cat", "dog": "p_dog"}}}, LabelError, "'cow', got 'cat', 'dog'"),
+        (
+            {"proba": {"a": "p_*", "b": {"cat": "p_cat", "dog": "p_dog"}}},
+            LabelError,
+            "got the classes 'cat', 'dog'",
+        ),
         ({"proba": "p_*", "scores": "p_cat"}, InputError, "scores: expected no value in a call with proba="),
         (
             {"predicted": "tree", "pos_label": "cat"},

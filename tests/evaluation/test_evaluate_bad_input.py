@@ -38,7 +38,7 @@ refused = {
     "rare class": (
         lambda: evaluate(y=["a"] * 9 + ["b"] * 3, cv=5, pos_label="b"),
         InputError,
-        "rows of each class for 5 folds, got fewer rows of the classes 'b: 3'; use cv=3, merge or omit",
+        "rows of each class for 5 folds, got fewer rows of the classes 'b' (3 rows); use cv=3, merge or omit",
     ),
     "all rare": (
         lambda: evaluate(cv=protocols.Folds(7, rare_classes="spread")),

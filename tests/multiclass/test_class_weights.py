@@ -327,7 +327,7 @@ def test_labels_are_predicted_by_name_and_cases_left_undecided():
         (
             {"objective": rs.multiclass.CostMatrix.errors("abc")},
             LabelError,
-            "0, 1, 2, got 'a', 'b', 'c'",
+            "0, 1, 2, got the classes 'a', 'b', 'c'",
         ),
     ],
 )

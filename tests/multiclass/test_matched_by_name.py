@@ -262,7 +262,7 @@ def test_a_plan_and_a_recalibrator_match_frames_by_name(tmp_path):
     other = frames["a"][["fox", "cat", "emu", "dog"]]
     assert loaded.predict(other).tolist() == plan.predict(preds.probabilities()).tolist()
     assert loaded.predict(pl.from_pandas(other)).tolist() == loaded.predict(other).tolist()
-    with pytest.raises(LabelError, match=r"columns of proba: expected the classes .*, got 'cat', 'dog'"):
+    with pytest.raises(LabelError, match=r"columns of proba: expected the classes .*, got the classes 'cat', 'dog'"):
         plan.predict(other[["cat", "dog"]])
 
 
@@ -272,7 +272,7 @@ def test_a_cost_matrix_of_other_order_or_names():
     costs = MC.CostMatrix([[0, 1], [5, 0]], classes=["b", "a"], rows="actual")
     right = MC.CostMatrix([[0, 5], [1, 0]], classes=["a", "b"], rows="actual")
     assert MC.reject_curve(preds, costs).at(0.3) == MC.reject_curve(preds, right).at(0.3)
-    with pytest.raises(LabelError, match="expected the classes 'a', 'b', got 'cat', 'dog'"):
+    with pytest.raises(LabelError, match="expected the classes 'a', 'b', got the classes 'cat', 'dog'"):
         MC.reject_curve(preds, MC.CostMatrix.errors(["cat", "dog"]))
     with pytest.raises(LabelError, match="a name for each row and column"):
         MC.CostMatrix([[0, 1], [5, 0]], rows="actual")
@@ -333,7 +333,7 @@ def test_priors_are_shares(bad):
 def test_priors_by_class_need_the_names_of_the_columns():
     with pytest.raises(InputError, match="the class of each column"):
         shift_prior([[0.5, 0.5]], {"a": 0.5, "b": 0.5}, {"a": 0.5, "b": 0.5})
-    with pytest.raises(LabelError, match="target_prior: expected the classes 'a', 'b', got 'a', 'c'"):
+    with pytest.raises(LabelError, match="target_prior: expected the classes 'a', 'b', got the classes 'a', 'c'"):
         shift_prior([[0.5, 0.5]], {"a": 0.5, "b": 0.5}, {"a": 0.5, "c": 0.5}, classes="ab")
     with pytest.raises(ScoreError, match="1 row without one"):
         shift_prior([[1.0, 0.0]], [0.5, 0.5], [0.0, 1.0])

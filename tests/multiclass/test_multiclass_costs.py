@@ -75,7 +75,7 @@ def test_target_prior_weighs_the_classes():
     empty = rs.multiclass.ConfusionMatrix([[9, 1], [0, 0]], classes="ab", rows="actual")
     assert np.isnan(cost.expected(empty, target_prior={"a": 0.5, "b": 0.5}))
     assert cost.expected(empty, target_prior={"a": 1, "b": 0}) == pytest.approx(0.1)
-    with pytest.raises(InputError, match="target_prior: expected the classes 'a', 'b', got 'a'"):
+    with pytest.raises(InputError, match="target_prior: expected the classes 'a', 'b', got the classes 'a'"):
         cost.expected(matrix, target_prior={"a": 1})
     with pytest.raises(InputError, match="sum to 1"):
         cost.expected(matrix, target_prior={"a": 0.5, "b": 0.6})
@@ -177,7 +177,7 @@ def test_a_matrix_that_is_written_the_other_way_round_is_noticed():
                 rs.multiclass.ConfusionMatrix([[1, 0], [0, 1]], classes="bc")
             ),
             LabelError,
-            "cost matrix: expected the classes 'b', 'c', got 'a', 'b'",
+            "cost matrix: expected the classes 'b', 'c', got the classes 'a', 'b'",
         ),
     ],
 )

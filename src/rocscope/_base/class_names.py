@@ -92,7 +92,7 @@ def class_order(names: Iterable[Any], classes: Sequence[Hashable], subject: str)
     place = {str(cls): index for index, cls in enumerate(classes)} | {cls: i for i, cls in enumerate(classes)}
     places = [place.get(name, place.get(str(name), -1)) for name in names]
     if sorted(places) != list(range(len(classes))):
-        got = check.listing(names) or "no classes"
+        got = f"the classes {check.listing(names)}" if names else "no classes"
         raise LabelError(subject, expected=f"the classes {check.listing(classes)}", got=got)
     return np.argsort(places)
 

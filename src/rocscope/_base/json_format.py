@@ -156,8 +156,8 @@ def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
     except (OSError, ValueError) as error:  # a null byte in the name
         if isinstance(error, StoredError):
             raise
-        got = getattr(error, "strerror", None) or str(error)
-        raise StoredError(str(path), expected=f"{what} file", got=got) from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StoredError(f"{path} cannot be read as {what} file: {reason}") from error
     if len(data) > MOST_BYTES:
         raise StoredError(str(path), expected=f"a file of at most {MOST_BYTES:,} bytes", got="a larger file")
     return data

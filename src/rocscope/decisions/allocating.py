@@ -478,7 +478,7 @@ def allocate(
 
     >>> actions = {"letter": Campaign(population=8, unit_cost=1, unit_benefit=4), "call": Campaign(8, 3, 10, 20)}
     >>> allocate(north, actions=actions)
-    ActionAllocation(1 segment, 0 × call, 4 × letter, cost=-8, 'call' not run, because the fixed cost
+    ActionAllocation(1 segment, 0 × call, 4 × letter, cost=-8, not run: 'call', because the fixed cost
     exceeds the gain)
     """
     if actions is not None and context is not None:

@@ -23,7 +23,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.calibration.outcomes import rug
 from rocscope.errors import InputError
-from rocscope.sample import kind_of
+from rocscope.sample import kind_of, with_article
 
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.6)), (0, (1.6, 1.3)), (0, (7, 1.5, 1.6, 1.5)), (0, (3, 1.2)))
 """Dash patterns. With twelve colours, there are 60 different lines. The first five lines differ even without colour."""
@@ -152,7 +152,7 @@ def number(value: float, digits: int = 3) -> str:
 def require(name: str, value: Any, *kinds: type, made_by: str) -> None:
     """Raise InputError if `value` has none of the given types; the hint `made_by` names the function to call."""
     if not isinstance(value, kinds):
-        raise InputError(name, expected=" or ".join(kind.__name__ for kind in kinds), got=kind_of(value), hint=made_by)
+        raise InputError(name, expected=" or ".join(map(with_article, kinds)), got=kind_of(value), hint=made_by)
 
 
 def new_figure(width: float, height: float) -> Any:

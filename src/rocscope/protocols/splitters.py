@@ -15,6 +15,7 @@ import numpy as np
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import held_to_contract
+from rocscope._base.formatting import counted
 from rocscope._base.grouping import masks_of
 from rocscope.errors import InputError, without_warnings
 
@@ -135,7 +136,8 @@ def repeats_of(parts: Iterable[TrainTest], n: int) -> Iterator[tuple[int, TrainT
 
 def name_list(classes: Iterable[Any], counts: Iterable[int]) -> str:
     """Return text with the number of rows of each class."""
-    return check.listing([f"{name}: {count}" for name, count in zip(classes, counts, strict=True)])
+    sizes = [f"{name!r} ({counted(count, 'row')})" for name, count in zip(classes, counts, strict=True)]
+    return check.listing(sizes, shown=str)
 
 
 # Attempts to draw a bootstrap sample with two classes; if one in a hundred has, all attempts fail with probability

@@ -537,7 +537,7 @@ class BinnedCounts(CumulativeCounts):
         what : str
             Start of the error message, such as "ROC hull".
         """
-        got = f"{len(self)} bins, {int((self.low < self.high).sum())} with several scores"
+        got = f"{len(self)} bins, {int((self.low < self.high).sum())} of which contain several scores"
         if self.n_pos and self.n_neg:
             got += ", AUC from {:.9g} to {:.9g}".format(*self.auc_bounds)
         hint = "use .auc_bounds and .envelope(kind), or count the rows exactly (rocscope.ThresholdCounts)"
