@@ -69,6 +69,7 @@ Scores = Sequence[Any] | SupportsArray | Mapping[str, Any]
 ANYTHING = "Predictions, counts (such as ThresholdCounts) or a mapping from model name to them"
 NAMELESS = "score"
 _ALONE = f"pass y_score, or pass one of these as y_true: {ANYTHING}"
+_TABLE = "for a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
 _LABELS_FIRST = "pass the labels first, then the scores by model: (y_true, {'a': scores, 'b': scores})"
 _KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping, BySegment)
 
@@ -279,7 +280,9 @@ def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample
         _require_alone(data, y_score, pos_label, sample_weight)
         return data
     if y_score is None or _is_context(y_score):
-        hint = "pass the context as the third argument: (y_true, y_score, context)" if y_score is not None else _ALONE
+        hint = "pass the context as the third argument: (y_true, y_score, context)"
+        if y_score is None:
+            hint = _TABLE if hasattr(data, "columns") else _ALONE
         got = "None" if y_score is None else kind_of(y_score)
         raise InputError("y_score", expected="scores as the second argument", got=got, hint=hint)
     return Predictions(data, y_score, pos_label=pos_label, sample_weight=sample_weight)
@@ -401,7 +404,8 @@ def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
         hint = "for a fitted model, pass the result of rocscope.evaluation.from_estimator(model, X, y)"
         raise InputError("y_score", expected="scores", got=kind_of(y_score), hint=hint)
     if y_score is None:
-        raise refusal("y_score", "scores as the second argument", y_true, _ALONE, alone=True)
+        hint = _TABLE if hasattr(y_true, "columns") else _ALONE
+        raise refusal("y_score", "scores as the second argument", y_true, hint, alone=True)
     if model is not None:
         model_name([NAMELESS], model)
 

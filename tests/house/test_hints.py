@@ -371,9 +371,14 @@ def test_commands_of_other_tools_are_answered_by_one_that_works(command, capsys)
 
 
 def test_options_of_other_tools_are_answered(capsys):
-    for option, answer in {"--target": "--label", "-p": "--score", "--group-by": "--segment"}.items():
+    answers = {"--target": "--label", "-p": "--score", "--group-by": "--segment", "--y_hat": "--score"}
+    for option, answer in answers.items():
         assert run(["summary", "d.csv", option, "a"]) == 2
         assert f"{option}: no such option; use {answer};" in capsys.readouterr().err
+    assert run(["drift", "d.csv", "--reference", "d.csv"]) == 2
+    assert "--reference: no such option; use rocscope drift REFERENCE CURRENT;" in capsys.readouterr().err
+    assert run(["compare", "d.csv", "--method", "delong"]) == 2
+    assert "--method: no such option; omit this option: AUCs are compared by DeLong's" in capsys.readouterr().err
 
 
 FAIL = {

@@ -31,7 +31,8 @@ def here():
     predictions = rs.Predictions(y, {"a": p[:, 0], "b": p[:, 1]})
     model = LogisticRegression()
     return {
-        "rs": rs, "rocscope": rs, "y": y, "s": X[:, 0], "p": p[:, 0], "X": X, "beta": 2, "threshold": 0.5, "depth": 0.2,
+        "rs": rs, "rocscope": rs, "np": np, "y": y, "s": X[:, 0], "p": p[:, 0], "X": X, "beta": 2, "threshold": 0.5,
+        "depth": 0.2,
         "predictions": predictions, "context": rs.Context(cost_fn=5), "model": model.fit(X, y), "name": "a",
         "campaign": rs.Campaign(population=1000, unit_cost=1, unit_benefit=5), "counts": predictions.counts("a"),
         "matrix": rs.multiclass.ConfusionMatrix.from_labels(y, X[:, 0] > 0), "source": predictions,

@@ -5,6 +5,7 @@ import re
 from operator import attrgetter
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -15,7 +16,7 @@ from rocscope.errors import InputError, LabelError
 
 Y, SCORES = [0, 1, 0, 1, 1, 0] * 10, [*np.linspace(0, 1, 60)]
 PREDICTIONS = rs.Predictions(Y, SCORES)
-HERE = {"rs": rs, "y": Y, "s": SCORES, "predictions": PREDICTIONS}
+HERE = {"rs": rs, "y": Y, "s": SCORES, "predictions": PREDICTIONS, "df": pd.DataFrame({"y": Y, "p": SCORES})}
 ANSWERS = {
     "rs.Context(prevalence=.1)": "use target_prevalence=",
     "rs.Context(fp=1, fn=5)": "use cost_fp=",
@@ -26,14 +27,14 @@ ANSWERS = {
     "rs.auc_interval(y, s, conf_level=.9)": "use level=",
     "rs.auc(y, s, conf_level=.9)": "use rs.auc_interval(y, s, level=0.95)",
     "rs.plotting.plot_roc(predictions, figsize=(3, 3))": "use ax=",
-    "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "for labels and scores pass rs.Predictions",
+    "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "use rs.inference.mcnemar(rs.Predictions(y, {'a': s",
     "rs.inference.mcnemar(y)": "for labels and scores pass rs.Predictions",
     "rs.bootstrap(y, s)": "for labels and scores pass rs.Predictions",
     "rs.bootstrap(predictions, 3)": "pass a function such as rocscope.auc or lambda",
     "rs.inference.estimate_of(y, s)": "for labels and scores pass rs.Predictions",
     "rs.inference.joint_region(y, s)": "for labels and scores pass rs.Predictions(y, s).counts().at(threshold)",
-    "rs.bootstrap(y, s, 'auc')": "for labels and scores pass rs.Predictions",
-    "rs.compare(y, s, s)": "pass labels and scores; for several models pass a mapping",
+    "rs.bootstrap(y, s, 'auc')": "use rs.bootstrap(rs.Predictions(y, s), rs.auc)",
+    "rs.compare(y, s, s)": "use rs.compare(y, {'a': s, 'b': p})",
     "rs.metrics.mcc(y, [0, 1] * 30)": "call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .mcc",
     "rs.auc_interval(predictions).pvalue": "use rs.compare(y, {'a': s, 'b': p})",
     "rs.compare(y, {'a': s, 'b': s[::-1]}).to_csv()": "use .to_frame().to_csv(path)",
@@ -77,7 +78,29 @@ ANSWERS = {
     "rs.estimators.ThresholdClassifier(1).best_threshold_": "use .threshold_",
     "rs.estimators.ThresholdClassifier(1).coef_": "an estimator has fitted attributes after .fit(X, y)",
     "rs.roc(y, s).thrshold": "did you mean .threshold",
+    "rs.gain(y, s, plot=True)": "use rs.gain(y, s).plot()",
+    "rs.lift(y, s, cuts=10)": "use rs.lift(y, s).at([0.1, 0.2, 0.3])",
+    "rs.choose(y, s, 'precision >= 0.5')": "use subject_to='precision >= 0.5'",
+    "rs.choose(y, s, rs.Context(2, 5))": "write 5% as 0.05; use names: rs.Context(cost_fp=1, cost_fn=5)",
+    "rs.evaluate(y, s, metrics=['auc'])": "for labels and scores use rs.summary(y, s)",
+    "rs.evaluate(y, s)": "for labels and scores use rs.summary(y, s)",
+    "rs.auc(df, 'y', 'p')": "for a data frame use rs.read(data, label='y', scores=['p'])",
+    "rs.auc(df, truth='y', estimate='p')": "for a data frame use rs.read(data, label='y', scores=['p'])",
+    "rs.summary(df)": "for a data frame use rs.read(data, label=..., scores=[...])",
+    "rs.read('f.csv', 'y', 'p')": "use names for columns: rs.read(data, label='y', scores=['p'])",
+    "rs.multiclass.ConfusionMatrix.from_predictions(y, s)": "use rs.multiclass.ConfusionMatrix.from_labels(y, pred",
+    "rs.multiclass.multiclass_auc(y, s, average='macro')": "use rs.multiclass.multiclass_auc(y, probabilities).aunu",
+    "[*rs.roc(y, s)]": "use .fpr, .tpr and .thresholds",
+    "rs.auc_interval(y, s)[0]": "use .value, .low and .high",
+    "rs.roc(y, s)['fpr']": "use .fpr",
+    "rs.report(y, s)": "use rs.summary(y, p)",
 }
+
+
+def test_the_points_of_a_curve_are_told_from_labels():
+    curve = rs.roc(PREDICTIONS)
+    with pytest.raises(LabelError, match=r"; for the area of a curve, use rs\.roc\(y, s\)\.auc instead of its points"):
+        rs.auc(curve.fpr, curve.tpr)
 
 
 @pytest.mark.parametrize("call", ANSWERS)

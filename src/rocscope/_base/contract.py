@@ -12,7 +12,7 @@ from collections import ChainMap
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import wraps
 from numbers import Integral
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from rocscope._base.public_names import (
     by_spelling,
     call_for,
     concept_call,
+    is_curve,
     of_one_kind,
     spelling,
     spellings,
@@ -65,8 +66,12 @@ def made_by_contract(cls: _Class) -> _Class:
 
 def held_to_contract(cls: _Class) -> _Class:
     """Decorate a class by applying `contract` to its constructor and its public methods."""
-    if not hasattr(cls, "__getattr__"):
+    # hasattr would also find the method of the metaclass
+    if not any("__getattr__" in vars(kind) for kind in cls.__mro__):
         cls.__getattr__ = _refuse_attribute
+    # With a length, NumPy would take the object for a sequence.
+    if not hasattr(cls, "__len__") and not hasattr(cls, "__getitem__"):
+        cls.__getitem__ = _refuse_item
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name not in ("__init__", "__post_init__"):
             continue
@@ -89,7 +94,7 @@ def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]
 def _explained(
     call: Callable[..., Any],
     refusal: Callable[[Sequence[Any], Mapping[str, Any]], InputError | None],
-    instead: Callable[[Callable[..., Any], Sequence[Any], Iterable[str]], str] | None = None,
+    instead: Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], str] | None = None,
 ) -> Callable[..., Any]:
     """Wrap a function, so that errors of other libraries are replaced by errors that name the wrong argument.
 
@@ -102,7 +107,7 @@ def _explained(
         try:
             return call(*args, **options)
         except InputError as error:
-            taking = _argument_taking(call, error, options) if instead is not None else ""
+            taking = _argument_taking(call, error, args, options) if instead is not None else ""
             if not taking or taking in str(error):
                 raise
             raise type(error)(f"{error}; {as_hint(taking)}") from None
@@ -114,7 +119,11 @@ def _explained(
             passed_on = unexpected[1] if unexpected is not None and unexpected[1] in options else ""
             if instead is not None and (passed_on or (isinstance(error, TypeError) and not within)):
                 # A function that was called within this one has perhaps added its hint; Python's messages have none.
-                advice = "" if "; " in str(error) else instead(call, args, [passed_on] if passed_on else options)
+                advice = (
+                    ""
+                    if "; " in str(error)
+                    else instead(call, args, {passed_on: options[passed_on], **options} if passed_on else options)
+                )
                 raise TypeError(f"{error}{advice}") from None
             refused = refusal(args, options)
             if refused is None:
@@ -124,19 +133,28 @@ def _explained(
     return held
 
 
-def _argument_taking(call: Callable[..., Any], error: InputError, options: Mapping[str, Any]) -> str:
+def _argument_taking(
+    call: Callable[..., Any], error: InputError, args: Sequence[Any], options: Mapping[str, Any]
+) -> str:
     """Return what to use for a value that was passed as another argument, such as strategy='quantile' for bins."""
     name = str(error).partition(":")[0]
-    value = options.get(name)
+    by_position = dict(zip(inspect.signature(call).parameters, args, strict=False))
+    value = options.get(name, by_position.get(name))
+    function = call.__qualname__.removesuffix(".__init__")
+    if name in by_position and not isinstance(value, str):
+        return answers()["positional"].get(function, "") if isinstance(value, int | float) else ""
     if not isinstance(value, str):
         return ""
-    answer = answers()["arguments"].get(call.__qualname__, {}).get(f"{name}_{value}", "")
+    answer = answers()["arguments"].get(function, {}).get(f"{name}_{value}", "")
     if answer:
         return answer
+    known = inspect.signature(call).parameters
+    if re.search("[<>]", value) and "subject_to" in known and name != "subject_to":
+        return f"subject_to={value!r}"
     for other, hint in _hints(call).items():
         if other != name and value in _literals(hint):
             return f"{other}={value!r}"
-    return ""
+    return f"criterion={value!r}" if "criterion" in known and name in ("context", "y_score") else ""
 
 
 def _literals(hint: Any) -> list[Any]:
@@ -343,7 +361,7 @@ _LABELS_AND_SCORES = ("y_true", "y_pred", "y_score", "scores", "proba")
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
-def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Iterable[str]) -> str:
+def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
     """Return a hint on what to call if arguments do not match the signature of a function."""
     known = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = next((name for name in options if name not in known), None)
@@ -351,6 +369,9 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
     made = answers()["constructors"].get(name)
     if made and unknown in (None, *_LABELS_AND_SCORES):
         return f"; {as_hint(made)}"
+    by_position = _for_positions(name, known, arguments, options)
+    if by_position:
+        return f"; {as_hint(by_position)}"
     if unknown is not None:
         answer = _for_argument(name, unknown, known)
         close = "" if answer else _close(unknown, known, "{}=")
@@ -360,8 +381,6 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
         return "; for a fitted model use rs.evaluation.from_estimator(model, X, y), and pass its result"
-    if any(hasattr(value, "columns") for value in arguments):
-        return "; for a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
     if "y_score" in known:
         return "; pass labels and scores; for several models pass a mapping: (y, {'a': s, 'b': s})"
     if known[:1] == ["source"]:
@@ -371,6 +390,26 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: It
     if known[:1] in (["predictions"], ["data"], ["curve"]):
         return f"; {PASS_PREDICTIONS}"
     return f"; it takes {', '.join(known)}"
+
+
+def _for_positions(function: str, known: Sequence[str], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
+    """Return what to use if the types of arguments show what is meant: a table, or labels in place of a model."""
+    has_model = any(hasattr(value, "predict") for value in arguments)
+    is_table = any(hasattr(value, "columns") and not _is_ours(value) for value in arguments)
+    if is_table and not has_model and not {"X", "source"} & {*known}:
+        # The names of two columns are often passed too: auc(table, "y", "p") or auc(table, truth="y", estimate="p").
+        names = [value for value in (*arguments, *options.values()) if isinstance(value, str)]
+        label, score = map(repr, names) if len(names) == 2 else ("...", "...")
+        return f"for a data frame use rs.read(data, label={label}, scores=[{score}]), and pass its result"
+    if known[:2] == ["models", "X"] and arguments and not has_model and not hasattr(arguments[0], "fit"):
+        return "for labels and scores use rs.summary(y, s), or with a model rs.evaluate(model, X, y)"
+    # Python's error is about the positions, or about the names: only the former has an answer here.
+    return "" if any(name not in known for name in options) else answers()["positional"].get(function, "")
+
+
+def _is_ours(value: Any) -> bool:
+    """Return whether a value is of a class of rocscope; results also have `columns`."""
+    return type(value).__module__.partition(".")[0] == "rocscope"
 
 
 def _answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -411,10 +450,20 @@ def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) 
         for word in spelled_words:
             answer = by_word.get(word, ())
             # A general hint may name an argument; use it only if this function has the argument.
-            suiting = [use for use in ([answer] if isinstance(answer, str) else answer) if _suits(use, known)]
+            uses = [answer] if isinstance(answer, str) else answer
+            # A call of the same function is not an answer.
+            same = rf"rs\.(?:\w+\.)*{function}\([^()]*\)"
+            suiting = [use for use in uses if _suits(use, known) and not re.fullmatch(same, use)]
             if suiting:
-                return suiting[0]
+                return _of_curve(function, suiting[0])
     return ""
+
+
+def _of_curve(function: str, answer: str) -> str:
+    """Return an answer about any curve with the curve that was asked for in place of the ROC curve."""
+    return (
+        re.sub(r"rs\.roc(?=\(y, s\)\.(?:plot|to_frame)\()", f"rs.{function}", answer) if is_curve(function) else answer
+    )
 
 
 def _suits(advice: str, known: Sequence[str]) -> bool:
@@ -441,6 +490,18 @@ class MissingAttributeError(AttributeError):
         close = _close(name, known, ".{}")
         call = "" if close else _on_result(owner, concept_call(name))
         return message + (close or (f"; {as_hint(call)}" if call else f"; it has .{', .'.join(known)}"))
+
+
+def _refuse_item(result: Any, key: Any) -> NoReturn:
+    """Raise the error of a result that is indexed, or unpacked as in ``fpr, tpr, thresholds = roc(y, s)``."""
+    owner = type(result)
+    if isinstance(key, str):
+        known = f"use .{key}" if key in dir(owner) else ""
+        hint = known or str(MissingAttributeError(owner, key)).partition("; ")[2]
+        raise TypeError(f"{owner.__name__} has no items, such as [{key!r}]; {hint}")
+    unpacked = answers()["unpacked"]
+    attributes = next((unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked), ".to_dict()")
+    raise TypeError(f"{owner.__name__} cannot be indexed or unpacked; use {attributes}")
 
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:

@@ -272,11 +272,20 @@ def call_for(name: str) -> str:
 
 
 def _drawn(call: str) -> str:
-    """Return the call that draws a curve; other calls are returned unchanged."""
+    """Return the call that draws a curve, for an area that of its curve; other calls are returned unchanged."""
+    call = {
+        "rs.auc(y, s)": "rs.roc(y, s)",
+        "rs.precision_recall(y, s).average_precision": "rs.precision_recall(y, s)",
+    }.get(call, call)
     return f"{call}.plot()" if re.fullmatch(rf"rs\.(?:{_CURVES})\(y, [sp]\)", call) else call
 
 
-_CURVES = "roc|gain|lift|precision_recall|det|calibration_curve|net_benefit|cost_curve"
+def is_curve(name: str) -> bool:
+    """Return whether a function of rocscope returns a curve, which can be drawn."""
+    return name in _CURVES.split("|")
+
+
+_CURVES = "roc|gain|lift|hull|precision_recall|det|calibration_curve|net_benefit|cost_curve"
 
 
 def _advice(package: str, name: str, public: Sequence[str]) -> str:
@@ -288,7 +297,8 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
         return f"; {as_hint(call)}"
     if name in import_module(_ROOT).__all__:
         return f"; it is rs.{name}"
-    for topic in _topics():
+    is_foreign = any(name in names for names in answers()["names"].values())
+    for topic in () if is_foreign else _topics():
         if name in getattr(import_module(f"{_ROOT}.{topic}"), "__all__", ()):
             return f"; it is rs.{topic}.{name}"
     by_case = {word.casefold(): word for word in public}
@@ -306,7 +316,10 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
         return f"; did you mean {' or '.join(f'{short}.{by_case[word]}' for word in close)}?"
     close = get_close_matches(spelling(name), of_one_kind(name, _calls_by_spelling()), n=1, cutoff=_VERY_ALIKE)
     if close:
-        return f"; did you mean {_calls_by_spelling()[close[0]]}?"
+        likely = _calls_by_spelling()[close[0]]
+        return (
+            f"; did you mean {likely}?" if re.fullmatch(r"[\w.]+(\(.*\))?[\w.()]*", likely) else f"; {as_hint(likely)}"
+        )
     return f"; {as_hint(call)}" if call else ""
 
 

@@ -153,6 +153,8 @@ def _binary_labels(labels: Array, name: str, rows: Sequence[int] | None, scores:
         hint = f"name the positive class, such as pos_label={label} (--pos-label {label})"
     elif labels.dtype.kind == "f" and (labels % 1 != 0).any():
         hint = "pass the labels first, then the scores: (y_true, y_score)"
+        if labels[0] == 0 and labels[-1] == 1 and (np.diff(labels) >= 0).all():  # rates, as in auc(fpr, tpr)
+            hint = "for the area of a curve, use rs.roc(y, s).auc instead of its points"
     else:
         hint = _for_classes(seen, seen[-1], scores)
     got = f"the labels {listing(seen)}{_third(labels, rows)}"

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -208,23 +208,26 @@ def _usage_message(error: CycloptsError) -> str:
     if isinstance(error, cyclopts.UnusedCliTokensError):
         got = " ".join(map(repr, error.unused_tokens or ()))
         return f"unexpected argument {got}; if you typed a pattern, put it in quotes, such as 'part-*.csv'"
+    in_place_of_file = re.match(r'Invalid value "(--[\w-]+)"', message)
+    if in_place_of_file and error.command_chain:  # as in drift --reference FILE
+        command, typed = " ".join(error.command_chain), in_place_of_file[1]
+        answer = _option_for(command, typed, _names_of(app[command].assemble_argument_collection()))
+        return f"{typed}: no such option; {public_names.as_hint(answer)}" if answer else message
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         name = error.keyword or error.argument.name
         kind = "a value" if name.startswith("-") else "a file"
         return f"{name}: expected {kind}, got no {kind.removeprefix('a ')}"
     if isinstance(error, cyclopts.UnknownOptionError):
         typed = error.token.keyword or error.token.value
-        options: list[str] = []
-        for argument in error.argument_collection:
-            if argument.parse:
-                options += argument.names
+        options = _names_of(error.argument_collection)
+        # A known word of another tool comes before a similar spelling: --group-by means --segment, not --groups.
+        answer = _option_for(" ".join(error.command_chain or ()), typed, options)
+        if answer:
+            return f"{typed}: no such option; {public_names.as_hint(answer)}"
         close = get_close_matches(typed, options, cutoff=_CLOSE)
         # An option of the same letters in another order comes first: --lable means --label rather than --table.
         close.sort(key=lambda option: sorted(option) != sorted(typed))
-        answer = "" if close else _option_for(typed, options)
-        return f"{typed}: no such option{answer and f'; {public_names.as_hint(answer)}'}" + (
-            f" (did you mean {close[0]}?)" if close else ""
-        )
+        return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
     if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
         name = error.token.keyword or "number"
         return str(opt.not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
@@ -237,19 +240,40 @@ def _usage_message(error: CycloptsError) -> str:
     return message
 
 
-def _option_for(typed: str, options: Sequence[str]) -> str:
+def _names_of(arguments: Iterable[Any]) -> list[str]:
+    """Return the names of all options among the arguments of a command."""
+    names: list[str] = []
+    for argument in arguments:
+        if argument.parse:
+            names += argument.names
+    return names
+
+
+def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
     """Return what to type instead of another tool's option, or an empty text."""
+    of_command = public_names.answers()["option_values"].get(f"{command} {typed}")
+    if of_command:
+        return of_command
     of_others = public_names.answers()["options"]
     by_spelling = public_names.by_spelling(of_others)
     for answer in of_others.get(by_spelling.get(public_names.spelling(typed), ""), ()):
         option = answer.replace(",", " ").split()[0]
         if not option.startswith("--") or option in options:
             return answer
+    # Words of other libraries for arguments of Python are known too: y_pred= is y_score=, which is --score here.
+    of_python = public_names.answers()["arguments"]["any"]
+    answers = of_python.get(public_names.by_spelling(of_python).get(public_names.spelling(typed), ""), ())
+    for answer in answers if isinstance(answers, list) else ():
+        argument = answer.partition("=")[0]
+        option = (_OTHER_NAMES | _OF_ARRAYS).get(argument, f"--{argument.replace('_', '-')}")
+        if option in options:
+            return option
     return ""
 
 
 # Options whose name differs from the argument of the library.
 _OTHER_NAMES = {"scores": "--score", "fail_if": "--fail-if", "cv": "--folds", "constraint": "--subject-to"}
+_OF_ARRAYS = {"y_true": "--label", "y_score": "--score", "sample_weight": "--weight"}
 # Hints for Python and the command line, such as "delimiter= (--delimiter)", of which only the option is kept.
 _BOTH = re.compile(r"""\b\w+(?:=(?:'[^']*'|"[^"]*"|[\w.]+)?)? \((--[^)]+)\)""")
 # An argument with or without a value, such as "missing='drop'".

@@ -4,6 +4,7 @@
 """
 
 import math
+from abc import ABCMeta
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -18,10 +19,10 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import MissingAttributeError, held_to_contract
 
 
-class Answering(type):
+class Answering(ABCMeta):
     """Metaclass of classes whose errors for unknown attributes name the call to use.
 
-    An example is the name of a constructor in another library.
+    An example is the name of a constructor in another library. It extends ABCMeta, because some results are mappings.
     """
 
     if not TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Answering(type):
             raise MissingAttributeError(cls, name)
 
 
-class Result:
+class Result(metaclass=Answering):
     """Base class of results, with `to_dict` and a notebook display of one line.
 
     `to_dict` returns the fields of the dataclass and the properties named in `_also`. If a class sets `_content`,
