@@ -84,7 +84,7 @@ class Format:
         Current version of the format.
     what : str
         Name of the object with its article, such as "a decision".
-    anew : str
+    hint : str
         Hint for errors, on how to make a new file.
     upgrades : mapping from int to FormatUpgrade
         For each earlier version that can be read, the conversion to the next version.
@@ -93,7 +93,7 @@ class Format:
     name: str
     version: int
     what: str
-    anew: str
+    hint: str
     upgrades: Mapping[int, FormatUpgrade] = field(default_factory=dict)
 
     def text(self, content: dict[str, Any]) -> str:
@@ -107,23 +107,23 @@ class Format:
 
     def read(self, path: str | os.PathLike[str]) -> "Fields":
         """Return the fields of a file, or raise StoredError. Call `require_same` after reading all fields."""
-        fields = parse(read_bytes(path, self.what), str(path), self.what, self.anew)
+        fields = parse(read_bytes(path, self.what), str(path), self.what, self.hint)
         if fields.content.get("format") != self.name:
             expected = f'JSON with "format": "{self.name}"'
-            raise StoredError(str(path), expected=expected, got="JSON without this entry", hint=self.anew)
+            raise StoredError(str(path), expected=expected, got="JSON without this entry", hint=self.hint)
         version = fields.content.get("version")
         if type(version) is not int or version < 1:
-            raise StoredError(str(path), expected="a version number", got=repr(version), hint=self.anew)
+            raise StoredError(str(path), expected="a version number", got=repr(version), hint=self.hint)
         if version not in self.upgrades:
-            require_version(version, self.version, str(path), self.what, self.anew)
+            require_version(version, self.version, str(path), self.what, self.hint)
         if "checksum" not in fields.content:
-            raise StoredError(str(path), expected="a checksum", got="no checksum", hint=self.anew)
+            raise StoredError(str(path), expected="a checksum", got="no checksum", hint=self.hint)
         if version == self.version:
             return fields
         # For an earlier version, check the checksum of the file, and compute a new one for the upgraded content.
         fields.require_checksum()
         while version in self.upgrades:
-            fields = Fields(self.upgrades[version].apply(fields), fields.source, fields.anew)
+            fields = Fields(self.upgrades[version].apply(fields), fields.source, fields.hint)
             version += 1
         fields.content |= {"version": version, "checksum": _checksum(_without_header(fields.content))}
         return fields
@@ -163,15 +163,15 @@ def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
     return data
 
 
-def require_version(version: int, known: int, source: str, what: str, anew: str) -> None:
+def require_version(version: int, known: int, source: str, what: str, hint: str) -> None:
     """Raise StoredError if the version is not the current version."""
     if version != known:
-        age, hint = ("a newer", "update rocscope") if version > known else ("an older", anew)
+        age, hint = ("a newer", "update rocscope") if version > known else ("an older", hint)
         got = f"version {version}, saved by {age} rocscope"
         raise StoredError(source, expected=f"{what} of version {known}", got=got, hint=hint)
 
 
-def parse(data: bytes, source: str, what: str, anew: str) -> "Fields":
+def parse(data: bytes, source: str, what: str, hint: str) -> "Fields":
     """Parse a JSON object in UTF-8 and return its fields."""
     try:
         content = json.loads(data.decode(), parse_constant=_refuse_constant, object_pairs_hook=_object)
@@ -179,10 +179,10 @@ def parse(data: bytes, source: str, what: str, anew: str) -> "Fields":
     except UnicodeDecodeError as error:
         raise StoredError(source, expected=f"{what} file", got="a file that is not UTF-8 text") from error
     except (ValueError, RecursionError) as error:
-        raise StoredError(source, expected=f"{what} as JSON", got=f"invalid JSON: {error}", hint=anew) from error
+        raise StoredError(source, expected=f"{what} as JSON", got=f"invalid JSON: {error}", hint=hint) from error
     if not isinstance(content, dict):
-        raise StoredError(source, expected=f"{what} as a JSON object", got="another JSON value", hint=anew)
-    return Fields(content, source, anew)
+        raise StoredError(source, expected=f"{what} as a JSON object", got="another JSON value", hint=hint)
+    return Fields(content, source, hint)
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -243,13 +243,13 @@ def is_number(value: Any) -> bool:
 class Fields:
     """The fields of a JSON object. Methods return a field after checking its type and range; errors name the field."""
 
-    def __init__(self, content: dict[str, Any], source: str, anew: str, path: str = "") -> None:
-        self.content, self.source, self.anew, self.path = content, source, anew, path
+    def __init__(self, content: dict[str, Any], source: str, hint: str, path: str = "") -> None:
+        self.content, self.source, self.hint, self.path = content, source, hint, path
 
     def refuse(self, name: str, expected: str = "", got: str = "") -> NoReturn:
         """Raise StoredError for a field. By default, `got` is the value in the file."""
         got = got or (_brief.repr(self.content[name]) if name in self.content else "nothing")
-        raise StoredError(self._place(name), expected=expected, got=got, hint=self.anew)
+        raise StoredError(self._place(name), expected=expected, got=got, hint=self.hint)
 
     def _place(self, name: str) -> str:
         """Return the path of a field for an error message, shortened and without line breaks."""
@@ -338,7 +338,7 @@ class Fields:
 
     def inner(self, name: str, expected: str) -> "Fields":
         """Return the fields of an object within this object."""
-        return Fields(self.take(name, dict, expected), self.source, self.anew, f"{self.path}{name}.")
+        return Fields(self.take(name, dict, expected), self.source, self.hint, f"{self.path}{name}.")
 
     def objects(self, name: str) -> "list[Fields]":
         """Return the fields of each object in a list of objects."""
@@ -346,7 +346,7 @@ class Fields:
         if not all(type(value) is dict for value in values):
             self.refuse(name, "a list of objects")
         paths = (f"{self.path}{name}[{number}]." for number in range(len(values)))
-        return [Fields(value, self.source, self.anew, path) for value, path in zip(values, paths, strict=True)]
+        return [Fields(value, self.source, self.hint, path) for value, path in zip(values, paths, strict=True)]
 
     def make(self, name: str, factory: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Construct an object from a field. Errors of its constructor are raised as StoredError."""
@@ -357,7 +357,7 @@ class Fields:
             # Omit hints on arguments, which do not apply to a file.
             got = " ".join(str(error).split()).partition("; it takes ")[0] or type(error).__name__
             # Shortened, without the quotes of the repr.
-            raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.anew) from error
+            raise StoredError(self._place(name), got=_brief.repr(got)[1:-1], hint=self.hint) from error
 
     def require_same(self, made: dict[str, Any], optional: Mapping[str, Collection[str]] = _NOTHING) -> None:
         """Raise StoredError if a field differs from its recomputed value, or if the checksum does not match.
@@ -375,7 +375,7 @@ class Fields:
         """Raise StoredError if the checksum does not match the content."""
         if self.content["checksum"] != _checksum(_without_header(self.content)):
             got = "content that was changed later"
-            raise StoredError(self.source, expected="the content that was saved", got=got, hint=self.anew)
+            raise StoredError(self.source, expected="the content that was saved", got=got, hint=self.hint)
 
 
 def _in_range(low: float, high: float) -> str:

@@ -53,12 +53,12 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     ...     load_plan(decision.save(f"{folder}/plan.json")) == decision
     True
     """
-    what, anew = "a plan", "pass a file that was saved with plan.save(path)"
-    content = parse(read_bytes(path, what), str(path), what, anew).content
+    what, hint = "a plan", "pass a file that was saved with plan.save(path)"
+    content = parse(read_bytes(path, what), str(path), what, hint).content
     plan: Any = PLANS_BY_FORMAT.get(str(content.get("format")))
     if content.get("format") == CLASS_WEIGHTS:
         plan = reach("class_monitoring").ClassWeights
     if plan is None:
         expected = f'JSON with "format": {" | ".join([*PLANS_BY_FORMAT, CLASS_WEIGHTS])}'
-        raise StoredError(str(path), expected=expected, got=f'"format": {content.get("format")!r}', hint=anew)
+        raise StoredError(str(path), expected=expected, got=f'"format": {content.get("format")!r}', hint=hint)
     return plan.load(path)

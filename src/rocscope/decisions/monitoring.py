@@ -783,7 +783,7 @@ class Monitor:
         >>> Monitor.from_dict(monitored.to_dict()).n
         2
         """
-        return cls._of(Fields(content, "state of a monitor", FORMAT.anew))
+        return cls._of(Fields(content, "state of a monitor", FORMAT.hint))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> Path:
         """Save the state to a JSON file. If the file exists, it is overwritten; with `force=False` an error is raised.

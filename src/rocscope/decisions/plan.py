@@ -790,8 +790,8 @@ _UPGRADES = {
     1: FormatUpgrade(renamed={"where": "subject_to"}),
     2: FormatUpgrade(added={"lot": None, "lot_cost": None, "review": None}),
 }
-_ANEW = "make the decision again with rocscope.choose and save it"
-FORMAT = Format("rocscope.decision", 3, "a decision", _ANEW, _UPGRADES)
+_HINT = "make the decision again with rocscope.choose and save it"
+FORMAT = Format("rocscope.decision", 3, "a decision", _HINT, _UPGRADES)
 
 # Tolerance for the difference of rates between the stored counts (floats) and the randomised rule (fractions).
 _SLACK = 1e-9

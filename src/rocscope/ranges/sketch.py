@@ -536,7 +536,7 @@ VERSION = 1
 _HEAD = struct.Struct("<16sIQ")
 _CHECKSUM = 32  # bytes of SHA-256
 _WIDEST = 63  # largest width of a cell in bits; scores have 64 bits
-_ANEW = "count the rows again"
+_HINT = "count the rows again"
 
 
 def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
@@ -559,12 +559,12 @@ def unseal(data: Any) -> tuple[Fields, list[Array]]:
     if len(content) < _HEAD.size or not content.startswith(MAGIC):
         _refuse("the bytes of a sketch", "other data")
     _, version, length = _HEAD.unpack_from(content)
-    require_version(version, VERSION, "sketch", "a sketch", _ANEW)
+    require_version(version, VERSION, "sketch", "a sketch", _HINT)
     content, checksum = content[:-_CHECKSUM], content[-_CHECKSUM:]
     if hashlib.sha256(content).digest() != checksum:
         _refuse("the bytes as stored", "incomplete or changed bytes")
     begin, columns = _HEAD.size + length, list[Array]()
-    facts = parse(content[_HEAD.size : begin], "sketch", "a sketch", _ANEW)
+    facts = parse(content[_HEAD.size : begin], "sketch", "a sketch", _HINT)
     cells, rows = facts.whole("cells"), [facts.whole("n_pos"), facts.whole("n_neg")]
     if begin + cells * CELL_BYTES != len(content):
         _refuse(f"{begin + cells * CELL_BYTES} bytes of content", f"{len(content)} bytes")
@@ -588,4 +588,4 @@ def _are_cells(start: Array, shift: Array, pos: Array, neg: Array, low: Array, h
 
 
 def _refuse(expected: str, got: str) -> NoReturn:
-    raise StoredError("sketch", expected=expected, got=got, hint=_ANEW)
+    raise StoredError("sketch", expected=expected, got=got, hint=_HINT)
