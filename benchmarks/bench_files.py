@@ -8,6 +8,9 @@ the largest resident set of the process. Every contender must find the same AUC.
 ``--csv`` writes 5·10⁶ rows of two models as CSV instead, and lets counting them take turns with DuckDB, which reads and
 sums the same columns.
 
+``--commands`` prints processor seconds of whole commands on files with very many columns or few rows, and their ratio
+to a loop of 10⁷ additions in Python, which tells how busy the machine is.
+
 The file can be kept and used again with ``--keep FILE``. Beyond 2·10⁸ rows the others are left out unless asked for.
 """
 
@@ -126,6 +129,41 @@ def beside_sums(path: Path, rows: int = 5 * 10**6, turns: int = 5) -> None:
     print(f"counting takes {seconds['rocscope'] / seconds['DuckDB']:.2f} times as long as reading and adding up")
 
 
+def commands(folder: Path) -> None:
+    """Print processor seconds of whole commands, and their ratio to a loop of 10⁷ additions."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    generator = np.random.default_rng(0)
+
+    def table(rows: int, columns: int) -> pa.Table:
+        numbers = {f"x{number}": generator.random(rows).round(3) for number in range(columns - 1)}
+        return pa.table({"y": np.arange(rows) % 2} | numbers)
+
+    pq.write_table(table(10, 10**5), folder / "wide.parquet")
+    for columns in (4_000, 8_000, 16_000):
+        pyarrow.csv.write_csv(table(10, columns), folder / f"wide{columns}.csv")
+    pyarrow.csv.write_csv(table(10**4, 3), folder / "rows.csv")
+    code = "import sys; from rocscope.cli import run; sys.exit(run(sys.argv[1:]))"
+    asked = [["validate", "wide.parquet"]]
+    asked += [["validate", f"wide{columns}.csv"] for columns in (4_000, 8_000, 16_000)]
+    asked += [["summary", "rows.csv", "--label", "y"]]
+
+    def processor(command: list[str]) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", *command], cwd=folder, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    for arguments in asked:
+        unit = processor(["total = 0\nfor i in range(10**7): total += i"])
+        seconds = processor([code, *arguments])
+        print(
+            f"{' '.join(arguments):32}{seconds:7.2f} s of processor, {seconds / unit:6.1f} unit loops of {unit:.2f} s"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=float, default=1e7)
@@ -134,7 +172,12 @@ def main() -> None:
     parser.add_argument("--keep", help="file to write, or to use if it is there")
     parser.add_argument("--task", choices=TASKS, help=argparse.SUPPRESS)
     parser.add_argument("--csv", action="store_true", help="counts of a CSV file beside sums of its columns")
+    parser.add_argument("--commands", action="store_true", help="processor seconds of whole commands")
     options = parser.parse_args()
+    if options.commands:
+        with tempfile.TemporaryDirectory(prefix="rocscope-bench-") as folder:
+            commands(Path(folder))
+        return
     if options.csv:
         with tempfile.TemporaryDirectory(prefix="rocscope-bench-") as folder:
             beside_sums(Path(folder, "scores.csv"))

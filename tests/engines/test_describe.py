@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from readers import FRAMES, WRITERS
 from rocscope.engines import describe
+from rocscope.engines.formats import FileLayout
+from rocscope.engines.tables import open_parquet
 from rocscope.errors import ColumnError, EngineError
 
 TABLE = pa.table(
@@ -160,3 +162,29 @@ def test_columns_that_are_sorted_together_have_the_facts_of_each_alone(monkeypat
     assert together == describe(table).columns
     assert together[0].classes == dict(sorted(Counter(columns["few"].to_pylist()).items()))
     assert (together[5].distinct, together[5].minimum, together[5].maximum) == (4, 0, 2**63 + 5)
+
+
+def test_very_many_columns_of_a_parquet_file_are_described_as_in_memory(tmp_path, run):
+    """Floats, whole numbers of two encodings and text, in another order than in the file."""
+    rng = np.random.default_rng(0)
+    columns = {"y": pa.array([0, 1, 1, 0], pa.int64()), "name": ["a", "b", "a", "b"]}
+    columns |= {f"x{number}": rng.random(4).round(1) for number in range(300)}
+    columns |= {"small": pa.array([1, -5, 7, 7], pa.int16()), "deltas": pa.array([7, 5, 2**31 - 1, 3], pa.int32())}
+    table = pa.table(columns)
+    path = tmp_path / "wide.parquet"
+    encodings = {"deltas": "DELTA_BINARY_PACKED"}
+    pa.parquet.write_table(table, path, use_dictionary=False, column_encoding=encodings)
+    assert describe(path).columns == describe(table).columns
+    chosen = ["x7", "y", "deltas"]
+    assert describe(path, label="y", scores=["deltas", "x7"]).columns == tuple(
+        describe(table)[name] for name in ("y", "deltas", "x7")
+    )
+    assert table.select(chosen).equals(open_parquet([str(path)], ("wide",), FileLayout()).fetch(chosen))
+    code, out, _ = run("validate", path, "--json")
+    assert (code, len(json.loads(out)["columns"])) == (0, 304)
+
+
+def test_validate_refuses_a_missing_file_though_no_column_is_named(run):
+    code, out, err = run("validate", "nothing.parquet")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "nothing.parquet" in err

@@ -224,6 +224,11 @@ class LayoutOptions:
 
     def require(self, file: str, **columns: Sequence[str | None]) -> None:
         """Raise an error if the file or one of the columns does not exist. No library is loaded for this check."""
+        if all(name is None for names in columns.values() for name in names):
+            # The names of very many columns would take time to read.
+            if not is_stream(file):
+                formats.find_files(file, self.format)
+            return
         named = self.named_columns(file)
         if named is not None:
             require_columns(named, file, columns)

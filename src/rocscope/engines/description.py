@@ -22,6 +22,7 @@ from rocscope.core import Result, html_table, jsonable
 from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
 from rocscope.engines.opening import TextRelation, open_source
+from rocscope.engines.tables import ParquetFiles
 from rocscope.errors import ColumnError, InputError, ScoreError, brief, heard, one_of, warn
 
 # Columns in memory at the same time: few enough for wide data, many enough to parse a CSV file only once or twice.
@@ -259,12 +260,13 @@ def describe(
         names = [name for name in names if name not in refusals]
         facts: list[ColumnFacts] = []
         rows, at_once = 0, _COLUMNS_AT_ONCE
+        if isinstance(opened, ParquetFiles) and len(opened.origin) == 1:
+            at_once = _columns_at_once(opened.rows_of_first)
         while names:
             part = opened.fetch(names[:at_once], where)
             names = names[at_once:]
             rows = part.num_rows
-            # For very many columns with few rows, each call would look at all names.
-            at_once = max(_COLUMNS_AT_ONCE, _VALUES_AT_ONCE // max(rows, 1))
+            at_once = _columns_at_once(rows)
             facts += facts_of_columns(part, decimal=opened.decimal)
     problems = [f"several columns are named {name!r}" for name in repeated] + [
         str(error) for error in refusals.values()
@@ -275,6 +277,11 @@ def describe(
     for model in models:
         problems += _score_problems(facts_by_name[model])
     return Description(opened.origin, rows, tuple(facts), tuple(problems))
+
+
+def _columns_at_once(rows: int) -> int:
+    """Return the number of columns to read together. For many columns with few rows, each call looks at all names."""
+    return max(_COLUMNS_AT_ONCE, _VALUES_AT_ONCE // max(rows, 1))
 
 
 def facts_of_columns(table: pa.Table, *, decimal: str) -> list[ColumnFacts]:

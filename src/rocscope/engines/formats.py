@@ -579,7 +579,8 @@ def named_columns(paths: Sequence[str], layout: FileLayout) -> NamedColumns | No
         elif format == "parquet" and not partition_keys(paths):
             import pyarrow.parquet as pq
 
-            columns = pq.read_schema(paths[0]).names
+            # Four times as fast as `read_schema` if there are very many columns.
+            columns = pq.read_metadata(paths[0]).schema.to_arrow_schema().names
         else:
             return None
     except (OSError, EOFError, ValueError, RuntimeError, csv.Error, zlib.error):

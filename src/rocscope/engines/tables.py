@@ -307,6 +307,11 @@ class ParquetFiles:
         self._partitioned = bool(self._keys) and not in_files
         self.columns: Sequence[str] = self._relation.columns if self._partitioned else schema.names
 
+    @property
+    def rows_of_first(self) -> int:
+        """Number of rows of the first file."""
+        return self._footer.num_rows
+
     @cached_property
     def _relation(self) -> Relation:
         """DuckDB relation of all files. It is created on first use, because DuckDB needs as much memory as a batch."""
@@ -383,9 +388,9 @@ class ParquetFiles:
         # Read all footers first, so that a file with different columns is reported before any row is read.
         for number in range(len(self._paths)):
             footer = self._footer_of(number)
-            here = self._schema if number == 0 else footer.schema.to_arrow_schema()
-            self._require_types(here, schema, number)
-            if _has_narrow_deltas(footer, names):
+            if number > 0:
+                self._require_types(footer.schema.to_arrow_schema(), schema, number)
+            if _has_narrow_deltas(footer, schema):
                 self._require_sound(names, None)
                 return self._relation.stream(names)
             rows += footer.num_rows
@@ -429,7 +434,9 @@ class ParquetFiles:
         size = formats.BATCH_ROWS
         with formats.one_line_errors(self.origin[number]), self._open(number, footer) as file:
             for batch in file.iter_batches(size, row_groups=[group], columns=names, use_threads=False):
-                yield pa.Table.from_batches([batch]).select(names)
+                table = pa.Table.from_batches([batch])
+                # Columns come in the order of the file. A selection of all columns takes time if there are many.
+                yield table if table.column_names == names else table.select(names)
         # Arrow's pool keeps the memory of this thread. Release it only for the last row groups, because this takes
         # time.
         if group + cores() >= footer.num_row_groups:
@@ -486,13 +493,13 @@ def _is_plain(schema: pa.Schema, name: str) -> bool:
     return is_float or pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_string(kind)
 
 
-def _has_narrow_deltas(footer: pq.FileMetaData, names: Sequence[str]) -> bool:
+def _has_narrow_deltas(footer: pq.FileMetaData, schema: pa.Schema) -> bool:
     """Return True if 32-bit columns are encoded as differences. DuckDB reads such columns with more bits than Arrow."""
-    if not footer.num_row_groups:
+    narrow = {field.name for field in schema if pa.types.is_integer(field.type) and field.type.bit_width <= 32}
+    if not (narrow and footer.num_row_groups):
         return False
     first = footer.row_group(0)
-    wanted = {*names}
-    places = [place for place in range(first.num_columns) if first.column(place).path_in_schema in wanted]
+    places = [place for place in range(first.num_columns) if first.column(place).path_in_schema in narrow]
     for group in range(footer.num_row_groups):
         for place in places:
             chunk = footer.row_group(group).column(place)
