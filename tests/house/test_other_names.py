@@ -32,7 +32,7 @@ def here():
     model = LogisticRegression()
     return {
         "rs": rs, "rocscope": rs, "np": np, "y": y, "s": X[:, 0], "p": p[:, 0], "X": X, "beta": 2, "threshold": 0.5,
-        "depth": 0.2,
+        "depth": 0.2, "w": np.ones(120),
         "predictions": predictions, "context": rs.Context(cost_fn=5), "model": model.fit(X, y), "name": "a",
         "campaign": rs.Campaign(population=1000, unit_cost=1, unit_benefit=5), "counts": predictions.counts("a"),
         "matrix": rs.multiclass.ConfusionMatrix.from_labels(y, X[:, 0] > 0), "source": predictions,

@@ -257,8 +257,8 @@ def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
     of_others = public_names.answers()["options"]
     by_spelling = public_names.by_spelling(of_others)
     for answer in of_others.get(by_spelling.get(public_names.spelling(typed), ""), ()):
-        option = answer.replace(",", " ").split()[0]
-        if not option.startswith("--") or option in options:
+        option = re.match(r"--[\w-]+", answer)
+        if option is None or option[0] in options:
             return answer
     # Words of other libraries for arguments of Python are known too: y_pred= is y_score=, which is --score here.
     of_python = public_names.answers()["arguments"]["any"]
