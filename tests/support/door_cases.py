@@ -105,7 +105,17 @@ OF_ONE_MODEL = {
     "calibration.val_prob": calibration.val_prob,
     "calibration.miscalibration_cost": calibration.miscalibration_cost,
 }
-OF_ONE_OR_SEVERAL = {"cost_curve", "net_benefit", "profit"}
+OF_ONE_OR_SEVERAL = {
+    *("roc", "det", "gain", "lift", "lift_chart", "precision_recall", "calibration_curve"),
+    *(
+        "cost_curve",
+        "net_benefit",
+        "profit",
+        "curves.brier_curve",
+        "calibration.miscalibration_cost",
+        "inference.smooth_roc",
+    ),
+}
 OF_COUNTED_DATA = {
     "bootstrap": lambda data, **which: rs.bootstrap(data, total, replicates=20, **which),
     "inference.band": lambda data, **which: inference.band(data, metric=rs.metrics.tpr, replicates=20, **which),

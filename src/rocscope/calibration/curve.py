@@ -29,7 +29,7 @@ from rocscope.calibration import outcomes as levels
 from rocscope.calibration import regression
 from rocscope.calibration.outcomes import Outcomes, Shift, pav_values
 from rocscope.core import Band, ThresholdCounts, number, require_kinds
-from rocscope.curves.curve import Curve, interpolate
+from rocscope.curves.curve import Curve, for_each_model, interpolate
 from rocscope.errors import InputError
 from rocscope.inference.estimate import joined
 from rocscope.inference.proportions import binomial_limits, normal_quantile
@@ -699,6 +699,7 @@ class PavCalibrationCurve(CalibrationCurve):
 Method = Literal["bins", "pav", "loess", "spline"]
 
 
+@for_each_model
 @contract
 def calibration_curve(
     y_true: Any,
@@ -721,7 +722,7 @@ def calibration_curve(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
@@ -751,9 +752,10 @@ def calibration_curve(
 
     Returns
     -------
-    CalibrationCurve
+    CalibrationCurve or Curves
         Points of the curve. Its methods `consistency_band` and `confidence_band` compute bands. With bins, its method
-        `interval` computes the interval of each bin.
+        `interval` computes the interval of each bin. If the data contain several models and `model` is None, the curves
+        of all models.
 
     Raises
     ------

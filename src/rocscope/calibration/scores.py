@@ -30,7 +30,7 @@ from rocscope.calibration.intervals import ONE_CLASS, ClosedForms, Direction, In
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, Strategy, binned, evidence, outcomes
 from rocscope.calibration.regression import DEFAULT_SPAN, Degree, LoessFit, loess_fit
 from rocscope.core import Band, Campaign, Context, Result, ThresholdCounts, number, require_kinds
-from rocscope.curves.curve import Curve
+from rocscope.curves.curve import Curve, for_each_model
 from rocscope.errors import InputError
 from rocscope.inference.estimate import FEW_ROWS, Estimate, few, joined
 from rocscope.inference.proportions import normal_quantile
@@ -1141,6 +1141,7 @@ def _costs_of_chances(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Ar
     return statistics
 
 
+@for_each_model
 @contract
 def miscalibration_cost(
     y_true: Any,
@@ -1156,7 +1157,7 @@ def miscalibration_cost(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
@@ -1167,7 +1168,7 @@ def miscalibration_cost(
 
     Returns
     -------
-    MiscalibrationCostCurve
+    MiscalibrationCostCurve, or Curves for several models
         Extra cost per case by cost proportion.
 
     Raises

@@ -13,7 +13,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope.core import Context, ThresholdCounts
-from rocscope.curves.curve import Curve, cumulative, of_one_or_several, scalar
+from rocscope.curves.curve import Curve, cumulative, for_each_model, scalar
 from rocscope.errors import InputError
 from rocscope.geometry.hull import pool
 from rocscope.sample import counts_of
@@ -97,6 +97,7 @@ class CostCurve(Curve):
         return f"area={self.area():.6g}, n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
 
 
+@for_each_model
 @contract
 def cost_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -143,8 +144,7 @@ def cost_curve(
     >>> curve.x, curve.y
     (array([0. , 0. , 0.5, 1. , 1. ]), array([0.  , 0.  , 0.25, 0.  , 0.  ]))
     """
-    how = {"model": model, "pos_label": pos_label, "sample_weight": sample_weight}
-    return of_one_or_several(lambda _, counts: CostCurve(counts), y_true, y_score, **how)
+    return CostCurve(counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
 class BrierCurve(Curve):
@@ -205,6 +205,7 @@ class BrierCurve(Curve):
         return f"area={self.area():.6g}, n_pos={self.counts.n_pos:g}, n_neg={self.counts.n_neg:g}"
 
 
+@for_each_model
 @contract
 def brier_curve(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -213,15 +214,16 @@ def brier_curve(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
 
     Returns
     -------
-    BrierCurve
+    BrierCurve or Curves
         The curve. The area under it is the Brier score.
+        If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------
@@ -367,6 +369,7 @@ class NetBenefitCurve(Curve):
         return f"{kind}prevalence={self.prevalence:.4g}, {super()._facts()}"
 
 
+@for_each_model
 @contract
 def net_benefit(
     y_true: Any,
@@ -436,13 +439,10 @@ def net_benefit(
         check.check_share(target_prevalence, "target_prevalence")
     grid = np.arange(1, 100) / 100 if threshold is None else _grid(threshold)
 
-    def make(name: str | None, counts: ThresholdCounts) -> NetBenefitCurve:
-        lost = harm.get(str(name), 0) if isinstance(harm, Mapping) else harm
-        check.check_number(lost, "harm", "a number of true positives per case of at least 0", least=0)
-        how: Any = {"target_prevalence": target_prevalence, "standardized": standardized, "harm": lost}
-        return NetBenefitCurve(counts, grid, **how)
-
-    return of_one_or_several(make, y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    lost = harm.get(str(model), 0) if isinstance(harm, Mapping) else harm
+    check.check_number(lost, "harm", "a number of true positives per case of at least 0", least=0)
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    return NetBenefitCurve(counts, grid, target_prevalence=target_prevalence, standardized=standardized, harm=lost)
 
 
 def _grid(threshold: Any) -> Array:

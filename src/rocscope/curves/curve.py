@@ -4,16 +4,20 @@ The last part of the file draws the SVG preview of a curve in a notebook.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from html import escape
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
+from rocscope._base.grouping import Parts
 from rocscope._base.public_names import reach
-from rocscope.core import Band, CumulativeCounts, Predictions, Result, ThresholdCounts, jsonable
-from rocscope.sample import counts_of, samples_of, with_scores
+from rocscope.core import Band, CumulativeCounts, Predictions, Result, jsonable
+from rocscope.sample import with_scores
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Curve(Result):
@@ -220,7 +224,7 @@ class Curves(Mapping[str, Curve], Result):
             The axes with the curves.
         """
         for model, curve in self._curves.items():
-            ax = curve.plot(ax, label=model, **line)
+            ax = curve.plot(ax, model=model, **line)
         return ax
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -263,34 +267,33 @@ class Curves(Mapping[str, Curve], Result):
         return f"Curves({', '.join(f'{model}={curve!r}' for model, curve in self._curves.items())})"
 
 
-def of_one_or_several(
-    make: Callable[[str | None, ThresholdCounts], Curve],
-    y_true: Any,
-    y_score: Any,
-    *,
-    model: str | None,
-    pos_label: Any,
-    sample_weight: Any,
-) -> Any:
-    """Return the curve of one model, or `Curves` if the data contain several models and `model` is None.
+def for_each_model(function: Function) -> Function:
+    """Decorate a function that computes the curve of one model.
 
-    Parameters
-    ----------
-    make : function of (model name, ThresholdCounts)
-        Function that computes a curve.
-    y_true, y_score, model, pos_label, sample_weight : data of one or more models
-        Data as described in `rocscope.sample`.
+    If the data contain several models and `model` is None, the function returns `Curves` with the curve of each model.
+    The parameters for the data, `y_true` and `y_score`, come first; `rocscope.sample` describes them.
     """
-    if isinstance(y_score, Mapping) and model is None:
-        y_true = with_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-        y_score = pos_label = sample_weight = None
-    # If scores or weights are given, y_true contains labels, so there is one model.
-    of_one = model is not None or y_score is not None or sample_weight is not None
-    models = y_true.models if isinstance(y_true, Predictions) else y_true if isinstance(y_true, Mapping) else ()
-    if of_one or len(models) < 2:
-        return make(model, counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
-    counts = samples_of(y_true, pos_label=pos_label).counts()
-    return Curves({name: make(name, model) for name, model in counts.items()})
+
+    @wraps(function)
+    def curves(*args: Any, **options: Any) -> Any:
+        given = dict(zip(("y_true", "y_score"), args, strict=False)) | options
+        data, scores = given.get("y_true"), given.get("y_score")
+        models: list[Any] = []
+        if isinstance(data, Predictions):
+            models = data.models
+        elif isinstance(data, Mapping) and not isinstance(data, Parts):
+            models = [str(name) for name in data]
+        elif isinstance(scores, Mapping):
+            models = [str(name) for name in scores]
+        if len(models) < 2 or options.get("model") is not None:
+            return function(*args, **options)
+        if isinstance(scores, Mapping):
+            columns = {name: options.pop(name, None) for name in ("pos_label", "sample_weight")}
+            args = (with_scores(data, scores, **columns), *args[2:])
+            options = {name: value for name, value in options.items() if name not in ("y_true", "y_score")}
+        return Curves({name: function(*args, **options | {"model": name}) for name in models})
+
+    return cast(Function, curves)
 
 
 # ---- Preview in a notebook ----

@@ -20,11 +20,12 @@ from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, P
 from rocscope.core.context import CELLS, PARTS, class_weights, column_of, decimal, in_parts
 from rocscope.core.predictions import require_kinds
 from rocscope.core.result import jsonable
-from rocscope.curves.curve import Curve, cumulative, of_one_or_several
+from rocscope.curves.curve import Curve, cumulative, for_each_model
 from rocscope.curves.rate_curves import CountCurve
 from rocscope.errors import InputError
 from rocscope.geometry.bounded import Bound, ConvexCombination, settled, touching_within
 from rocscope.geometry.hull import Line, TangentPoint, all_choices, score_of, touching
+from rocscope.sample import counts_of
 
 _DECILES = 10
 
@@ -377,6 +378,7 @@ class ProfitCurve(CountCurve):
         return f"best depth={best.depth:.4g}, size={best.size:,.6g}, profit={best.profit:,.6g}"
 
 
+@for_each_model
 @contract
 def profit(
     y_true: Any,
@@ -439,8 +441,8 @@ def profit(
         raise InputError("campaign", expected="a Campaign", got=repr(campaign), hint="call profit(data, Campaign(…))")
     campaign.require_one_benefit()
     require_kinds("profit", y_true)
-    how = {"model": model, "pos_label": pos_label, "sample_weight": sample_weight}
-    return of_one_or_several(lambda _, counts: ProfitCurve(counts, campaign), y_true, y_score, **how)
+    counts = counts_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
+    return ProfitCurve(counts, campaign)
 
 
 class RowProfitCurve(ProfitCurve):

@@ -17,7 +17,7 @@ from rocscope._base.contract import contract
 from rocscope._base.formatting import direction
 from rocscope._base.public_names import reach
 from rocscope.core import Band, Campaign, Context, CumulativeCounts, OperatingPoint, number, require_kinds
-from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
+from rocscope.curves.curve import Curve, cumulative, for_each_model, interpolate, scalar
 from rocscope.errors import InputError, OneClassError, RocscopeError, heard
 from rocscope.geometry.hull import Line, best_point, pool
 from rocscope.ranges.binned import BinnedCounts
@@ -363,6 +363,7 @@ def _area_between(x: Array, y: Array, low: float, high: float) -> float:
     return float(np.trapezoid(np.concatenate([[start], y[inside], [stop]]), np.concatenate([[low], x[inside], [high]])))
 
 
+@for_each_model
 @contract
 def roc(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -371,15 +372,16 @@ def roc(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
 
     Returns
     -------
-    RocCurve
+    RocCurve or Curves
         The curve, with one point for each distinct score.
+        If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------
@@ -496,6 +498,7 @@ class DetCurve(CountCurve):
         return f"equal_error_rate={self.equal_error_rate:.6g}, {super()._facts()}"
 
 
+@for_each_model
 @contract
 def det(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -504,15 +507,16 @@ def det(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
 
     Returns
     -------
-    DetCurve
+    DetCurve or Curves
         The curve, with one point for each distinct score.
+        If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------
@@ -593,6 +597,7 @@ class PrecisionRecallCurve(CountCurve):
         return f"average_precision={self.average_precision:.6g}, {super()._facts()}"
 
 
+@for_each_model
 @contract
 def precision_recall(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -601,15 +606,16 @@ def precision_recall(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
 
     Returns
     -------
-    PrecisionRecallCurve
+    PrecisionRecallCurve or Curves
         The curve, with one point for each distinct score.
+        If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------
@@ -826,6 +832,7 @@ class LiftCurve(CountCurve):
             return scalar(np.asarray(GainCurve(self.counts).at(x)) / np.asarray(x, dtype=np.float64))
 
 
+@for_each_model
 @contract
 def lift_chart(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -834,15 +841,16 @@ def lift_chart(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
 
     Returns
     -------
-    LiftChart
+    LiftChart or Curves
         The chart, with one point for each distinct score.
+        If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------
@@ -866,6 +874,7 @@ def lift_chart(
     return LiftChart(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
+@for_each_model
 @contract
 def gain(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -874,15 +883,16 @@ def gain(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
 
     Returns
     -------
-    GainCurve
+    GainCurve or Curves
         The curve, with one point for each distinct score.
+        If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------
@@ -904,6 +914,7 @@ def gain(
     return GainCurve(points_of(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight))
 
 
+@for_each_model
 @contract
 def lift(
     y_true: Any, y_score: Any = None, *, model: str | None = None, pos_label: Any = None, sample_weight: Any = None
@@ -914,15 +925,16 @@ def lift(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
 
     Returns
     -------
-    LiftCurve
+    LiftCurve or Curves
         The curve, with one point for each distinct score.
+        If the data contain several models and `model` is None, the curves of all models.
 
     Raises
     ------

@@ -27,7 +27,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
 from rocscope.core import Band, CumulativeCounts, ThresholdCounts, model_name, require_kinds
-from rocscope.curves.curve import Curve, cumulative, interpolate, scalar
+from rocscope.curves.curve import Curve, cumulative, for_each_model, interpolate, scalar
 from rocscope.curves.rate_curves import RocCurve
 from rocscope.errors import InputError, warn
 from rocscope.inference import proportions, resampling
@@ -637,6 +637,7 @@ class SmoothRoc(Curve):
         return f"auc={self.auc:.6g}, {self.method}, n={self.counts.n:g}"
 
 
+@for_each_model
 @contract
 def smooth_roc(
     y_true: Any,
@@ -653,7 +654,7 @@ def smooth_roc(
 
     Parameters
     ----------
-    y_true, y_score, model, pos_label, sample_weight : data of one model
+    y_true, y_score, model, pos_label, sample_weight : data of one or more models
         Pass labels as `y_true` and scores as `y_score`. Alternatively, pass Predictions, ThresholdCounts, an
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
@@ -670,7 +671,7 @@ def smooth_roc(
 
     Returns
     -------
-    SmoothRoc
+    SmoothRoc, or Curves for several models
         The smooth curve.
 
     Raises

@@ -361,6 +361,10 @@ def _auc(curve: Any) -> str:
     return f"AUC {theme.number(curve.auc)}" if curve.counts.holds_levels else ""
 
 
+def _average_precision(curve: Any) -> str:
+    return f"AP {theme.number(curve.average_precision)}" if curve.counts.holds_levels else ""
+
+
 def _calibrated(curve: Any) -> str:
     """Return text with the O/E ratio and the calibration slope."""
     if not curve.counts.n_pos or not curve.counts.n_neg:
@@ -441,7 +445,7 @@ STYLES = {
     "LiftChart": Style(_found),
     "GainCurve": Style(_found),
     "LiftCurve": Style(lambda _: [Guide("chance", (0, 1), (1, 1))]),
-    "PrecisionRecallCurve": Style(_prevalence),
+    "PrecisionRecallCurve": Style(_prevalence, label=_average_precision),
     "DetCurve": Style(scale=deviate, prepare=set_deviate_axes),
     "CalibrationCurve": Style(
         lambda _: _diagonal("perfect", dotted=True),
@@ -548,7 +552,7 @@ _LABEL_WIDTH = 36  # characters of a legend's line, a third of a figure's width
 
 
 @contract
-def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line: Any) -> Any:
+def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, model: str | None = None, **line: Any) -> Any:
     """Plot a curve of any kind, with reference lines and a legend; called by `Curve.plot`.
 
     Parameters
@@ -560,10 +564,13 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
     band : Band, optional
         Band to draw as a filled area; the legend contains its level and method. By default, a calibration curve is
         drawn with its confidence band, and a curve of binned counts with the limits between which it must lie.
+    model : str, optional
+        Name of the model, which the default label contains.
     **line
-        Options of the line, as in ``Axes.plot``. The default label of a ROC curve is its AUC. The default label of a
-        calibration curve contains O/E and slope, and the default label of a profit curve the number of contacts and the
-        profit. By default, each further curve on the same Axes has a different colour and dash pattern.
+        Options of the line, as in ``Axes.plot``. The default label of a ROC curve is its AUC, and the default label of
+        a precision–recall curve is its average precision (AP). The default label of a calibration curve contains O/E
+        and slope, and the default label of a profit curve the number of contacts and the profit. By default, each
+        further curve on the same Axes has a different colour and dash pattern.
 
     Returns
     -------
@@ -598,7 +605,10 @@ def plot_curve(curve: Curve, ax: Any = None, *, band: Band | None = None, **line
         band = curve.envelope(most=MOST)
     elif band is None and style_of(curve).band and _drawn(ax) < _MOST_BANDS:
         band = curve.confidence_band()  # pyright: ignore[reportAttributeAccessIssue]
-    if "label" not in line and (label := style_of(curve).label(curve)):
+    label = style_of(curve).label(curve)
+    if model is not None:
+        label = f"{theme.plain(model)} ({label})" if label else theme.plain(model)
+    if "label" not in line and label:
         line["label"] = label
     draw(curve, ax, band=band, **line)
     if _entries(ax):
