@@ -136,6 +136,34 @@ def test_calibrate_uses_the_folds_of_a_column(run, visits, tmp_path, monkeypatch
     assert (code, brier) == (0, pytest.approx(rs.calibration.brier(refitted), rel=1e-12))
 
 
+NOTES = {
+    (500, 100): "the capacity is 500 of 100 cases, so it does not limit anything",
+    (2, 10_000): "the capacity is 2 of 10,000 cases; a capacity is a number of cases, neither a share nor in thousands",
+    (0.2, 200): "the capacity is 0.2 of 200 cases; a capacity is a number of cases",
+    (20, 100): None,
+    (100, 100): None,
+    (0, 10_000): None,
+}
+
+
+@pytest.mark.parametrize(("capacity", "cases"), NOTES)
+def test_a_capacity_that_is_hardly_meant_has_a_note(run, visits, capacity, cases):
+    rows = rs.read(visits, label="y", scores="s")
+    decision = rs.choose(rows, subject_to=f"cases <= {capacity}", population=cases)
+    plan = rs.plan_campaign(rows, rs.Campaign(cases, 1, 3, capacity=capacity))
+    noted = NOTES[capacity, cases]
+    for result in (decision, plan):
+        found = [note for note in result.notes if note.code == "capacity"]
+        assert len(found) == (noted is not None)
+        assert all(note.startswith(noted) for note in found)
+    of_choice = ("--capacity", str(capacity), "--population", str(cases))
+    for typed in (("choose", *of_choice), ("campaign", *of_choice, "--unit-cost", "1", "--unit-benefit", "3")):
+        command, *options = typed
+        code, out, err = run(command, visits, "--label", "y", "--score", "s", *options)
+        printed = " ".join(f"{out} {err}".replace("│", " ").split())
+        assert (code, (noted or "the capacity is") in printed) == (0, noted is not None)
+
+
 @pytest.mark.parametrize(
     ("typed", "message"),
     [

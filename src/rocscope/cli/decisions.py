@@ -570,6 +570,8 @@ def _print_campaign(plan: "CampaignPlan", steps: int) -> None:
     headings = ("depth", "gain", "cumulative", "lift", "size", "responders", "non-responders", "profit")
     console.print_rows(f"{plan.best.model}: profit by depth", headings, lines, left=("model",))
     console.print_interval(console.interval_of(plan), "profit", about(plan.best.best.profit))
+    for note in plan.notes:
+        console.note(f"Note: {note}.")
     console.note(plan.verdict)
 
 

@@ -32,7 +32,7 @@ from rocscope.core.context import column_of
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, RowProfitCurve
 from rocscope.decisions.constraints import criterion_of, size_of
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, Rule
-from rocscope.decisions.plan import Plan, Promise, read_rule, replicates_for
+from rocscope.decisions.plan import Note, Plan, Promise, notes_on_capacity, read_rule, replicates_for
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, hashes_of, whose
 from rocscope.decisions.sampling_model import PricedRows, RowCostModel, SamplingModel, model_of_rows
 from rocscope.errors import InputError
@@ -224,6 +224,15 @@ class CampaignPlan(Plan):
     def campaign(self) -> Campaign:
         """The campaign of the best offer."""
         return self.campaigns[self.best.campaign]
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on capacities that exceed their population or are far below it."""
+        notes: tuple[Note, ...] = ()
+        for campaign in self.campaigns.values():
+            if campaign.capacity is not None:
+                notes += notes_on_capacity(campaign.capacity, campaign.population)
+        return notes
 
     def _require_data(self) -> Samples:
         if self.samples is None:

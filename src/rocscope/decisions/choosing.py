@@ -37,7 +37,7 @@ from rocscope.decisions.constraints import Constraint, Criterion, Function, at_m
 from rocscope.decisions.decision import Decision, Question
 from rocscope.decisions.generalization import MIN_COST, TIE
 from rocscope.decisions.model_hull import Envelope, Hull, UncertainContext, hull_of
-from rocscope.decisions.plan import Note
+from rocscope.decisions.plan import Note, notes_on_capacity
 from rocscope.decisions.randomized import RandomizedRule, Review, Reviewing, third_action
 from rocscope.errors import InexactCountsError, InfeasibleError, InputError
 from rocscope.geometry import hull as geometry
@@ -209,6 +209,10 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
     _require_rows_for(constraints, hull)
     notes = [] if priced is None else [*priced.notes]
     notes += [Note("guarantee", bound.guarantee, constraint=str(bound)) for bound in constraints if bound.tested]
+    cases = sum(hull.totals(certain)) if population is None else population
+    for bound in constraints:
+        if bound.quantity == "cases" and bound.relation == "<=":
+            notes += notes_on_capacity(bound.bound, cases)
     problem = ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, tuple(notes))
     return problem if uncertain is None else replace(problem, notes=problem.notes_on_uncertainty(uncertain))
 

@@ -278,6 +278,20 @@ class Note(str):
         return (self.code, str(self)), self.parameters
 
 
+# A capacity below this share of the cases is probably meant as a share, or in thousands.
+_SMALLEST_CAPACITY = 0.001
+
+
+def notes_on_capacity(capacity: float, cases: float) -> tuple[Note, ...]:
+    """Return a note if a capacity exceeds the number of cases or is far below it; otherwise an empty tuple."""
+    text = f"the capacity is {capacity:,.10g} of {cases:,.10g} cases"
+    if capacity > cases:
+        return (Note("capacity", f"{text}, so it does not limit anything; check the population and the capacity"),)
+    if 0 < capacity < max(1.0, _SMALLEST_CAPACITY * cases):
+        return (Note("capacity", f"{text}; a capacity is a number of cases, neither a share nor in thousands"),)
+    return ()
+
+
 class Plan(Result):
     """A rule that selects the cases to act on, with a forecast of the result.
 
