@@ -165,7 +165,8 @@ CALLS = {
 }
 EACH = [(peer, call.strip()) for peer, calls in CALLS.items() for call in calls.strip().splitlines()]
 NAMED = re.compile(
-    r"(use|it is|did you mean) \.?\w|rocscope\.\w+\.?\w*\(|y_score\[:, 1\]|\(y_true, |model='a'|expected one of 'auto'"
+    r"(use|it is|did you mean|omit this) \.?\w|"
+    r"rocscope\.\w+\.?\w*\(|y_score\[:, 1\]|\(y_true, |model='a'|expected one of 'auto'"
 )
 """How an error names what to call or to pass."""
 
