@@ -86,6 +86,7 @@ ANSWERS = {
     "rs.evaluate(y, s)": "for labels and scores use rs.summary(y, s)",
     "rs.auc(df, 'y', 'p')": "for a data frame use rs.read(data, label='y', scores=['p'])",
     "rs.auc(df, truth='y', estimate='p')": "for a data frame use rs.read(data, label='y', scores=['p'])",
+    "rs.Predictions(df, 'y', 'p')": "for a data frame use rs.read(data, label='y', scores=['p'])",
     "rs.summary(df)": "for a data frame use rs.read(data, label=..., scores=[...])",
     "rs.read('f.csv', 'y', 'p')": "use names for columns: rs.read(data, label='y', scores=['p'])",
     "rs.multiclass.ConfusionMatrix.from_predictions(y, s)": "use rs.multiclass.ConfusionMatrix.from_labels(y, pred",

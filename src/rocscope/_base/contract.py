@@ -396,7 +396,7 @@ def _for_positions(function: str, known: Sequence[str], arguments: Sequence[Any]
     """Return what to use if the types of arguments show what is meant: a table, or labels in place of a model."""
     has_model = any(hasattr(value, "predict") for value in arguments)
     is_table = any(hasattr(value, "columns") and not _is_ours(value) for value in arguments)
-    if is_table and not has_model and not {"X", "source"} & {*known}:
+    if is_table and not has_model and "X" not in known and known[:1] != ["source"]:
         # The names of two columns are often passed too: auc(table, "y", "p") or auc(table, truth="y", estimate="p").
         names = [value for value in (*arguments, *options.values()) if isinstance(value, str)]
         label, score = map(repr, names) if len(names) == 2 else ("...", "...")
