@@ -120,7 +120,7 @@ def test_scores_that_are_no_probabilities_have_nothing_to_compare_with(run, tmp_
         (["old.csv", "--label", "y", "--score", "m", "--method", "magic"], "method: expected one of"),
         (["old.csv", "--label", "y", "--score", "m", "-o", "old.csv"], "old.csv exists already"),
         (["new.csv", "--score", "m", "--apply", "old.csv"], "old.csv: expected a recalibrator as JSON"),
-        (["new.csv", "--score", "m", "--apply", "none.json"], "none.json: expected a recalibrator file"),
+        (["new.csv", "--score", "m", "--apply", "none.json"], "none.json cannot be read as a recalibrator file"),
         (["none.csv", "--label", "y", "--score", "m"], "none.csv"),
     ],
 )

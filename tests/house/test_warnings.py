@@ -17,7 +17,7 @@ TWO = rs.Predictions(PERFECT[0], {"a": PERFECT[1], "b": np.square(PERFECT[1])})
 FOLDS = rs.Predictions([1, 0, 1, 1], [4, 3, 2, 1], fold=["a", "a", "b", "b"])
 ROWS = np.arange(40.0)[:, None], np.arange(40) % 3 == 0
 WARNING = {
-    "a function": lambda: rs.auc_interval(*PERFECT),
+    "a function": lambda: rs.auc_interval(*PERFECT, method="delong"),
     "one that calls others": lambda: rs.compare(TWO),
     "one in replicates": lambda: rs.bootstrap(TWO.counts("a"), rs.auc, replicates=20),
     "of many classes": lambda: rs.multiclass.vus([0, 0, 1, 1, 2, 2], [3] * 6),

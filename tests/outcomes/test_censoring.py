@@ -54,7 +54,8 @@ def test_standard_errors_are_those_of_the_derivative_by_the_weight_of_each_row(o
         moves[row] = (values(up) - values(down)) / (2 * step)
     expected = np.sqrt((moves**2).sum(axis=0) * n / (n - 1))
     preds = at_horizon(time, event, scores["a"], 0.7, **options)
-    found = [estimate_of(preds, figure).standard_error for figure in (statistics.area(), statistics.brier())]
+    estimates = rs.auc_interval(preds, method="delong"), estimate_of(preds, statistics.brier())
+    found = [estimate.standard_error for estimate in estimates]
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 

@@ -16,6 +16,7 @@ from outcome_cases import cohort
 from rocscope.errors import InputError, RocscopeWarning
 from rocscope.inference import statistics
 from rocscope.inference.expected_costs import compare_costs
+from rocscope.inference.influence_estimates import values_of_rows
 from rocscope.kernels import SMALL
 from rocscope.outcomes import at_horizon, censoring, concordance
 
@@ -113,7 +114,8 @@ def test_standard_errors_are_those_of_the_derivative_by_the_weight_of_each_row(d
         grouped = {"groups": groups} if design == "clusters" else {}
         preds = at_horizon(time, event, scores["a"], 0.7, **options, **known, **grouped)
     of = (statistics.area(), statistics.brier(), statistics.at(0.5, "precision"))
-    found = [rs.inference.estimate_of(preds, each).standard_error for each in of]
+    samples = [values_of_rows(preds, statistic, groups=None, folds=None) for statistic in of]
+    found = [np.sqrt(sample.covariance[0, 0]) for sample in samples]
     np.testing.assert_allclose(found, expected, rtol=1e-4)
     if design != "clusters":
         assert rs.auc_interval(preds, method="delong").standard_error == pytest.approx(expected[0], rel=1e-4)

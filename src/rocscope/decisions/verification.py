@@ -275,17 +275,19 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
         rule = replace(rule, at_most=problem.filled_share(*rule.rates))
         point = rule.point
     given = plan.criterion in GIVEN_THRESHOLDS
+    reviewed = problem.question.review is not None
+    # A file of an earlier version may list the models of ties without all their thresholds.
+    complete = reviewed or (again.model, again.point) == (plan.model, point)
     choice = choosing.Choice(
         model=plan.model,
         point=point,
         slopes=None if given or again.slope_interval is None else _slopes(plan, point, problem),
         criterion_value=problem.value_at(point),
         negated=plan.negated,
-        tied=plan.tied if given or _same_ties(plan, again) else again.tied,
+        tied=plan.tied if given or _same_ties(plan, again, complete=complete) else again.tied,
         randomized_rule=rule,
     )
     expected = problem.decision(choice, ())
-    reviewed = problem.question.review is not None
     if not reviewed:
         expected = replace(expected, subject_to=plan.subject_to)
     if given:
@@ -304,8 +306,10 @@ def _at_stored_choice(plan: Decision, again: Decision, problem: choosing.ChoiceP
     return replace(expected, **silent)
 
 
-def _same_ties(plan: Decision, again: Decision) -> bool:
+def _same_ties(plan: Decision, again: Decision, *, complete: bool) -> bool:
     """Return True if the stored choice and its ties are the recomputed choice and its ties, in another order.
+
+    If `complete` is False, ties may be missing from the stored choice.
 
     A tie is named by its model alone if it has the rates of the chosen point, and by its model and threshold otherwise.
     """
@@ -313,7 +317,7 @@ def _same_ties(plan: Decision, again: Decision) -> bool:
     equal = {choosing.in_words(label, again.point), *again.tied}
     stored = set(plan.tied)
     named = all(name in equal or any(tie.startswith(f"{name} at ") for tie in equal) for name in stored)
-    return named and len(stored) == len(plan.tied) == len(again.tied)
+    return named and (not complete or len(stored) == len(plan.tied) == len(again.tied))
 
 
 def _of_ranges(plan: Decision, problem: choosing.ChoiceProblem) -> bool:
