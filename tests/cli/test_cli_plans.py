@@ -81,7 +81,7 @@ def test_decisions_and_allocations_are_applied_too(run, files, tmp_path):
         (("apply", "plan.json", "next.csv", "--id", "clint"), "id of next.csv: expected one of 'client'"),
         (("apply", "plan.json", "nowhere.csv"), "nowhere.csv"),
         (("apply", "next.csv", "next.csv"), "next.csv: expected a plan as JSON"),
-        (("apply", "nowhere.json", "next.csv"), "nowhere.json: expected a plan file"),
+        (("apply", "nowhere.json", "next.csv"), "nowhere.json cannot be read as a plan file"),
         (("apply", "plan.json", "next.csv", "--score", "note"), "score 'note' of next.csv: expected numbers"),
     ],
 )

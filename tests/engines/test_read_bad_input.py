@@ -160,7 +160,7 @@ def test_files_of_different_schemas_are_refused_where_it_matters(tmp_path, name)
 def test_whole_and_other_numbers_in_parquet_files_are_not_cast_to_the_type_of_the_first(tmp_path):
     for number, scores in enumerate(([1, 2], [0.5, 0.25])):
         pa.parquet.write_table(pa.table({"y": [1, 0], "s": scores}), tmp_path / f"{number}.parquet")
-    failing(tmp_path, EngineError, "1.parquet: column 's' has type BIGINT in .*0.parquet, but type DOUBLE here")
+    failing(tmp_path, EngineError, "1.parquet: column 's' has type BIGINT in .*0.parquet, but has type DOUBLE here")
 
 
 def test_csv_files_of_different_columns_are_refused(tmp_path):

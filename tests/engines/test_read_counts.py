@@ -276,7 +276,7 @@ def test_types_that_change_between_files(tmp_path):
         table = pa.table({"y": [0, 1], "s": np.array([0.5, 0.25], kind)})
         pa.parquet.write_table(table, tmp_path / f"{name}.parquet")
     for way in (rs.read, rs.read_counts):
-        with pytest.raises(EngineError, match=r"b\.parquet: column 's' has type FLOAT in .*, but type DOUBLE here"):
+        with pytest.raises(EngineError, match=r"b\.parquet: column 's' has type FLOAT in .*, but has type DOUBLE here"):
             way(tmp_path, label="y", scores="s")
 
 

@@ -173,7 +173,7 @@ def test_a_class_of_one_member_is_no_obstacle_beside_two_others():
 
 def test_one_class_is_refused():
     for model in (rs.estimators.ClassWeightClassifier(GaussianNB()), rs.estimators.ThresholdClassifier(GaussianNB())):
-        with pytest.raises(rs.errors.OneClassError, match=r"y: expected .* got only the class 1"):
+        with pytest.raises(rs.errors.OneClassError, match=r"y: expected .* got only one class, 1"):
             model.fit(np.zeros((4, 1)), [1, 1, 1, 1])
     with pytest.raises(rs.errors.LabelError, match="Only binary classification is supported: got 3 classes"):
         rs.estimators.ThresholdClassifier(GaussianNB()).fit(*three_classes())

@@ -97,7 +97,7 @@ def test_a_mean_of_rows_is_efron_and_tibshirani_s(data, metric, loss, turned, we
     weight = np.random.default_rng(1).integers(1, 4, 40) if weighted else np.ones(40, int)
     model = KNeighborsClassifier(3)
     options = {"sample_weight": weight} if weighted else {}
-    with pytest.warns(RocscopeWarning, match="without them: KNeighbors") if weighted else no_warning():
+    with pytest.warns(RocscopeWarning, match="without weights: KNeighbors") if weighted else no_warning():
         found = rs.evaluation.bootstrap_632(model, x, y, metric=metric, replicates=30, **options)[
             "KNeighborsClassifier"
         ]

@@ -46,7 +46,7 @@ refused = {
         "use cv=6, merge",
     ),
     "single row": (lambda: evaluate(y=[0] * 11 + [1], cv="holdout"), InputError, "Holdout(stratified=False)"),
-    "one class": (lambda: evaluate(y=[1] * 12), LabelError, "expected two or more classes, got only the class 1"),
+    "one class": (lambda: evaluate(y=[1] * 12), LabelError, "expected two or more classes, got only one class, 1"),
     "which positive": (lambda: evaluate(y=["a", "b"] * 6), LabelError, "name the positive class, such as pos_label="),
     "positive of three": (lambda: evaluate(y=[0, 1, 2] * 4, pos_label=2), LabelError, "predictions.binary(cls)"),
     "missing label": (lambda: evaluate(y=[0, 1, None] * 4), LabelError, "4 missing values, the first in row 2"),

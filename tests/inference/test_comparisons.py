@@ -332,7 +332,7 @@ def test_p_values_of_equal_curves_are_uniform(paired):
             WeightError,
             "expected numbers of cases",
         ),
-        (lambda: rs.inference.mcnemar(PREDS.select(models=["a"]), 0.5), InputError, "two, got 1"),
+        (lambda: rs.inference.mcnemar(PREDS.select(models=["a"]), 0.5), InputError, "two models, got 1"),
         (lambda: rs.inference.mcnemar(PREDS, {"a": 0.5}), ColumnError, "no threshold for"),
         (lambda: rs.inference.mcnemar(PREDS, 0.5, method="chi2"), InputError, "method"),
         (lambda: rs.inference.mcnemar(discordant(1, 2), 0.5, among="negatives"), InputError, "row among negatives"),
@@ -352,7 +352,7 @@ def test_p_values_of_equal_curves_are_uniform(paired):
             InputError,
             "first",
         ),
-        (lambda: rs.inference.compare_curves(SETS["small"]), InputError, "two, got 3"),
+        (lambda: rs.inference.compare_curves(SETS["small"]), InputError, "two models, got 3"),
         (lambda: rs.inference.compare_curves(PREDS, replicates=0), InputError, "replicates"),
         (
             lambda: rs.inference.compare_curves(rs.Predictions([1, 0], PAIR, sample_weight=[1, 2])),

@@ -268,7 +268,7 @@ def test_partial_areas_say_where_badly_ranked_rows_may_be_missing():
         score = np.concatenate([np.linspace(top, 305, 15), np.arange(300)])
         found = rs.inference.estimate_of(rs.ThresholdCounts.from_scores(label, score), smooth.partial_area(max_fpr=0.1))
         assert found.reliable == sure, found
-        assert sure or "that are ranked last" in found.reason
+        assert sure or "that the model ranks last" in found.reason
 
 
 def test_a_rate_at_a_kink_of_the_curve_reaches_as_far_as_the_curve():

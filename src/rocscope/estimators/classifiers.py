@@ -842,7 +842,7 @@ class ClassWeightClassifier(wrapping.WrappingClassifier):
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:
-            raise OneClassError("y", expected="two or more classes", got=f"only the class {self.classes_[0].item()!r}")
+            raise OneClassError("y", expected="two or more classes", got=f"only one class, {self.classes_[0].item()!r}")
         wrapping.check_response(self.estimator, "predict_proba")
         self.predictions_, refit = self._out_of_fold(X, y, weight, groups, params, "predict_proba", None)
         (name,) = self.predictions_.models
@@ -978,7 +978,7 @@ class ResampledClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, y, _ = wrapping.check_rows(X, y, None)
         self.classes_, size = np.unique(y, return_counts=True)
         if size.size < 2:
-            raise OneClassError("y", expected="two or more classes", got=f"only the class {self.classes_[0].item()!r}")
+            raise OneClassError("y", expected="two or more classes", got=f"only one class, {self.classes_[0].item()!r}")
         self.sampler_: Any = self._new_sampler()
         if isinstance(self.sampler, str):
             # Random samplers use labels only, so they can draw row numbers, for tables of any type.

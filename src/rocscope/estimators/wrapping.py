@@ -330,7 +330,7 @@ def check_two_classes(y: Array, pos_label: Any, *, symmetric: bool) -> tuple[Arr
         got = f"{classes.size} classes: {check.listing(classes.tolist())}"
         raise LabelError("Only binary classification is supported", got=got, hint="use ClassWeightClassifier")
     if classes.size < 2:
-        raise OneClassError("y", expected="both classes", got=f"only the class {classes[0].item()!r}")
+        raise OneClassError("y", expected="both classes", got=f"only one class, {classes[0].item()!r}")
     if pos_label is not None:
         if pos_label not in classes.tolist():
             raise LabelError(f"pos_label={pos_label!r} is not among the labels", got=check.listing(classes.tolist()))

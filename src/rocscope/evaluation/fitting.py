@@ -267,7 +267,7 @@ def task_of(
     occurring = [*factorized(labels)[0], *known]
     classes: tuple[Any, ...] = tuple(check.distinct(np.array(occurring, object)))
     if len(classes) == 1:
-        raise LabelError("y", expected="two or more classes", got=f"only the class {labels.tolist()[0]!r}")
+        raise LabelError("y", expected="two or more classes", got=f"only one class, {labels.tolist()[0]!r}")
     if len(classes) > 2 and pos_label is not None:
         hint = "omit pos_label, and compare one class with all others by predictions.binary(cls)"
         raise LabelError("pos_label", expected="None for more than two classes", got=repr(pos_label), hint=hint)

@@ -86,7 +86,9 @@ def test_what_is_not_known_is_left_out_and_columns_say_who_was_acted_on():
     contacted = {name: np.asarray(column)[acted] for name, column in rows.items()}
     assert plan.outcomes(contacted, "client", label="bought", acted="all").gain == every.gain
     for some in (contacted, {name: column[:-9] for name, column in contacted.items()}):
-        with pytest.raises(InputError, match=r'These may be only the cases acted on; pass acted="all"'):
+        with pytest.raises(
+            InputError, match=r'which may be only the cases acted on; if all cases were acted on, pass acted="all"'
+        ):
             plan.outcomes(some, "client", label="bought")
     mailed = rows | {"mailed": ~acted}
     other = plan.outcomes(mailed, "client", label="bought", acted="mailed")

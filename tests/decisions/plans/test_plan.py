@@ -151,7 +151,7 @@ def test_the_interval_of_an_allocation_without_its_data_is_that_of_independent_c
             InputError,
             "segment: expected the name of the column with the segments",
         ),
-        (lambda: rs.load_plan("nowhere.json"), StoredError, "nowhere.json: expected a plan file"),
+        (lambda: rs.load_plan("nowhere.json"), StoredError, "nowhere.json cannot be read as a plan file"),
     ],
 )
 def test_refusals(call, kind, message):
