@@ -237,7 +237,9 @@ def deal(slot: Array, values: Array, slots: int) -> tuple[Array, NDArray[np.int6
     (array([6, 5, 7]), array([0, 1, 1, 3]))
     """
     if slot.size < kernels.SMALL:  # few are sorted without a compiler
-        return values[np.argsort(slot, kind="stable")], np.cumsum(np.append(0, np.bincount(slot, minlength=slots)))
+        # Old versions of NumPy do not count unsigned integers of 64 bits.
+        rows = np.bincount(slot.astype(np.intp, copy=False), minlength=slots)
+        return values[np.argsort(slot, kind="stable")], np.cumsum(np.append(0, rows))
     bounds = np.zeros(slots + 1, np.int64)
     kernels.segments.count(slot, slot.dtype.type(0), bounds[1:])
     np.cumsum(bounds, out=bounds)
