@@ -17,7 +17,9 @@ _SHOWN = 60  # characters of a path in a message: a choice
 _FORBIDDEN = "\0:" if os.name == "nt" else "\0"  # what follows a colon would be a stream of another file, unseen
 _UNFINISHED: set[Path] = set()
 _LONGEST_WAIT = 30.0  # seconds for other updates: a choice; a script is better told than kept
-_RETRY = 0.02  # seconds between two tries
+# Seconds between two tries. With 0.02, a process that updates in a loop takes the lock again before the others try. Two
+# of four such processes then waited for more than 30 s; with 0.002, the longest wait is 0.5 s.
+_RETRY = 0.002
 
 
 def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path:
