@@ -609,9 +609,9 @@ def calibration_index(
         OperatingPoint, BinnedCounts or a CountsSketch as `y_true`, and omit `y_score`. `rocscope.sample` describes
         these five parameters.
     convention : {"val.prob", "austin"}
-        Settings of the LOESS curve. "val.prob" fits lines in windows of ⅔ of the rows, as Harrell's val.prob does with
-        R's lowess without iterations; the ICI is then called Eavg. "austin" fits parabolas in windows of ¾ of the rows,
-        as Austin & Steyerberg do with R's loess.
+        Settings of the LOESS curve. "val.prob" fits lines in windows of ⅔ of the rows, as Harrell's val.prob does. It
+        calls the ICI Eavg. "austin" fits parabolas in windows of ¾ of the rows, as Austin & Steyerberg do with R's
+        loess.
     span : float, optional
         Share of the rows in each window. By default, ⅔ for "val.prob" and ¾ for "austin".
     target_prevalence : float, optional
@@ -633,8 +633,8 @@ def calibration_index(
 
     Notes
     -----
-    Percentiles are interpolated linearly between rows (type 7 of R and NumPy). The curve is not clipped to [0, 1], as
-    in both conventions.
+    Percentiles are interpolated linearly between rows (type 7 of R and NumPy). The curve may leave
+    the interval [0, 1], because neither convention clips it.
 
     References
     ----------

@@ -168,7 +168,7 @@ _MEMORY = (
 Memory = Annotated[str | None, Parameter(group=INPUT, help=_MEMORY)]
 _PROBA = (
     "For more than two classes: pattern of the columns with class probabilities, such as 'p_*'. The * stands for the "
-    "class name. For several models, repeat the option with a name for each model, such as 'tree=p_*'."
+    "class name. For several models, repeat the option and write the model's name first, such as 'tree=p_*'."
 )
 
 

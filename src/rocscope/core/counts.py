@@ -718,7 +718,9 @@ class ThresholdCounts(CumulativeCounts):
         return running_sums((self.pos > 0).astype(np.intp)), running_sums((self.neg > 0).astype(np.intp))
 
     def exact_sums_at(self, index: Array) -> Sums:
-        """Return the exact true and false positives at given points of `cumulative`, times `exact_unit`.
+        """Return the exact numbers of true and false positives at given points of `cumulative`.
+
+        The numbers are integers: the sums of weights, multiplied by `exact_unit`.
 
         Parameters
         ----------

@@ -62,12 +62,12 @@ class CostCurve(Curve):
 
     @property
     def fpr(self) -> Array:
-        """False-positive rate at each threshold, the height of its line at x = 0."""
+        """False-positive rate at each threshold. The cost line of the threshold has this height at x = 0."""
         return cumulative(self.counts)[1] / self.counts.n_neg
 
     @property
     def fnr(self) -> Array:
-        """False-negative rate at each threshold, the height of its line at x = 1."""
+        """False-negative rate at each threshold. The cost line of the threshold has this height at x = 1."""
         return (self.counts.n_pos - cumulative(self.counts)[0]) / self.counts.n_pos
 
     @staticmethod

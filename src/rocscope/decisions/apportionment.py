@@ -90,9 +90,9 @@ class SegmentShares:
 
     @classmethod
     def of_weights(cls, weight: Array, segment: Array, nobody: int, depth: Array) -> "SegmentShares":
-        """Return the shares from the weights of points in a linear program.
+        """Convert the solution of a linear program, a weight for each point of each segment, into shares.
 
-        Points with an index of at least `nobody` predict nobody positive.
+        The points from index `nobody` on stand for "no case of the segment is positive".
         """
         used = np.flatnonzero(weight > _LEAST_WEIGHT)
         used = used[np.lexsort((depth[used], segment[used]))]

@@ -865,9 +865,9 @@ class Hull(Curve):
     def best(self, context: Context | Campaign | None = None) -> HullVertex:
         """Return the vertex with the lowest expected cost in a context; by default, with the highest accuracy.
 
-        Of equally good vertices, the vertex with the fewest positive predictions is returned, then the vertex of the
-        first model. If false alarms have no cost or a negative cost, the result may be a threshold that is not a
-        vertex.
+        Of equally good vertices, the vertex with the fewest positive predictions is returned. If several have the same
+        number, the vertex of the first model is returned. If false alarms have no cost or a negative cost, the result
+        may be a threshold that is not a vertex.
 
         Parameters
         ----------

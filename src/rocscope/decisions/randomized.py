@@ -450,10 +450,11 @@ class RandomizedRule(Result):
 
         Notes
         -----
-        Let p be the total share of the thresholds that predict a case positive. Without `at_most`, the case is
-        predicted positive with probability p, independently of other cases. The rates then differ from the expected
-        rates by sampling error. With `at_most`, exactly this share of the cases is predicted positive: the cases with
-        the highest scores. Hashes decide among equal scores.
+        Each threshold of the rule is used for a share of the cases. Let p be the sum of the shares of the thresholds
+        that predict a case positive. Without `at_most`, the case is predicted positive with probability p,
+        independently of other cases. The rates then differ from the expected rates by sampling error. With `at_most`,
+        exactly the share `at_most` of the cases is predicted positive: the cases with the highest scores. Hashes decide
+        among equal scores.
 
         Examples
         --------
