@@ -635,13 +635,13 @@ class Plan(Result):
         ids, scores, segment, where, random_state, **layout
             As in `apply`.
         label : str
-            Name of the column with the outcomes. An unknown outcome is a missing value, for example the response of a
-            person who was not contacted.
+            Name of the column with the outcomes. Unknown outcomes are missing values. For example, the response of a
+            person who was not contacted is unknown.
         acted : str, optional
             Name of the column that marks the cases acted on; needed if the plan was not followed. For a plan with
             several actions, the column contains the action of each case. Pass ``"all"`` if `source` contains only cases
-            that were acted on. The argument is required if `source` may be only the list of selected cases, for example
-            if it has exactly the planned number of customers.
+            that were acted on. The argument is required if `source` may contain only such cases, for example if it has
+            exactly the planned number of customers.
         pos_label : label, optional
             The positive label. By default, the label 1 or true; labels other than 0/1, −1/1 or true/false need
             `pos_label`.
@@ -651,8 +651,8 @@ class Plan(Result):
         Returns
         -------
         PlanOutcomes
-            The achieved and the promised gain. If a hash decided among cases with equal scores, also the effect of
-            acting.
+            The achieved and the promised gain. If a hash decided among cases with equal scores, the result also
+            contains the effect of acting.
 
         Examples
         --------

@@ -307,7 +307,7 @@ class RowAmounts:
         Raises
         ------
         InputError
-            If costs are column names and the data are counts, or the context has a target prevalence.
+            If costs are column names and the data are counts. Also if the context has a target prevalence.
         """
         contexts = list(given.values()) if isinstance(given, dict) else [given]
         if not any(columns_of(context) for context in contexts):
