@@ -62,7 +62,10 @@ class FormatUpgrade:
     added: Mapping[str, Any] = field(default_factory=dict)
 
     def apply(self, fields: "Fields") -> dict[str, Any]:
-        """Convert the content to the next version of the format. Raise StoredError for a field that this version does not have."""
+        """Convert the content to the next version of the format.
+
+        Raise StoredError for a field that this version does not have.
+        """
         for name in (*self.renamed.values(), *self.added):
             if name in fields.content:
                 fields.refuse(name, "a field of this version", "a field of a newer version")
