@@ -65,7 +65,7 @@ class CountCurve(Curve):
         twin = copy(self)
         for name in list(vars(twin)):
             if isinstance(getattr(type(self), name, None), cached_property):
-                del twin.__dict__[name]
+                delattr(twin, name)
         twin.counts = counts
         return twin
 
