@@ -116,7 +116,7 @@ columns_refused = {
     ),
     "too short": (
         [1],
-        "expected one entry per label (2 labels), got 1 entry; pass labels and columns",
+        "expected one entry per label (2 labels), got 1 entry; pass labels and ",
     ),
     "too long": ([1, 2, 3], "expected one entry per label (2 labels), got 3 entries"),
 }

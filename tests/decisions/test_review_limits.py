@@ -127,7 +127,9 @@ def broken(rng, thinned):
 def test_rows_kept_in_proportion_to_their_weights_have_a_valid_limit(repeats):
     rng = np.random.default_rng(1)
     rows = Predictions([1, 0, 1, 0], [4, 3, 2, 1], sample_weight=[0.5, 1.5, 1, 1])
-    with pytest.raises(WeightError, match="sample the rows with probability weight / largest possible weight"):
+    with pytest.raises(
+        WeightError, match=r"keep each row with the probability w/m \(w: its weight, m: the largest possible weight\)"
+    ):
         rs.choose(rows, Context(), subject_to="tpr >= .5 at 95%")
     misses = np.mean([broken(rng, thinned=True) for _ in range(repeats)])
     assert misses <= 0.05 + 3 * (0.05 * 0.95 / repeats) ** 0.5

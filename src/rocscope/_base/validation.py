@@ -49,7 +49,7 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
     if array.size == 0:
         raise errors.ShapeError(name, expected="at least one row", got="no rows")
     if n is not None and array.size != n:
-        hint = "pass labels and columns of the same rows"
+        hint = f"pass labels and {name} of the same rows"
         expected, got = (
             f"one entry per label ({counted(n, 'label')})",
             f"{array.size:,} entr{'y' if array.size == 1 else 'ies'}",

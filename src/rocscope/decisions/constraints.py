@@ -258,8 +258,8 @@ class Constraint(Condition):
     This test is not available for rows in groups and raises an error for such rows.
 
     Weights that are not whole numbers raise an error. A valid limit depends on the largest possible weight, which is
-    unknown. If you can state the largest possible weight, keep each row with probability weight / largest weight, and
-    pass the sampled rows without weights.
+    unknown. If you can state the largest possible weight, keep each row with the probability w/m (w: its weight,
+    m: the largest possible weight), and pass the kept rows without weights.
 
     "cases <= b at α" is a prediction for N new cases, exact for any distribution of the scores. Consider the (b + 1)th
     highest score of the new cases. The number K of the n sample cases above this score is beta-binomial (n; b + 1, N −
@@ -453,8 +453,8 @@ class Constraint(Condition):
             raise InputError(f"constraint {str(self)!r}", expected="the sample's prevalence", got=got, hint=hint)
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
             hint = (
-                "omit the confidence level, or sample the rows with probability weight / largest possible weight and "
-                "pass the sampled rows without weights, because binomial limits need unweighted rows"
+                "omit the confidence level, because binomial limits need unweighted rows; or keep each row with the "
+                "probability w/m (w: its weight, m: the largest possible weight), and pass these rows without weights"
             )
             raise WeightError(f"constraint {str(self)!r}", expected="whole counts", got="fractional counts", hint=hint)
         return proportions.share_of(rate or ("depth" if self.predicts else self.quantity), *cells)
