@@ -355,7 +355,7 @@ def small_tables(rng, number):
 
 @pytest.mark.parametrize("number", [50, pytest.param(10_000, marks=pytest.mark.slow(reason="full simulations"))])
 def test_no_interval_of_a_small_table_is_nan(number):
-    """Of metrics whose interval needs only the numbers of cases, so that it exists also if the variance is 0."""
+    """The interval of these metrics needs only the numbers of cases, so it exists even if the variance is 0."""
     cost = smooth.cost_at(0.5, rs.Context(target_prevalence=0.1))
     ranked = [
         smooth.precision_at(0.2),

@@ -767,8 +767,8 @@ def _parts(
     if asked.everywhere:
         # Counts are enough for a large file, but not for columns in memory.
         of_file = isinstance(source, str) and not classes.given
-        whole = rows.read_or_count(source, memory, groups=groups) if of_file else read(groups=groups)
-        yield whole, "", asked.everywhere
+        data = rows.read_or_count(source, memory, groups=groups) if of_file else read(groups=groups)
+        yield data, "", asked.everywhere
     for column, gates in asked.by_segment.items():
         predictions: Any = read(segment=column, groups=groups)
         for name, part in predictions.by_segment().items():

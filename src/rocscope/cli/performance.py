@@ -488,12 +488,14 @@ def report(
     rows = rows.settled(file, "label", "scores", classes=classes, **columns)
     context = costs.context()
     review = reviewing.review()
-    whole: Any = classes.read(file, rows, **columns) if classes.given else rows.read_or_count(file, memory, **columns)
+    predictions: Any = (
+        classes.read(file, rows, **columns) if classes.given else rows.read_or_count(file, memory, **columns)
+    )
     from rocscope.report.model import require_segments
 
     if segment and not classes.given:
-        require_segments(whole, f"--segment {segment!r}")
-    document = rs.Report(whole, context=context, title=title or Path(file).stem, notes=notes or "", review=review)
+        require_segments(predictions, f"--segment {segment!r}")
+    document = rs.Report(predictions, context=context, title=title or Path(file).stem, notes=notes or "", review=review)
     if output == "-":
         console.print_text(document.html)
     else:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import cleandoc, unwrap
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast
 
 import numpy as np
 
@@ -440,9 +440,16 @@ class CumulativeCounts(Result):
     def require_both_classes(self, what: str) -> None:
         """Raise OneClassError if positives or negatives are missing. `what` is the subject of the message."""
         if not (self.n_pos and self.n_neg):
-            missing = "negatives" if self.n_pos else "positives"
-            got = f"no {missing} among {number(self.n)} row{'s' * (self.n != 1)}"
-            raise OneClassError(what, expected="both classes", got=got)
+            self._refuse_missing("negatives" if self.n_pos else "positives", what, expected="both classes")
+
+    def require_positives(self, what: str, noun: str) -> None:
+        """Raise OneClassError if positives, called `noun`, are missing. `what` is the subject of the message."""
+        if not self.n_pos:
+            self._refuse_missing(noun, what, expected=noun)
+
+    def _refuse_missing(self, missing: str, what: str, *, expected: str) -> NoReturn:
+        got = f"no {missing} among {number(self.n)} row{'s' * (self.n != 1)}"
+        raise OneClassError(what, expected=expected, got=got)
 
     def require_cases(self) -> None:
         """Raise WeightError if the counts are not numbers of cases but sums of weights or amounts of money."""

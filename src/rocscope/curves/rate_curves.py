@@ -18,7 +18,7 @@ from rocscope._base.formatting import direction
 from rocscope._base.public_names import reach
 from rocscope.core import Band, Campaign, Context, CumulativeCounts, OperatingPoint, number, require_kinds
 from rocscope.curves.curve import Curve, cumulative, for_each_model, interpolate, scalar
-from rocscope.errors import InputError, OneClassError, RocscopeError, heard
+from rocscope.errors import InputError, RocscopeError, heard
 from rocscope.geometry.hull import Line, best_point, pool
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.sample import points_of
@@ -43,12 +43,8 @@ class CountCurve(Curve):
     def __init__(self, counts: CumulativeCounts) -> None:
         if self.needs == "both classes":
             counts.require_both_classes(self.title)
-        elif self.needs and not counts.n_pos:
-            raise OneClassError(
-                self.title,
-                expected=self.needs,
-                got=f"no {self.needs} among {number(counts.n)} row{'s' * (counts.n != 1)}",
-            )
+        elif self.needs:
+            counts.require_positives(self.title, self.needs)
         self.counts = counts
 
     def _xy(self, tp: Array, fp: Array) -> tuple[Array, Array]:

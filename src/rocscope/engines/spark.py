@@ -124,12 +124,12 @@ def open_input(frame: Any, request: CountRequest) -> Input:
         column_of["segment"] = str(request.segment)
     for name, column in column_of.items():
         formats.require_columns(named, [column], _argument_of(name))
-    found = {name: functions.col("`{}`".format(column.replace("`", "``"))) for name, column in column_of.items()}
-    ranges = _ranges(frame, {name: found[name] for name, column in column_of.items() if _is_wide(types[column])})
+    quoted = {name: functions.col("`{}`".format(column.replace("`", "``"))) for name, column in column_of.items()}
+    ranges = _ranges(frame, {name: quoted[name] for name, column in column_of.items() if _is_wide(types[column])})
     kinds = {}
     for name, column in column_of.items():
         kinds[name] = _type_of(_argument_of(name), column, types[column], ranges.get(name))
-    selected = [found[name].cast(kinds[name]).alias(name) for name in column_of]
+    selected = [quoted[name].cast(kinds[name]).alias(name) for name in column_of]
     segment = kinds.get("segment")
     arrow_type = None if segment is None else _SEGMENTS[segment]
     dtypes = {}
