@@ -258,8 +258,8 @@ def call_for(name: str) -> str:
 
     Examples
     --------
-    >>> call_for("plotRocCurve"), call_for("compute_auc"), call_for("nothing")
-    ('rs.roc(y, s).plot()', 'rs.auc(y, s)', '')
+    >>> call_for("plotRocCurve"), call_for("logloss"), call_for("nothing")
+    ('rs.roc(y, s).plot()', 'rs.calibration.log_loss(y, p)', '')
     """
     calls = _calls_by_spelling()
     is_plot = any(answers()["fillers"].get(word.casefold()) == "plot" for word in _WORD.findall(name))
