@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 import rocscope as rs
 from rocscope.errors import InputError
@@ -62,3 +63,43 @@ def test_the_cost_of_a_choice_has_an_interval_where_no_weighted_row_is_decided_w
     found = from_verified([1, 0, 0, 0], [1, 1, 1, 0], [0.9, 0.8, 0.2, 0.1], strata=["high", "high", "low", "low"])
     estimate = rs.choose(found).interval()
     assert estimate.low < 0.1 and not estimate.reliable
+
+
+def test_an_area_is_reliable_only_if_positives_of_the_largest_weight_were_verified():
+    y, score = np.array([1, 0] * 40), np.arange(80) % 7 + 3 * np.array([1, 0] * 40)
+    stratum = np.repeat([0, 1], [60, 20])
+    verified = (stratum == 1) | (np.arange(80) % 6 == 1)  # of the first stratum, ten negatives with a weight of 6
+    found = rs.auc_interval(from_verified(y, verified, score, strata=stratum))
+    assert found.reason == "one more row of the largest weight could move the AUC out of its interval"
+    assert 6 / 10 * found.value > found.value - found.low  # ten verified positives, of weight 1
+    assert rs.auc_interval(y[stratum == 1], score[stratum == 1]).reliable
+
+
+def check_area(n, samples):
+    """Whether areas that are reliable hold the truth where few rows of low scores are verified."""
+    rng = np.random.default_rng(n)
+    held, reliable = [], []
+    for _ in range(samples):
+        y = rng.random(n) < 0.1
+        score = rng.normal(1.2 * y)
+        stratum = np.digitize(score, [0, 1])
+        verified = rng.random(n) < np.array([0.15, 0.4, 0.9])[stratum]
+        found = rs.auc_interval(from_verified(y, verified, score, strata=stratum))
+        held.append(ndtr(1.2 / np.sqrt(2)) in found)
+        reliable.append(found.reliable)
+    held, reliable = np.array(held), np.array(reliable)
+    assert held[reliable].mean() >= 0.93 - 3 * np.sqrt(0.07 * 0.93 / reliable.sum())
+    return held.mean(), reliable.mean()
+
+
+def test_reliable_areas_hold_the_truth_where_few_rows_are_verified():
+    held, reliable = check_area(1000, 200)
+    assert held < 0.93  # so the design tests the reason
+    assert reliable >= 0.75
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [400, 1000, 2000, 4000])
+def test_reliable_areas_hold_the_truth_where_few_rows_are_verified_in_full(n):
+    _, reliable = check_area(n, 1500)
+    assert reliable >= 0.8 or n == 400
