@@ -117,15 +117,16 @@ def draw(runs: Mapping[tuple[str, str], Mapping[str, Any]], tables: Mapping[str,
         scores = {learner: runs[label, learner]["probability"] for learner in learners}
         return rs.Predictions(tables[label].y, scores, fold=runs[label, learners[0]]["fold"])
 
+    marks = {"hull": True, "iso_line": True, "thresholds": [0.5]}
     axes = {}
     if "tic_tac_toe" in tables:
-        axes["figure_09"] = rs.plotting.plot_roc(predictions("tic_tac_toe", LEARNERS[:1]))
+        axes["figure_09"] = rs.plotting.plot_roc(predictions("tic_tac_toe", LEARNERS[:1]), **marks)
         axes["figure_09"].set_title("tic_tac_toe, positive class p (paper: figure 9)", loc="left", fontsize="medium")
     if "promoters" in tables:
         promoters = predictions("promoters", LEARNERS)
         axes["figure_10"] = rs.plotting.plot_calibration(promoters, method="loess")
         axes["figure_10"].set_title("promoters, positive class pp (paper: figure 10)", loc="left", fontsize="medium")
-        axes["figure_11"] = rs.plotting.plot_roc(promoters)
+        axes["figure_11"] = rs.plotting.plot_roc(promoters, **marks)
         axes["figure_11"].set_title("promoters, positive class pp (paper: figure 11)", loc="left", fontsize="medium")
     folder.mkdir(parents=True, exist_ok=True)
     paths = []

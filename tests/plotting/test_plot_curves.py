@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import matplotlib
 import numpy as np
 import pytest
+from cycler import cycler
+from matplotlib import colors
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
@@ -225,7 +227,7 @@ def test_every_colour_has_a_contrast_on_the_paper_of_the_style(style, paper):
     with plt.style.context(style):
         palette = theme.palette()
     for colour in (*palette.hues, palette.muted, palette.ink):
-        light, dark = sorted([luminance(colour), luminance(paper)], reverse=True)
+        light, dark = sorted([luminance(colors.to_hex(colour)), luminance(paper)], reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
@@ -258,6 +260,43 @@ def test_twenty_five_models_have_looks_of_their_own_and_five_differ_without_colo
     looks = [theme.line_look(i) for i in range(25)]
     assert len({(look["color"], look["linestyle"]) for look in looks}) == 25
     assert len({look["linestyle"] for look in looks[:5]}) == 5
+
+
+STYLES = {
+    "grayscale": ["#000000", "#666666", "#999999", "#b2b2b2"],  # its cycle is 0, .4, .6 and .7 of white
+    "dark_background": ["#8dd3c7", "#feffb3", "#bfbbd9", "#fa8174"],
+    "ggplot": ["#e24a33", "#348abd", "#988ed5", "#777777"],
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_lines_have_the_colours_of_the_style_sheet(style):
+    scores = {name: [0.9, 0.8, 0.3, 0.1 * place] for place, name in enumerate("abcd", 1)}
+    with plt.style.context(style):
+        ax = rs.roc(rs.Predictions([1, 0, 1, 0], scores)).plot(Figure().subplots())
+        text = colors.to_hex(plt.rcParams["text.color"])
+        known = text != colors.to_hex(plt.rcParamsDefault["text.color"])
+        ink = text if known else theme.LIGHT.ink
+        assert [gridline.get_color() for gridline in ax.xaxis.get_gridlines()[:1]] == [theme.palette().grid]
+    curves = [line for line in ax.lines if line.get_gid() == theme.CURVE]
+    assert [line.get_color() for line in curves] == STYLES[style]
+    assert len({line.get_linestyle() for line in curves} | {str(line._dash_pattern) for line in curves}) > 3
+    assert {colors.to_hex(text.get_color()) for text in ax.get_legend().get_texts()} == {ink}
+
+
+def test_lines_follow_a_cycle_and_a_width_of_the_user(ax):
+    own = {"axes.prop_cycle": cycler(color=["red", "blue"], linestyle=["-", ":"]), "lines.linewidth": 3}
+    with matplotlib.rc_context(own):
+        looks = [theme.line_look(i) for i in range(3)]
+    red, blue = ("#ff0000", "-"), ("#0000ff", ":")
+    assert [(look["color"], look["linestyle"]) for look in looks] == [red, blue, red]
+    assert {look["linewidth"] for look in looks} == {3}
+
+
+def test_lines_of_a_short_cycle_of_colours_differ_by_their_dashes():
+    with matplotlib.rc_context({"axes.prop_cycle": cycler(color=["red", "blue", "green", "black"])}):
+        looks = {(look["color"], look["linestyle"]) for look in (theme.line_look(i) for i in range(20))}
+    assert len(looks) == 20
 
 
 def test_a_long_name_of_a_band_takes_several_lines(ax):

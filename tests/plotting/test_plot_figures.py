@@ -64,7 +64,8 @@ def iso_line_on(ax):
 
 @pytest.mark.parametrize("context", [None, rs.Context(cost_fp=1, cost_fn=5), rs.Context(target_prevalence=0.1)])
 def test_roc_figure_shows_what_the_curves_say(context):
-    ax = rs.plotting.plot_roc(PREDICTIONS, context=context, ax=Figure().subplots())
+    marks = {"hull": True, "iso_line": True, "thresholds": [0.5]}
+    ax = rs.plotting.plot_roc(PREDICTIONS, context=context, **marks, ax=Figure().subplots())
     curves = {name: rs.roc(PREDICTIONS.counts(name)) for name in PREDICTIONS.models}
     for line, hull_line, curve in zip(
         lines_on(ax, "rocscope-curve"), lines_on(ax, "rocscope-hull"), curves.values(), strict=True
@@ -93,7 +94,7 @@ def test_roc_figure_shows_what_the_curves_say(context):
 
 def test_lift_chart_figure_shows_what_the_charts_say():
     context = rs.Context(cost_fn=3)
-    ax = rs.plotting.plot_lift_chart(PREDICTIONS, context=context, ax=Figure().subplots())
+    ax = rs.plotting.plot_lift_chart(PREDICTIONS, context=context, iso_line=True, ax=Figure().subplots())
     charts = {name: rs.lift_chart(PREDICTIONS.counts(name)) for name in PREDICTIONS.models}
     for line, chart in zip(lines_on(ax, "rocscope-curve"), charts.values(), strict=True):
         assert line.get_xydata().tolist() == np.column_stack([chart.x, chart.y]).tolist()
@@ -105,7 +106,7 @@ def test_lift_chart_figure_shows_what_the_charts_say():
 @pytest.mark.parametrize("ties", ["lower", "upper"])
 def test_steps_of_ties_enclose_the_area_in_the_legend(ties):
     tied = rs.Predictions([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2])
-    at_ends = {"ties": ties, "hull": False, "thresholds": []}
+    at_ends = {"ties": ties}
     for ax, curve, area in (
         (rs.plotting.plot_roc(tied, ax=Figure().subplots(), **at_ends), rs.roc(tied), rs.auc(tied, ties=ties)),
         (rs.plotting.plot_lift_chart(tied, ax=Figure().subplots(), **at_ends), rs.lift_chart(tied), None),
@@ -128,7 +129,7 @@ def test_other_ties_are_refused():
 
 def test_at_a_target_prevalence_a_lift_chart_has_the_best_point_without_a_line():
     context = rs.Context(target_prevalence=0.01, cost_fn=50)
-    ax = rs.plotting.plot_lift_chart(PREDICTIONS, context=context, ax=Figure().subplots())
+    ax = rs.plotting.plot_lift_chart(PREDICTIONS, context=context, iso_line=True, ax=Figure().subplots())
     best = rs.choose(PREDICTIONS, context).point
     assert diamond_on(ax).get_xydata().tolist() == [[best.depth, best.tp]]
     assert "iso-performance line" not in legend_of(ax.get_legend())
@@ -172,7 +173,7 @@ def test_rugs_are_drawn_while_there_is_room(models, lanes):
 
 def test_of_many_models_only_the_best_has_its_hull_drawn():
     predictions = simulated(tuple("abcd"))
-    ax = rs.plotting.plot_roc(predictions, ax=Figure().subplots())
+    ax = rs.plotting.plot_roc(predictions, hull=True, ax=Figure().subplots())
     (line,) = lines_on(ax, "rocscope-hull")
     hull = rs.roc(predictions.counts(rs.choose(predictions).model)).hull()
     assert line.get_xydata().tolist() == np.column_stack([hull.x, hull.y]).tolist()
@@ -184,10 +185,49 @@ def test_models_are_drawn_in_the_order_that_is_asked_for():
 
 
 def test_counts_of_one_model_need_no_name():
-    ax = rs.plotting.plot_roc(PREDICTIONS.counts("a"), hull=False, thresholds=[], ax=Figure().subplots())
-    assert not lines_on(ax, "rocscope-hull")
-    assert not circles_on(ax)
-    assert len(legend_of(ax.get_legend())) == 4
+    ax = rs.plotting.plot_roc(PREDICTIONS.counts("a"), ax=Figure().subplots())
+    assert legend_of(ax.get_legend())[0].startswith("score (AUC ")
+
+
+@pytest.mark.parametrize("plot", [rs.plotting.plot_roc, rs.plotting.plot_lift_chart])
+def test_by_default_there_are_only_the_curve_the_reference_lines_and_the_best_point(plot):
+    ax = plot(PREDICTIONS, models=["a"], ax=Figure().subplots())
+    point = rs.choose(PREDICTIONS.counts("a")).point
+    guides = ["chance", "perfect"][: len(lines_on(ax, "rocscope-guide"))]
+    (curve,) = lines_on(ax, "rocscope-curve")
+    drawn = [line for line in ax.lines if len(line.get_xydata())]
+    assert drawn == [*lines_on(ax, "rocscope-guide"), curve, diamond_on(ax)]
+    assert legend_of(ax.get_legend()) == [curve.get_label(), f"best accuracy: score ≥ {point.threshold_text}", *guides]
+
+
+def test_roc_curves_of_several_models_have_chance_as_their_only_reference():
+    ax = rs.roc(PREDICTIONS).plot(Figure().subplots())
+    areas = [rs.auc(PREDICTIONS.counts(name)) for name in PREDICTIONS.models]
+    assert legend_of(ax.get_legend()) == [f"a (AUC {areas[0]:.3f})", f"b (AUC {areas[1]:.3f})", "chance"]
+    assert len(ax.lines) == 3
+
+
+LABELLED = {
+    "Curves.plot": lambda label: rs.roc(PREDICTIONS).plot(Figure().subplots(), label=label),
+    "plot_roc": lambda label: rs.plotting.plot_roc(PREDICTIONS, label=label, ax=Figure().subplots()),
+    "plot_lift_chart": lambda label: rs.plotting.plot_lift_chart(PREDICTIONS, label=label, ax=Figure().subplots()),
+    "plot_calibration": lambda label: rs.plotting.plot_calibration(PREDICTIONS, label=label, ax=Figure().subplots()),
+    "OverTime.plot": lambda label: rs.outcomes.over_time(
+        [1, 2, 3, 4, 5, 6] * 5,
+        [1, 1, 0, 1, 1, 0] * 5,
+        {name: [9, 5, 6, 7, 3, 2] * 5 for name in "ab"},
+        [2, 4],
+    ).plot(Figure().subplots(), label=label),
+}
+
+
+@pytest.mark.parametrize("plot", LABELLED.values(), ids=LABELLED)
+def test_each_model_has_the_label_that_is_passed(plot):
+    ax = plot(["first", "second"])
+    shown = [entry for entry in legend_of(ax.get_legend()) if entry in ("first", "second", "a", "b")]
+    assert shown == ["first", "second"]
+    with pytest.raises(InputError, match="label: expected 2 labels, one per model, got 1; pass a list of labels"):
+        plot("both")
 
 
 def test_given_thresholds_are_marked_and_named():
@@ -198,9 +238,22 @@ def test_given_thresholds_are_marked_and_named():
     assert "given thresholds" in legend_of(ax.get_legend())
 
 
-def test_one_half_is_not_marked_on_scores_that_are_no_probabilities():
-    counts = rs.ThresholdCounts.from_scores([1, 0, 1, 0], [3.0, 1.0, -1.0, -2.0])
-    assert circles_on(rs.plotting.plot_roc(counts, ax=Figure().subplots())) == []
+def test_each_segment_has_a_panel_with_its_curve_and_the_curve_of_all():
+    segment = np.arange(len(PREDICTIONS.y_true)) % 3
+    preds = rs.Predictions([*PREDICTIONS.y_true, 1], [*PREDICTIONS.scores["a"], 0.5], segment=[*segment, 3])
+    figure = preds.counts(by="segment").plot(Figure(), columns=2)
+    together = rs.roc(preds)
+    assert len(figure.axes) == 3
+    for number, ax in enumerate(figure.axes):
+        rows = segment == number
+        curve = rs.roc(PREDICTIONS.y_true[rows], PREDICTIONS.scores["a"][rows])
+        (line,) = lines_on(ax, "rocscope-curve")
+        assert line.get_xydata().tolist() == np.column_stack([curve.x, curve.y]).tolist()
+        assert ax.lines[-1].get_xydata().tolist() == np.column_stack([together.x, together.y]).tolist()
+        assert ax.get_title(loc="left") == f"{number}: AUC {curve.auc:.3f}"
+    assert figure.get_supxlabel() == "Without positives or without negatives: 3"
+    with pytest.raises(OneClassError, match="segments: expected a segment with both classes"):
+        rs.Predictions([1, 0], [1, 2], segment=[0, 1]).counts(by="segment").plot(Figure())
 
 
 def test_nobody_positive_is_said_in_words():
@@ -244,7 +297,8 @@ def test_labels_of_marks_stay_inside_and_apart():
 @pytest.mark.parametrize("models", [1, 2, 3, 7])
 def test_three_views_are_of_one_size_with_one_legend_below(models):
     predictions = simulated(tuple(f"model {i}" for i in range(models)))
-    figure = rs.plotting.plot_three(predictions, title="Three views")
+    everything = {"hull": True, "iso_line": True, "thresholds": [0.5]}
+    figure = rs.plotting.plot_three(predictions, title="Three views", **everything)
     assert [ax.get_title(loc="left") for ax in figure.axes] == ["ROC curve", "Lift chart", "Calibration plot"]
     sizes = [ax.get_window_extent().bounds[1:] for ax in figure.axes]
     assert sizes[1] == pytest.approx(sizes[0], abs=0.5)

@@ -225,7 +225,12 @@ WITHOUT_DATA = {
     *(f"plotting.{name}" for name in ("plot_regions", "plot_confusion", "plot_pairwise_auc", "plot_over_time")),
     "plotting.plot_isometrics",
     "plotting.plot_drift",
-    *("plotting.plot_uplift", "plotting.plot_uplift_parts", "plotting.plot_campaign"),  # draw results
+    *(
+        "plotting.plot_uplift",
+        "plotting.plot_uplift_parts",
+        "plotting.plot_campaign",
+        "plotting.plot_segments",
+    ),  # draw results
 }
 WITHOUT_FUNCTIONS_OF_DATA = {"metrics", "errors", "datasets", "sample"}
 

@@ -13,5 +13,5 @@ rng = np.random.default_rng(1)
 y = rng.random(1000) < 0.3
 risk = 1 / (1 + np.exp(1.4 - 1.5 * rng.normal(1.5 * y - 0.4, 1)))
 
-rs.plotting.plot_three(rs.Predictions(y, {"risk": risk}))
+rs.plotting.plot_three(rs.Predictions(y, {"risk": risk}), hull=True, iso_line=True)
 print(f"All three figures use the counts at {rs.ThresholdCounts.from_scores(y, risk).threshold.size} scores.")

@@ -14,6 +14,6 @@ y = rng.random(1000) < 0.3
 preds = rs.Predictions(y, {"new": rng.normal(1.4 * y, 1), "old": rng.normal(1.0 * y, 1)})
 
 context = rs.Context(cost_fp=1, cost_fn=4)
-rs.plotting.plot_roc(preds, context=context)
+rs.plotting.plot_roc(preds, hull=True, iso_line=True, context=context)
 decision = rs.choose(preds, context)
 print(f"If a miss costs four times as much, use the threshold {decision.threshold:.2f} of the {decision.model} model.")

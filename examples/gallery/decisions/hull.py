@@ -15,6 +15,6 @@ y = rng.random(1500) < 0.3
 sharp = np.where(rng.random(1500) < 0.4, 3.0 * y, 0) + rng.normal(0, 0.5, 1500)
 scores = {"sharp": sharp, "even": rng.normal(1.3 * y, 1)}
 preds = rs.Predictions(y, scores)
-rs.plotting.plot_roc(preds)
+rs.plotting.plot_roc(preds, hull=True)
 owners = {vertex.model for vertex in rs.hull(preds).vertices if vertex.model}
 print(f"The corners of the hull belong to the models {' and '.join(sorted(owners))}.")

@@ -12,6 +12,6 @@ y = data.y == data.positive
 
 preds = rs.Predictions(y, {"radius": data.X["radius"], "texture": data.X["texture"]})
 context = rs.Context(cost_fp=1, cost_fn=2)
-rs.plotting.plot_lift_chart(preds, context=context)
+rs.plotting.plot_lift_chart(preds, hull=True, iso_line=True, context=context)
 point = rs.choose(preds, context).point
 print(f"If you examine {point.tp + point.fp} of {point.n} cases, you find {point.tp} of {point.n_pos} cancers.")

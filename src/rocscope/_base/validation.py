@@ -330,6 +330,15 @@ def check_text(name: str, value: Any) -> str:
     return value
 
 
+def check_legend_labels(label: str | Sequence[str], models: int) -> list[str]:
+    """Return the legend labels of a plot, one per model."""
+    labels = [label] if isinstance(label, str) else list(label)
+    if len(labels) != models:
+        expected = "1 label" if models == 1 else f"{models} labels, one per model"
+        raise errors.InputError("label", expected=expected, got=str(len(labels)), hint="pass a list of labels")
+    return labels
+
+
 def check_groups(values: Any, name: str, n: int) -> Indices:
     """Return an integer for each row that identifies its group. Groups are numbered from 0."""
     column = check_column(values, name, n)

@@ -74,7 +74,7 @@ class _Look:
 
 def _line_cycle() -> Any:
     """Return the colours and dashes of `theme.line_look` in the same order."""
-    looks = [theme.line_look(index) for index in range(len(theme.LIGHT.hues) * len(theme.DASHES))]
+    looks = [theme.line_look(index) for index in range(len(theme.palette().hues) * len(theme.DASHES))]
     return cycler(color=[look["color"] for look in looks], linestyle=[look["linestyle"] for look in looks])
 
 

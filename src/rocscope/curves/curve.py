@@ -3,7 +3,7 @@
 The last part of the file draws the SVG preview of a curve in a notebook.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from html import escape
 from typing import Any, ClassVar, TypeVar, cast
@@ -208,13 +208,15 @@ class Curves(Mapping[str, Curve], Result):
     def __len__(self) -> int:
         return len(self._curves)
 
-    def plot(self, ax: Any = None, **line: Any) -> Any:
+    def plot(self, ax: Any = None, *, label: str | Sequence[str] | None = None, **line: Any) -> Any:
         """Draw all curves into one matplotlib figure with a legend.
 
         Parameters
         ----------
         ax : Axes, optional
             Axes to draw on. By default, a new figure is created.
+        label : str or sequence of str, optional
+            Legend labels, one per model. By default, the names of the models with their AUC or average precision.
         **line
             Options of the lines, passed to ``Axes.plot``.
 
@@ -223,8 +225,9 @@ class Curves(Mapping[str, Curve], Result):
         Axes
             The axes with the curves.
         """
+        labels = None if label is None else iter(check.check_legend_labels(label, len(self)))
         for model, curve in self._curves.items():
-            ax = curve.plot(ax, model=model, **line)
+            ax = curve.plot(ax, model=model, **line if labels is None else line | {"label": next(labels)})
         return ax
 
     def to_frame(self, backend: str = "pandas") -> Any:

@@ -142,7 +142,7 @@ class LearningCurve(Result):
             ends[:, column] = np.nanquantile(values[:, column], tails, method="weibull")
         return Band(self.size, ends[0], ends[1], level=share, method=f"spread of {self.runs} runs")
 
-    def plot(self, ax: Any = None, *, share: float | None = 0.8) -> Any:
+    def plot(self, ax: Any = None, *, share: float | None = 0.8, label: str | Sequence[str] | None = None) -> Any:
         """Draw the mean and the band of each model; see `rocscope.plotting.plot_learning_curve`.
 
         Parameters
@@ -151,8 +151,10 @@ class LearningCurve(Result):
             Axes to draw on. By default, a new figure is created.
         share : float or None
             Probability of the band. None draws no band.
+        label : str or sequence of str, optional
+            Legend labels, one per model.
         """
-        return reach("plotting").plot_learning_curve(self, ax, share=share)
+        return reach("plotting").plot_learning_curve(self, ax, share=share, label=label)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with one row for each combination of model, run and number of training rows.

@@ -148,7 +148,7 @@ class UpliftCurve(Result):
             raise InputError("band", expected="a curve returned by Experiment.uplift() or Experiment.qini()")
         return self._experiment.band_of(self.kind, self.model, check.check_level(level))
 
-    def plot(self, ax: Any = None, *, level: float | None = 0.95) -> Any:
+    def plot(self, ax: Any = None, *, level: float | None = 0.95, label: str | None = None) -> Any:
         """Plot the curve, its band and the line of random contacts; see `plotting.plot_uplift`.
 
         Parameters
@@ -157,8 +157,10 @@ class UpliftCurve(Result):
             Axes to draw on. By default, a new figure is created.
         level : float or None
             Confidence level of the band. None draws no band.
+        label : str, optional
+            Legend label.
         """
-        return reach("plotting").plot_uplift(self, ax, level=level)
+        return reach("plotting").plot_uplift(self, ax, level=level, label=label)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the points of the curve as a data frame.

@@ -400,15 +400,17 @@ class OverTime(Result):
         model = model_name(self.models, model)
         return [comparisons.estimates[model] for comparisons in self.at.values()]
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, *, label: str | Sequence[str] | None = None) -> Any:
         """Plot the metric of each model against the horizon, with intervals; see `plotting.plot_over_time`.
 
         Parameters
         ----------
         ax : Axes, optional
             Axes to draw on. By default, a new figure is created.
+        label : str or sequence of str, optional
+            Legend labels, one per model.
         """
-        return reach("plotting").plot_over_time(self, ax)
+        return reach("plotting").plot_over_time(self, ax, label=label)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with one row per model and horizon.

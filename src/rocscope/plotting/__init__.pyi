@@ -11,6 +11,7 @@ from .figures import plot_calibration as plot_calibration
 from .figures import plot_isometrics as plot_isometrics
 from .figures import plot_lift_chart as plot_lift_chart
 from .figures import plot_roc as plot_roc
+from .figures import plot_segments as plot_segments
 from .figures import plot_three as plot_three
 from .multiclass import plot_class_calibrations as plot_class_calibrations
 from .multiclass import plot_class_rocs as plot_class_rocs

@@ -487,10 +487,10 @@ def _entries(ax: Any) -> list[tuple[str, Any]]:
 
 def _look() -> dict[str, Any]:
     return {
-        "fontsize": "small",
+        "fontsize": theme.setting("legend.fontsize", "small"),
         "labelcolor": theme.palette().ink,
-        "edgecolor": theme.palette().grid,
-        "framealpha": 0.92,
+        "edgecolor": theme.setting("legend.edgecolor", theme.palette().grid),
+        "framealpha": theme.setting("legend.framealpha", 0.92),
         "fancybox": False,
         "handlelength": 2.4,
     }

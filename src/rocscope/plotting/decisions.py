@@ -14,7 +14,7 @@ from rocscope.errors import InputError
 from rocscope.plotting import theme
 from rocscope.plotting.curves import BESIDE, make_room, place_legend
 
-_TRIVIAL = {"nobody positive": theme.palette().grid, "everybody positive": theme.palette().frame}
+_TRIVIAL = ("nobody positive", "everybody positive")
 _ALPHA = 0.55  # number of fields with a written threshold: a choice
 _WIDE = 0.035  # share of the plot: narrower fields have no space for their threshold
 _SEEN = 0.006  # share of the plot: narrower fields would be hidden by their borders
@@ -165,7 +165,8 @@ def _label(vertex: HullVertex) -> str:
 def _colours(labels: list[str]) -> dict[str, str]:
     """Return a colour for each label; "nobody positive" and "everybody positive" are grey."""
     models = [label for label in dict.fromkeys(labels) if label not in _TRIVIAL]
-    return _TRIVIAL | {label: theme.palette().hues[i % len(theme.palette().hues)] for i, label in enumerate(models)}
+    greys = dict(zip(_TRIVIAL, (theme.palette().grid, theme.palette().frame), strict=True))
+    return greys | {label: theme.line_look(i)["color"] for i, label in enumerate(models)}
 
 
 def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:

@@ -1,5 +1,6 @@
 """Plots of evaluations: critical-difference diagrams, learning curves, drift, metrics over time, and uplift."""
 
+from collections.abc import Sequence
 from math import ceil, floor
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ _NEAREST = 0.055
 _SPELLED = {"auc": "AUC", "mcc": "MCC", "npv": "NPV", "f1": "F1", "f2": "F2", "brier": "Brier score"}
 
 
-def plot_over_time(found: OverTime, ax: Any = None) -> Any:
+def plot_over_time(found: OverTime, ax: Any = None, *, label: str | Sequence[str] | None = None) -> Any:
     """Plot a metric of each model against the horizon, with intervals.
 
     Parameters
@@ -29,6 +30,8 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
         Result of `rocscope.over_time`.
     ax : Axes, optional
         Axes to draw on; by default the Axes of a new pyplot figure.
+    label : str or sequence of str, optional
+        Legend labels, one per model; by default the names of the models.
 
     Returns
     -------
@@ -55,11 +58,11 @@ def plot_over_time(found: OverTime, ax: Any = None) -> Any:
     theme.require("found", found, OverTime, made_by="call rocscope.outcomes.over_time to make one")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
     theme.dress(axes)
-    for index, (model, label) in enumerate(zip(found.models, theme.names(found.models), strict=True)):
+    for index, (model, name) in enumerate(zip(found.models, theme.names(found.models, label), strict=True)):
         look = theme.line_look(index)
         estimates = found.of(model)
         values = [estimate.value for estimate in estimates]
-        axes.plot(found.horizons, values, label=label, marker="o", markersize=4, zorder=3, **look)
+        axes.plot(found.horizons, values, label=name, marker="o", markersize=4, zorder=3, **look)
         fill = {"color": look["color"], "alpha": 0.14, "linewidth": 0, "zorder": 2}
         low = [estimate.low for estimate in estimates]
         axes.fill_between(found.horizons, low, [estimate.high for estimate in estimates], **fill)
@@ -121,7 +124,7 @@ def plot_drift(drift: Drift, ax: Any = None) -> Any:
     return axes
 
 
-def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.95) -> Any:
+def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.95, label: str | None = None) -> Any:
     """Plot a Qini or uplift curve against the share of rows contacted.
 
     The plot also shows a confidence band and the line of random contacts.
@@ -135,6 +138,8 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
         colour.
     level : float or None
         Confidence level of the pointwise band; None for no band.
+    label : str, optional
+        Legend label; by default the name of the model.
 
     Returns
     -------
@@ -166,7 +171,7 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
     theme.dress(axes)
     drawn = [line for line in axes.lines if line.get_gid() == "uplift"]
     look = theme.line_look(len(drawn))
-    axes.plot(curve.depth, curve.gained, label=theme.names([curve.model])[0], gid="uplift", zorder=3, **look)
+    axes.plot(curve.depth, curve.gained, label=theme.names([curve.model], label)[0], gid="uplift", zorder=3, **look)
     if level is not None:
         band = curve.band(level)
         fill = {"color": look["color"], "alpha": 0.14, "linewidth": 0, "zorder": 2}
@@ -231,7 +236,9 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     return axes
 
 
-def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | None = 0.8) -> Any:
+def plot_learning_curve(
+    curve: LearningCurve, ax: Any = None, *, share: float | None = 0.8, label: str | Sequence[str] | None = None
+) -> Any:
     """Plot a learning curve: the mean of a metric over runs, against the number of training rows.
 
     If the curve contains the metric on the training rows, it is drawn as a dotted line.
@@ -244,6 +251,8 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
         Axes to draw on; by default the Axes of a new pyplot figure.
     share : float or None
         Share of the runs that lie inside the band; None for no band.
+    label : str or sequence of str, optional
+        Legend labels, one per model; by default the names of the models.
 
     Returns
     -------
@@ -273,23 +282,23 @@ def plot_learning_curve(curve: LearningCurve, ax: Any = None, *, share: float | 
     theme.dress(axes)
     if curve.logarithmic:
         axes.set_xscale("log")
-    for index, (model, label) in enumerate(zip(curve.models, theme.names(curve.models), strict=True)):
+    for index, (model, name) in enumerate(zip(curve.models, theme.names(curve.models, label), strict=True)):
         look = theme.line_look(index)
-        axes.plot(curve.size, curve.mean(model), label=label, marker="o", markersize=4, zorder=3, **look)
+        axes.plot(curve.size, curve.mean(model), label=name, marker="o", markersize=4, zorder=3, **look)
         if curve.training:
             on_training = look | {"linestyle": (0, (1, 1.2)), "linewidth": 1.1, "zorder": 2.5}
-            axes.plot(curve.size, curve.mean(model, training=True), label=f"{label}, training rows", **on_training)
+            axes.plot(curve.size, curve.mean(model, training=True), label=f"{name}, training rows", **on_training)
         if share is not None:
             band = curve.band(model, share=share)
             fill = {"color": look["color"], "alpha": 0.14, "linewidth": 0, "zorder": 2}
-            axes.fill_between(band.x, band.low, band.high, label=f"_{label}", **fill)
+            axes.fill_between(band.x, band.low, band.high, label=f"_{name}", **fill)
     _set_ticks(axes, curve)
     axes.set_xlabel("Training rows")
     spelled = _SPELLED.get(curve.metric, curve.metric.replace("_", " ").capitalize())
     axes.set_ylabel(spelled if curve.training else f"{spelled} on test rows")
     if share is not None:
-        label = f"{100 * share:g}% of {curve.runs} runs"
-        axes.fill_between([], [], color=theme.palette().muted, alpha=0.2, linewidth=0, label=label)
+        words = f"{100 * share:g}% of {curve.runs} runs"
+        axes.fill_between([], [], color=theme.palette().muted, alpha=0.2, linewidth=0, label=words)
     place_legend(axes)
     return axes
 
@@ -414,7 +423,7 @@ def _draw_frame(axes: Any, result: RankComparison, best: int, worst: int) -> Non
     axes.set_yticks([])
     axes.set_xlim(best, worst)
     axes.set_xticks(range(best, worst + 1))
-    critical = {"color": theme.palette().hues[1], "linewidth": 2, "clip_on": False}
+    critical = {"color": theme.line_look(1)["color"], "linewidth": 2, "clip_on": False}
     end = best + result.critical_difference
     axes.plot([best, end], [_CRITICAL_AT] * 2, marker="|", markersize=8, gid="critical-difference", **critical)
     title = f"Mean rank over {len(result.ranks)} data sets (1 is best)"

@@ -5,7 +5,7 @@ line, and labels that do not overlap.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -18,11 +18,11 @@ from rocscope.calibration.curve import CalibrationCurve, Method, calibration_cur
 from rocscope.calibration.outcomes import Strategy
 from rocscope.calibration.regression import Degree
 from rocscope.calibration.report import plotted_numbers
-from rocscope.core import Band, Context, CumulativeCounts, OperatingPoint, ThresholdCounts
+from rocscope.core import Band, Context, OperatingPoint, ThresholdCounts
 from rocscope.curves.curve import Curve
 from rocscope.curves.rate_curves import LiftChart, RocCurve, lift_chart, roc
-from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
-from rocscope.errors import ColumnError, InputError
+from rocscope.decisions.choosing import Decision, choose
+from rocscope.errors import ColumnError, InputError, OneClassError
 from rocscope.figures import registry
 from rocscope.plotting import theme
 from rocscope.plotting.curves import (
@@ -36,6 +36,7 @@ from rocscope.plotting.curves import (
     shared_legend,
 )
 from rocscope.sample import Labels, Models, Scores, samples_of, with_scores
+from rocscope.segments import SegmentedCounts
 
 _OFFSETS = tuple((side, height) for height in (-4, 5, -13, 14) for side in (9, -9))
 """Candidate positions of a label relative to its mark, in points. The first is to the right and below, away from a good
@@ -129,18 +130,19 @@ _MOST_LABELLED = 2  # models with labels: more labels would overlap
 
 
 class Marking(NamedTuple):
-    """Options for hulls, marked points and tie handling; see `plot_roc`."""
+    """Options for hulls, the iso-performance line, marked points and tie handling; see `plot_roc`."""
 
-    hull: bool = True
+    hull: bool = False
+    iso_line: bool = False
     context: Context | None = None
-    thresholds: Sequence[float] | None = None
+    thresholds: Sequence[float] = ()
     ties: Ties = "half"
 
 
 def draw_counts(
     ax: Any, curves: Mapping[str, RocCurve | LiftChart], labels: Sequence[str], what: Marking
 ) -> list[Mark]:
-    """Draw ROC curves or lift charts with hulls, the best point and given thresholds; return the marked points."""
+    """Draw ROC curves or lift charts with the best point and the requested marks; return the marked points."""
     lines = {name: draw(curve, ax, label=label) for (name, curve), label in zip(curves.items(), labels, strict=True)}
     colours = {name: line.get_color() for name, line in lines.items()}
     if what.ties != "half":
@@ -156,13 +158,13 @@ def draw_counts(
         ax.plot([], [], color=theme.palette().muted, linewidth=0.9, label="convex hull")
     marks = [_draw_best(ax, curves, decision, what)]
     for name, curve in curves.items():
-        for threshold in _thresholds(curve.counts, what.thresholds):
+        for threshold in check.check_column(what.thresholds, "thresholds").tolist() if len(what.thresholds) else ():
             point = curve.counts.at(threshold)
-            text = point.threshold_text if what.thresholds is not None and len(curves) <= _MOST_LABELLED else ""
+            text = point.threshold_text if len(curves) <= _MOST_LABELLED else ""
             marks.append(Mark(*position(curve, point), colours[name], text))
             draw_mark(ax, marks[-1])
     if len(marks) > 1:  # one legend entry for the open circles of all models
-        label = "given thresholds" if what.thresholds is not None else f"threshold {DEFAULT_THRESHOLD}"
+        label = "given thresholds" if len(what.thresholds) > 1 else f"threshold {what.thresholds[0]:g}"
         ax.plot([], [], label=label, **_look(theme.palette().muted, best=False))
     return marks
 
@@ -180,7 +182,7 @@ def _draw_steps(ax: Any, curve: RocCurve | LiftChart, ties: Ties, colour: Any) -
 
 def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: Decision, what: Marking) -> Mark:
     curve, point = curves[decision.model], decision.point
-    if isinstance(curve, RocCurve) or decision.context.target_prevalence is None:
+    if what.iso_line and (isinstance(curve, RocCurve) or decision.context.target_prevalence is None):
         line = curve.iso_performance_line(what.context)
         if line.slope == line.slope:
             look = {"color": theme.palette().ink, "linewidth": 0.9, "zorder": 2.5}
@@ -192,12 +194,6 @@ def _draw_best(ax: Any, curves: Mapping[str, RocCurve | LiftChart], decision: De
     mark = Mark(*position(curve, point), theme.palette().ink, cut, f"{goal}: {model}{cut}", best=True)
     draw_mark(ax, mark)
     return mark
-
-
-def _thresholds(counts: CumulativeCounts, wanted: Sequence[float] | None) -> Sequence[float]:
-    if wanted is not None:
-        return check.check_column(wanted, "thresholds").tolist() if len(wanted) else ()
-    return (DEFAULT_THRESHOLD,) if check.are_probabilities(counts.threshold) else ()
 
 
 def draw_calibration(
@@ -240,14 +236,16 @@ def plot_roc(
     pos_label: Any = None,
     sample_weight: Any = None,
     models: Sequence[str] | None = None,
-    hull: bool = True,
+    hull: bool = False,
+    iso_line: bool = False,
     context: Context | None = None,
-    thresholds: Sequence[float] | None = None,
+    thresholds: Sequence[float] = (),
     ties: Ties = "half",
+    label: str | Sequence[str] | None = None,
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
-    """Plot the ROC curves of one or more models, with convex hulls and marked thresholds.
+    """Plot the ROC curves of one or more models, with the best point, and hulls and thresholds on request.
 
     Parameters
     ----------
@@ -259,16 +257,20 @@ def plot_roc(
     hull : bool
         If True, draw the convex hull of each curve. With more than three models, only the hull of the best model is
         drawn.
+    iso_line : bool
+        If True, draw the iso-performance line through the best point. All points of the line have the same cost.
     context : Context, optional
         Costs and prevalence that determine the best point and the iso-performance line. By default, false positives and
         false negatives have the same cost and the prevalence is that of the sample; the best point then maximises
         accuracy.
-    thresholds : sequence of float, optional
-        Thresholds to mark on each curve. By default, 0.5 is marked if all scores are in [0, 1].
+    thresholds : sequence of float
+        Thresholds to mark on each curve, such as ``[0.5]``.
     ties : {"half", "lower", "upper"}
         Treatment of positives and negatives with equal scores. With "half", a tie is a straight line, and a tied pair
         counts half in the AUC. "lower" also draws a step curve on which all tied pairs count as errors, and "upper" a
         step curve on which they count as correct. The legend contains both areas.
+    label : str or sequence of str, optional
+        Legend labels, one per model; by default the names with the AUC.
     legend : {"inside", "beside", "below", "none"}, optional
         Position of the legend. By default, "inside" if `ax` is given, otherwise "beside". "below" increases the height
         of a figure with a single Axes and keeps its width.
@@ -303,17 +305,15 @@ def plot_roc(
     >>> for text in ax.get_legend().get_texts():
     ...     print(text.get_text())
     score (AUC 0.833)
-    convex hull
-    iso-performance line
     best accuracy: score ≥ 0.6
-    threshold 0.5
     chance
     """
     chosen = _select(with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight), models)
     curves = {name: roc(counts) for name, counts in chosen.items()}
     check.check_choice("ties", ties, _TIES)
-    what = Marking(hull, context, thresholds, ties)
-    return _on_axes(ax, lambda axes: draw_counts(axes, curves, _with_auc(curves), what), legend)
+    what = Marking(hull, iso_line, context, thresholds, ties)
+    labels = _with_auc(curves) if label is None else theme.names(curves, label)
+    return _on_axes(ax, lambda axes: draw_counts(axes, curves, labels, what), legend)
 
 
 @contract
@@ -324,10 +324,12 @@ def plot_lift_chart(
     pos_label: Any = None,
     sample_weight: Any = None,
     models: Sequence[str] | None = None,
-    hull: bool = True,
+    hull: bool = False,
+    iso_line: bool = False,
     context: Context | None = None,
-    thresholds: Sequence[float] | None = None,
+    thresholds: Sequence[float] = (),
     ties: Ties = "half",
+    label: str | Sequence[str] | None = None,
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
@@ -335,7 +337,8 @@ def plot_lift_chart(
 
     Parameters
     ----------
-    predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds, ties, legend, ax : see `plot_roc`
+    predictions, y_score, pos_label, sample_weight, models, ties, label, legend, ax : see `plot_roc`
+    hull, iso_line, context, thresholds : see `plot_roc`
         If the context has a target prevalence, no iso-performance line is drawn, because the axes show numbers of the
         sample. The area with ``ties="lower"`` is ``LiftChart.area("step")``.
 
@@ -365,17 +368,17 @@ def plot_lift_chart(
     >>> from rocscope import Predictions
     >>> ax = plot_lift_chart(Predictions([1, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.2]), ax=Figure().subplots())
     >>> ax.get_ylabel(), ax.lines[-1].get_label()
-    ('True positives (positives found)', 'threshold 0.5')
+    ('True positives (positives found)', 'best accuracy: score ≥ 0.6')
     >>> tied = [1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]
-    >>> ax = plot_lift_chart(*tied, ties="lower", hull=False, ax=Figure().subplots())
+    >>> ax = plot_lift_chart(*tied, ties="lower", ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['score (area 2.000)', 'ties as errors (area 1.667)']
     """
     chosen = _select(with_scores(predictions, y_score, pos_label=pos_label, sample_weight=sample_weight), models)
     curves = {name: lift_chart(counts) for name, counts in chosen.items()}
     check.check_choice("ties", ties, _TIES)
-    what, labels = Marking(hull, context, thresholds, ties), theme.names(curves)
-    if ties != "half":
+    what, labels = Marking(hull, iso_line, context, thresholds, ties), theme.names(curves, label)
+    if ties != "half" and label is None:
         areas = [theme.number(chart.area()) for chart in curves.values()]
         labels = [f"{name} (area {area})" for name, area in zip(labels, areas, strict=True)]
     return _on_axes(ax, lambda axes: draw_counts(axes, curves, labels, what), legend)
@@ -402,6 +405,7 @@ def plot_calibration(
     level: float = 0.95,
     limits: tuple[float, float] | None = None,
     statistics: bool = True,
+    label: str | Sequence[str] | None = None,
     legend: Legend | None = None,
     ax: Any = None,
 ) -> Any:
@@ -412,7 +416,7 @@ def plot_calibration(
 
     Parameters
     ----------
-    predictions, y_score, pos_label, sample_weight, models, legend, ax : see `plot_roc`
+    predictions, y_score, pos_label, sample_weight, models, label, legend, ax : see `plot_roc`
     method : {"bins", "pav", "loess", "spline"} or several of them
         Method to estimate the calibration curve. With several methods, one curve per method is drawn on the same Axes.
     bins, strategy, edges, span, degree, knots, target_prevalence : see `rocscope.calibration_curve`
@@ -473,7 +477,7 @@ def plot_calibration(
     options: dict[str, Any] = {"bins": bins, "strategy": strategy, "edges": edges, "span": span, "degree": degree}
     options |= {"knots": knots, "target_prevalence": target_prevalence}
     curves = [curve for data in chosen.values() for curve in _curves(data, methods, options)]
-    names = theme.names(chosen)
+    names = theme.names(chosen, label)
     labels = list(names)
     if len(methods) > 1:
         ways = [curve.method for curve in curves[: len(methods)]]
@@ -590,9 +594,10 @@ def plot_three(
     pos_label: Any = None,
     sample_weight: Any = None,
     models: Sequence[str] | None = None,
-    hull: bool = True,
+    hull: bool = False,
+    iso_line: bool = False,
     context: Context | None = None,
-    thresholds: Sequence[float] | None = None,
+    thresholds: Sequence[float] = (),
     bins: int = 10,
     strategy: Strategy = "uniform",
     title: str = "",
@@ -602,7 +607,7 @@ def plot_three(
 
     Parameters
     ----------
-    predictions, y_score, pos_label, sample_weight, models, hull, context, thresholds : see `plot_roc`
+    predictions, y_score, pos_label, sample_weight, models, hull, iso_line, context, thresholds : see `plot_roc`
     bins, strategy : see `rocscope.calibration_curve`
     title : str
         Title of the figure.
@@ -644,7 +649,7 @@ def plot_three(
     charts = {name: lift_chart(counts) for name, counts in chosen.items()}
     calibrations = [calibration_curve(counts, bins=bins, strategy=strategy) for counts in chosen.values()]
     what, labels = (
-        Marking(hull, context, thresholds),
+        Marking(hull, iso_line, context, thresholds),
         _with_auc(curves),
     )  # the three plots share a legend, and therefore the labels
     figure = theme.new_figure(12.6, 5.0) if figure is None else figure
@@ -668,6 +673,103 @@ def plot_three(
     return figure
 
 
+LONGEST_PART = 14  # characters of the name of a class or segment: a choice
+_MOST_COLUMNS = 4  # panels side by side, with the width that a plot needs
+
+
+def draw_panels(
+    parts: Mapping[Any, bool],
+    draw_panel: Callable[[Any, Any, str], None],
+    columns: int | None,
+    figure: Any,
+    labels: tuple[str, str],
+    without: str,
+) -> Any:
+    """Draw a panel for each part that has both classes; list the other parts below the panels after `without`."""
+    shown = [part for part, has_both in parts.items() if has_both]
+    missing = [theme.plain(part, LONGEST_PART) for part, has_both in parts.items() if not has_both]
+    columns = _columns_of(len(shown)) if columns is None else min(check.check_whole(columns, "columns"), len(shown))
+    rows = ceil(len(shown) / columns)
+    figure = theme.new_figure(2.7 * columns + 0.8, 2.8 * rows + 0.8) if figure is None else figure
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    for ax, part in zip(panels, shown, strict=False):
+        draw_panel(ax, part, theme.plain(part, LONGEST_PART))
+    for ax in panels[len(shown) :]:
+        ax.remove()
+    lowest = panels[len(shown) - columns : len(shown)].tolist()  # x label of each column, also above an empty cell
+    for ax in figure.axes:
+        ax.set_xlabel(labels[0] if ax in lowest else "", fontsize="small")
+        ax.tick_params(labelbottom=ax in lowest)
+        ax.set_ylabel(labels[1] if ax.get_subplotspec().is_first_col() else "", fontsize="small")
+    if missing:
+        figure.supxlabel(f"{without}: {', '.join(missing)}", fontsize="small", color=theme.palette().ink)
+    return figure
+
+
+def _columns_of(panels: int) -> int:
+    """Return the number of columns that leaves the fewest places in the last row empty."""
+    most = range(min(ceil(panels**0.5), _MOST_COLUMNS), _MOST_COLUMNS + 1)
+    return min(most, key=lambda columns: -panels % columns)
+
+
+@contract
+def plot_segments(segments: SegmentedCounts, *, columns: int | None = None, figure: Any = None) -> Any:
+    """Plot the ROC curve of each segment in a panel of its own, with the curve of all segments together in grey.
+
+    Parameters
+    ----------
+    segments : SegmentedCounts
+        Result of ``Predictions.counts(by="segment")``.
+    columns : int, optional
+        Number of panels per row. By default at most four, with the fewest empty places in the last row.
+    figure : Figure, optional
+        Empty figure to draw on; by default a new pyplot figure.
+
+    Returns
+    -------
+    Figure
+        The figure with one panel per segment, which is titled with the AUC. A text below the panels lists the segments
+        without positives or without negatives.
+
+    Raises
+    ------
+    InputError
+        If `segments` is not a SegmentedCounts.
+    OneClassError
+        If no segment has both classes.
+
+    See Also
+    --------
+    plot_roc, plot_class_rocs
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rocscope import Predictions
+    >>> user = ["ann", "ann", "ann", "bob", "bob", "cy"]
+    >>> preds = Predictions([1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 5], segment=user)
+    >>> figure = plot_segments(preds.counts(by="segment"), figure=Figure(figsize=(6, 3)))
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
+    ['ann: AUC 0.500', 'bob: AUC 1.000']
+    """
+    theme.require("segments", segments, SegmentedCounts, made_by='call Predictions.counts(by="segment") to make one')
+    has_both = dict(zip(segments.names.tolist(), (segments.n_pos > 0) & (segments.n_neg > 0), strict=True))
+    if not any(has_both.values()):
+        raise OneClassError("segments", expected="a segment with both classes", got="segments of one class")
+    together = roc(segments.pooled())
+
+    def panel(ax: Any, segment: Any, name: str) -> None:
+        curve = roc(segments[segment])
+        draw(curve, ax)
+        ax.plot(*outline(together), color=theme.palette().muted, linewidth=1.1, alpha=0.6, zorder=2)
+        ax.set_title(f"{name}: {_auc_of(curve)}", fontsize="small", loc="left", color=theme.palette().ink)
+
+    axes = ("False-positive rate", "True-positive rate")
+    return draw_panels(has_both, panel, columns, figure, axes, "Without positives or without negatives")
+
+
 def _select(predictions: Any, models: Sequence[str] | None) -> dict[str, ThresholdCounts]:
     known = samples_of(predictions, name="predictions").counts()
     names = list(known) if models is None else list(models)
@@ -680,8 +782,11 @@ def _select(predictions: Any, models: Sequence[str] | None) -> dict[str, Thresho
 
 
 def _with_auc(curves: Mapping[str, Any]) -> list[str]:
-    names = theme.names(curves)
-    return [f"{name} (AUC {theme.number(curve.auc)})" for name, curve in zip(names, curves.values(), strict=True)]
+    return [f"{name} ({_auc_of(curve)})" for name, curve in zip(theme.names(curves), curves.values(), strict=True)]
+
+
+def _auc_of(curve: RocCurve) -> str:
+    return f"AUC {theme.number(curve.auc)}"
 
 
 def _on_axes(ax: Any, draw: Callable[[Any], list[Mark] | None], legend: Legend | None) -> Any:

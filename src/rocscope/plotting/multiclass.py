@@ -19,7 +19,7 @@ from rocscope.multiclass.confusion import ConfusionMatrix
 from rocscope.multiclass.predictions import MulticlassPredictions, predictions_of
 from rocscope.plotting import theme
 from rocscope.plotting.curves import draw, place_legend, shared_legend
-from rocscope.plotting.figures import draw_calibration
+from rocscope.plotting.figures import LONGEST_PART, draw_calibration, draw_panels
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 """Corners of the probability simplex of three classes; at each corner, one class has probability 1."""
@@ -86,8 +86,6 @@ def regions(decide: Callable[[Array], Array], steps: int = 60) -> Regions:
 Shares = Literal["row", "column", "none"]
 
 _SHADES = colors.LinearSegmentedColormap.from_list("rocscope", ["#ffffff", theme.LIGHT.hues[0]])
-_LONGEST_CLASS = 14  # characters of a class name next to an axis: a choice
-_MOST_COLUMNS = 4  # panels side by side, with the width that a plot needs
 _TINT = 0.16  # opacity of a region's colour: points in the full colour are visible on it
 _BESIDE = (("top", -5), ("top", -5), ("bottom", 5))
 
@@ -194,7 +192,7 @@ def _heat_map(
             dark = shade[row, column] > (low + high) / 2
             colour = "white" if dark else theme.LIGHT.ink
             ax.text(column, row, texts[row][column], ha="center", va="center", color=colour, fontsize="small")
-    names = [theme.plain(name, _LONGEST_CLASS) for name in classes]
+    names = [theme.plain(name, LONGEST_PART) for name in classes]
     turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if max(map(len, names)) > 4 else {}
     ax.set_xticks(range(k), names, **turned)
     ax.set_yticks(range(k), names)
@@ -339,38 +337,13 @@ def _class_panels(
     more: Sequence[Any] = (),
 ) -> Any:
     """Draw a panel for each class that has positives and negatives, and for each of `more`; list omitted classes."""
-    cases = dict(zip(predictions.classes, predictions.support, strict=True))
-    shown = [cls for cls, n_pos in cases.items() if 0 < n_pos < predictions.n]
-    missing = [theme.plain(cls, _LONGEST_CLASS) for cls in cases if cls not in shown]
-    shown += more
-    if not shown:
+    shown = {
+        cls: 0 < cases < predictions.n for cls, cases in zip(predictions.classes, predictions.support, strict=True)
+    }
+    if not any(shown.values()):
         raise OneClassError("predictions", expected="cases of two or more classes", got="cases of one class")
-    columns = _columns_of(len(shown)) if columns is None else min(check.check_whole(columns, "columns"), len(shown))
-    rows = ceil(len(shown) / columns)
-    figure = theme.new_figure(2.7 * columns + 0.8, 2.8 * rows + 0.8) if figure is None else figure
-    if figure.get_layout_engine() is None:
-        figure.set_layout_engine("constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
-    for ax, cls in zip(panels, shown, strict=False):
-        draw_panel(ax, cls, theme.plain(cls, _LONGEST_CLASS))
-    for ax in panels[len(shown) :]:
-        ax.remove()
-    lowest = panels[len(shown) - columns : len(shown)].tolist()  # x label of each column, also above an empty cell
-    for ax in figure.axes:
-        ax.set_xlabel(labels[0] if ax in lowest else "", fontsize="small")
-        ax.tick_params(labelbottom=ax in lowest)
-        ax.set_ylabel(labels[1] if ax.get_subplotspec().is_first_col() else "", fontsize="small")
-    if missing:
-        figure.supxlabel(
-            f"No cases, or no cases of other classes: {', '.join(missing)}", fontsize="small", color=theme.palette().ink
-        )
-    return figure
-
-
-def _columns_of(panels: int) -> int:
-    """Return the number of columns that leaves the fewest places in the last row empty."""
-    most = range(min(ceil(panels**0.5), _MOST_COLUMNS), _MOST_COLUMNS + 1)
-    return min(most, key=lambda columns: -panels % columns)
+    without = "No cases, or no cases of other classes"
+    return draw_panels(shown | dict.fromkeys(more, True), draw_panel, columns, figure, labels, without)
 
 
 @contract
@@ -428,7 +401,7 @@ def plot_simplex(
     points = _to_plane(proba)
     filled = regions(_decider(decision), resolution)
     ax = theme.new_axes(5.4, 4.8) if ax is None else ax
-    colours = list(theme.palette().hues[:3])
+    colours = [theme.line_look(i)["color"] for i in range(3)]
     light = [tuple(1 - _TINT * (1 - part) for part in colors.to_rgb(colour)) for colour in colours]
     look = {"cmap": colors.ListedColormap(light), "vmin": 0, "vmax": 2, "edgecolors": "face", "linewidth": 0.3}
     ax.tripcolor(*filled.points.T, filled.triangles, facecolors=filled.decided, **look)

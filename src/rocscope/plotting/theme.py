@@ -8,14 +8,25 @@ import io
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from matplotlib import axes, collections, colors, font_manager, layout_engine, rc_context, rcParams, ticker, transforms
+from matplotlib import (
+    axes,
+    collections,
+    colors,
+    font_manager,
+    layout_engine,
+    rc_context,
+    rcParams,
+    rcParamsDefault,
+    ticker,
+    transforms,
+)
 from matplotlib.figure import FigureBase
 
 from rocscope._base import validation as check
@@ -26,7 +37,7 @@ from rocscope.errors import InputError
 from rocscope.sample import kind_of, with_article
 
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 1.6)), (0, (1.6, 1.3)), (0, (7, 1.5, 1.6, 1.5)), (0, (3, 1.2)))
-"""Dash patterns. With twelve colours, there are 60 different lines. The first five lines differ even without colour."""
+"""Dash patterns. With n colours, there are 5 n different lines. Neighbouring lines differ even without colour."""
 
 LONGEST_NAME = 32  # characters of a model's name in a legend: a choice
 
@@ -61,17 +72,42 @@ DARK = Palette(
 )
 
 
+def setting(name: str, ours: Any) -> Any:
+    """Return a setting of Matplotlib if the user or a style sheet changed it; otherwise return our value."""
+    return ours if rcParams[name] == rcParamsDefault[name] else rcParams[name]
+
+
+def _cycle() -> dict[str, list[Any]]:
+    """Return the properties of the user's cycle of lines; empty if the cycle is Matplotlib's default."""
+    cycle = setting("axes.prop_cycle", None)
+    return {} if cycle is None else cycle.by_key()
+
+
 def palette() -> Palette:
-    """Return the light or dark palette, depending on the background of Matplotlib's current style."""
-    red, green, blue = colors.to_rgb(rcParams["axes.facecolor"])
-    return LIGHT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else DARK
+    """Return the light or dark palette by the background of the current style, with the colours that the style sets."""
+    paper = rcParams["axes.facecolor"]
+    red, green, blue = colors.to_rgb(paper)
+    ours = LIGHT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else DARK
+    return replace(
+        ours,
+        hues=tuple(map(colors.to_hex, _cycle().get("color", ours.hues))),
+        ink=setting("text.color", ours.ink),
+        frame=setting("axes.edgecolor", ours.frame),
+        grid=rcParams["grid.color"] if rcParams["axes.grid"] else ours.grid,
+        paper=paper,
+    )
 
 
 def line_look(index: int) -> dict[str, Any]:
-    """Return colour, dashes and width of the line of the model with this index; the lines repeat after 60 models."""
-    lap = index // len(LIGHT.hues)
-    dash = DASHES[(index + lap) % len(DASHES)]
-    return {"color": palette().hues[index % len(LIGHT.hues)], "linestyle": dash, "linewidth": 1.8}
+    """Return colour, dashes and width of the line of the model with this index.
+
+    Colours and other properties of the user's `axes.prop_cycle` replace ours.
+    """
+    hues = palette().hues
+    lap, place = divmod(index, len(hues))
+    dash = DASHES[(place + lap) % len(DASHES)]
+    own = {name: values[index % len(values)] for name, values in _cycle().items() if name != "color"}
+    return {"color": hues[place], "linestyle": dash, "linewidth": setting("lines.linewidth", 1.8)} | own
 
 
 def plain(text: Any, longest: int = LONGEST_NAME) -> str:
@@ -95,14 +131,18 @@ def plain(text: Any, longest: int = LONGEST_NAME) -> str:
     return "".join(c if _drawable(c, fonts) else missing for c in line).replace("$", r"\$")
 
 
-def names(models: Iterable[str]) -> list[str]:
+def names(models: Iterable[str], label: str | Sequence[str] | None = None) -> list[str]:
     """Return a label for each model; all labels are different, even if long names are shortened to the same text.
+
+    Labels that the user passes as `label` are returned unchanged.
 
     Examples
     --------
     >>> names(["tree", "t" * 40, "t" * 50])
     ['tree', 'tttttttttttttttt…ttttttttttttttt', 'tttttttttttttttt…ttttttttttttttt (2)']
     """
+    if label is not None:
+        return check.check_legend_labels(label, len(list(models)))
     labels: list[str] = []
     for model in models:
         label, copy = plain(model), 2
@@ -171,13 +211,14 @@ def dress(ax: Any) -> None:
     """Apply the common style to the frame, ticks and grid of an Axes."""
     colours = palette()
     ax.set_axisbelow(True)
-    ax.grid(visible=True, which="major", color=colours.grid, linewidth=0.8)
+    if not rcParams["axes.grid"]:
+        ax.grid(visible=True, which="major", color=colours.grid, linewidth=0.8)
     for spine in ax.spines.values():
         spine.set_color(colours.frame)
-        spine.set_linewidth(0.8)
-    ax.tick_params(which="both", color=colours.frame, labelcolor=colours.ink, labelsize="small", length=3)
+    look = {"color": setting("xtick.color", colours.frame), "labelcolor": setting("xtick.color", colours.ink)}
+    ax.tick_params(which="both", labelsize=setting("xtick.labelsize", "small"), length=3, **look)
     for axis in (ax.xaxis, ax.yaxis):
-        axis.label.set_color(colours.ink)
+        axis.label.set_color(setting("axes.labelcolor", colours.ink))
         axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
     ax.title.set_color(colours.ink)
 

@@ -18,6 +18,7 @@ from rocscope import kernels
 from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import FIRST_ROUNDED, Array, Booleans, Indices, Ties
+from rocscope._base.public_names import reach
 from rocscope.core import Campaign, Context, CumulativeCounts, Provenance, Result, ThresholdCounts, html_table, number
 from rocscope.core.context import CELLS, decimal, nearest
 from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
@@ -422,9 +423,9 @@ class SegmentMeans:
         squares = self._without_segment[index] ** 2
         kurtosis = self.k * float((squares**2).sum()) / float(squares.sum()) ** 2
         informative = min(self.df, 2 * self.k / max(kurtosis - 1, 2 / self.k))
-        reach = float(special.stdtrit(max(informative, 1.0), (1 + level) / 2)) * error / (mean * (1 - mean))
+        half_width = float(special.stdtrit(max(informative, 1.0), (1 + level) / 2)) * error / (mean * (1 - mean))
         centre = special.logit(mean)
-        ends = float(special.expit(centre - reach)), float(special.expit(centre + reach))
+        ends = float(special.expit(centre - half_width)), float(special.expit(centre + half_width))
         doubt = self.doubt(error) or few(informative, FEW_INFORMATIVE, "segments that determine the variance")
         return Estimate(mean, *ends, level, "t on the logit scale over " + self.words, self.k, error, doubt)
 
@@ -511,6 +512,23 @@ class SegmentedCounts(BySegment, Result):
     def sorted_rows(self) -> SortedSegments | None:
         """Sorted rows of all segments; None if the rows have weights or were counted before."""
         return self._rows if isinstance(self._rows, SortedSegments) else None
+
+    def plot(self, figure: Any = None, *, columns: int | None = None) -> Any:
+        """Plot the ROC curve of each segment in a panel of its own; see `rocscope.plotting.plot_segments`.
+
+        Parameters
+        ----------
+        figure : Figure, optional
+            Empty figure to draw on. By default, a new figure is created.
+        columns : int, optional
+            Number of panels per row.
+
+        Returns
+        -------
+        Figure
+            The figure with one panel per segment.
+        """
+        return reach("plotting").plot_segments(self, columns=columns, figure=figure)
 
     def levels(self) -> SegmentLevels:
         """Return a table of the distinct scores of all segments, with cumulative counts."""
