@@ -34,7 +34,8 @@ class Measure:
 
 def measure(path: Path) -> Measure:
     """Count the lines of a module."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    docstrings, imports = docstring_and_import_lines(ast.parse(text))
     code: set[int] = set()
     comments = 0
     names: Counter[str] = Counter()
@@ -45,13 +46,13 @@ def measure(path: Path) -> Measure:
             elif token.type not in _LAYOUT:
                 code.update(range(token.start[0], token.end[0] + 1))
                 names[token.string] += token.type == tokenize.NAME
-    code -= docstring_lines(tree)
-    lines = path.read_text(encoding="utf-8").splitlines()
+    code -= docstrings
+    lines = text.splitlines()
     return Measure(
         files=1,
         code=len(code),
         characters=sum(len(lines[number - 1].strip()) for number in code),
-        imports=len(lines_of(tree, ast.Import, ast.ImportFrom)),
+        imports=len(imports),
         comments=comments,
         vague_names=sum(names[name] for name in VAGUE_NAMES),
     )
@@ -67,22 +68,16 @@ _LAYOUT = {
 }
 
 
-def lines_of(tree: ast.AST, *kinds: type[ast.stmt]) -> set[int]:
-    """Return the numbers of the lines of all statements of some kinds."""
-    numbers: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, kinds):
-            numbers.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return numbers
-
-
-def docstring_lines(tree: ast.AST) -> set[int]:
-    """Return the numbers of the lines of strings that stand alone: docstrings, also those of attributes."""
-    numbers: set[int] = set()
+def docstring_and_import_lines(tree: ast.AST) -> tuple[set[int], set[int]]:
+    """Return the line numbers of strings that stand alone (docstrings, also those of attributes), and of imports."""
+    docstrings: set[int] = set()
+    imports: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            numbers.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return numbers
+            docstrings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            imports.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return docstrings, imports
 
 
 def by_package(folder: Path) -> dict[str, Measure]:

@@ -104,8 +104,12 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
     if not issubclass(kind, _Topic):
         sys.modules[package].__class__ = type(kind.__name__, (_Topic, kind), {})
 
+    @cache  # pytest and notebooks ask every module for the same names, and the search takes 10 ms
+    def advice(name: str) -> str:
+        return "" if name.startswith("__") else _advice(package, name, public)
+
     def refuse(name: str) -> NoReturn:
-        message = f"{package} has no {name!r}{'' if name.startswith('__') else _advice(package, name, public)}"
+        message = f"{package} has no {name!r}{advice(name)}"
         if _is_from_import():
             raise ImportError(message, name=package)
         raise AttributeError(message, name=name)
