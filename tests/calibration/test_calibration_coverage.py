@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit, logit
 
 import rocscope as rs
+from rocscope.calibration.distances import Distances
 from rocscope.calibration.outcomes import Outcomes, Shift
-from rocscope.calibration.scores import Distances
 
 CURVES = {
     "calibrated": lambda p: p,

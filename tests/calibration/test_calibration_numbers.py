@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss as sklearn_log_loss
 
 import rocscope as rs
 from rocscope.calibration.outcomes import Outcomes, outcomes, pav_values
-from rocscope.calibration.scores import _decompose
+from rocscope.calibration.scoring_rules import _decompose
 from rocscope.errors import InputError, OneClassError, ScoreError
 from strategies import costly
 

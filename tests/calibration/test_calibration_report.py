@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rocscope as rs
+from rocscope.calibration.distances import Distances
+from rocscope.calibration.intervals import grouped
 from rocscope.calibration.outcomes import Shift, evidence
 from rocscope.calibration.report import plotted_numbers
-from rocscope.calibration.scores import Distances, grouped
 from rocscope.errors import ColumnError, InputError, ScoreError
 
 

@@ -5,8 +5,10 @@ import pytest
 from scipy.stats import binom
 
 from rocscope import kernels
-from rocscope.calibration import outcomes, scores
-from rocscope.calibration import scores as distances
+from rocscope.calibration import cost_of_miscalibration as costs
+from rocscope.calibration import outcomes
+from rocscope.calibration.distances import Distances, quantiles
+from rocscope.calibration.goodness_of_fit import miscalibration
 from rocscope.calibration.outcomes import Outcomes, Shift
 
 
@@ -34,14 +36,14 @@ def both(monkeypatch, function):
 def test_loops_find_the_distances_costs_and_fits_of_numpy(levels, most, target, monkeypatch):
     sample, pos = sample_of(levels, most=most, seed=levels)
     shift = Shift.of(sample, target)
-    of_labels = distances.Distances(sample, shift, 10).of_labels
+    of_labels = Distances(sample, shift, 10).of_labels
     fast, slow = both(monkeypatch, lambda: of_labels(pos))
     for name, value in slow.items():
         assert fast[name] == pytest.approx(value, abs=1e-12), name
     for function in (
         lambda: outcomes.pav_rows(pos, np.broadcast_to(sample.total, pos.shape)),
-        lambda: distances.miscalibration(sample, pos, shift),
-        lambda: scores._costs_of_labels(sample, shift, np.array([0.05, 0.3, 0.5, 0.95]))(pos)["cost"],
+        lambda: miscalibration(sample, pos, shift),
+        lambda: costs._costs_of_labels(sample, shift, np.array([0.05, 0.3, 0.5, 0.95]))(pos)["cost"],
     ):
         fast, slow = both(monkeypatch, function)
         assert fast == pytest.approx(slow, abs=1e-12)
@@ -50,9 +52,9 @@ def test_loops_find_the_distances_costs_and_fits_of_numpy(levels, most, target, 
 def test_the_cost_of_pav_values_is_that_of_the_best_level():
     sample, pos = sample_of(60, most=4, seed=3)
     at = np.linspace(0.01, 0.99, 25)
-    for labels, found in zip(pos, scores._costs_of_labels(sample, Shift(), at)(pos)["cost"], strict=True):
+    for labels, found in zip(pos, costs._costs_of_labels(sample, Shift(), at)(pos)["cost"], strict=True):
         own = Outcomes(sample.score, labels, sample.total - labels)
-        assert found == pytest.approx(scores._excess_cost(own, outcomes.pav_values(own), at, "left"), abs=1e-12)
+        assert found == pytest.approx(costs._excess_cost(own, outcomes.pav_values(own), at, "left"), abs=1e-12)
 
 
 @pytest.mark.parametrize("most", [1, 3, 12, 13, 40, 3000])
@@ -77,7 +79,7 @@ def test_quantiles_of_distances_are_those_between_rows(size, monkeypatch):
     distance = np.abs(rng.standard_t(2, (30, 80))).round(2)
     distance[0], distance[1] = 0, 0.25
     rows = {"ones": np.ones(80), "counts": rng.integers(0, 4, 80) + 0.0, "weights": rng.random(80) + 0.1}[size]
-    fast, slow = both(monkeypatch, lambda: distances.quantiles(distance, rows, (0.0, 0.5, 0.9, 1.0)))
+    fast, slow = both(monkeypatch, lambda: quantiles(distance, rows, (0.0, 0.5, 0.9, 1.0)))
     assert fast == pytest.approx(slow, rel=1e-12)
     if size != "weights":
         each = np.repeat(distance, rows.astype(int), axis=1)

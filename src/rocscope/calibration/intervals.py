@@ -24,23 +24,13 @@ from scipy.special import expit, logit, ndtri
 from rocscope import kernels
 from rocscope._base.arrays import Array
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift
+from rocscope.calibration.scoring_rules import log_losses, mean_loss, squared_errors
 from rocscope.figures.logistic import ONE_CLASS, CoxCalibration
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few, few_groups
 from rocscope.inference.proportions import binomial_limits, normal_quantile
 
 _CERTAIN = "every prediction is 0 or 1 and correct, so there is no variation"
 _CONSTANT = "there is no variation between rows"
-
-
-def _squared(score: Array) -> tuple[Array, Array]:
-    """Return the squared error of a positive and of a negative with each score."""
-    return (1 - score) ** 2, score**2
-
-
-def _logarithmic(score: Array) -> tuple[Array, Array]:
-    """Return the log loss of a positive and of a negative with each score."""
-    with np.errstate(divide="ignore"):
-        return -np.log(score), -np.log(1 - score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +79,7 @@ class ClosedForms:
 
         `of_positive` and `of_negative` are the values of a positive and of a negative at each distinct probability.
         """
-        sample = self.sample
-        with np.errstate(invalid="ignore"):  # an infinite loss of an outcome that did not occur counts 0
-            total_pos = np.where(sample.pos > 0, of_positive * sample.pos, 0.0)
-            total_neg = np.where(sample.neg > 0, of_negative * sample.neg, 0.0)
-        value = float(np.sum(total_pos + total_neg)) / sample.n
+        value = mean_loss(self.sample, of_positive, of_negative)
         if not isfinite(value):
             return self.without(value, "infinite, because an observed outcome had the probability 0")
         # Terms that are still infinite belong to no row, so that any number replaces them.
@@ -118,8 +104,8 @@ class ClosedForms:
     def mean_scores(self) -> dict[str, Estimate]:
         """Brier score, scaled Brier score and log loss, with intervals."""
         score = self.sample.score
-        brier = self.mean(*_squared(score), most=1.0, name="influence function")
-        log_loss = self.mean(*_logarithmic(score), most=inf, name="influence function")
+        brier = self.mean(*squared_errors(score), most=1.0, name="influence function")
+        log_loss = self.mean(*log_losses(score), most=inf, name="influence function")
         return {"brier": brier, "scaled_brier": self.scaled_brier(brier), "log_loss": log_loss}
 
     def prevalence(self) -> Estimate:
@@ -276,6 +262,18 @@ Statistics = Callable[[Array], Mapping[str, Array]]
 The argument has one row per sample, with the number of positives at each distinct probability. The result maps the name
 of a statistic to an array with one row per sample."""
 
+DRAWS, DRAWS_ALONG = 999, 199
+"""Numbers of simulated samples of labels: for p-values, and for each step in the search of interval limits."""
+
+# Neighbouring rows are grouped above 640 levels, to 250 groups and the 16 levels at each end, which bounds the time of
+# 999 draws whatever the number of rows. The ends stay, as steps of PAV are narrow there.
+_MOST_LEVELS = 640
+_GROUPS = 250
+_ENDS = 16
+
+# Coarse groups are 4 times fewer: limits for 1,000 rows then move about as far as with other draws.
+_COARSE = 4
+
 # Curves from the probabilities (0) by the fitted curve (1) to twice as far. Between them limits are interpolated.
 _STEPS = np.array([0.0, 0.15, 0.35, 0.6, 0.85, 1.0, 1.2, 1.5, 2.0])
 _FITTED = int(np.flatnonzero(_STEPS == 1)[0])
@@ -289,7 +287,23 @@ _SHARED = 0.35
 _REACH = 1.96
 _EXACT_BELOW = 6.0  # variance n·p·(1 − p) below which the expansion of Cornish and Fisher is off by a case
 _NEVER = 1e-9  # replaces an error of 0, whose normal quantile is infinite
-_ROUNDING = 1e-12  # draws that equal the sample count as equal, whatever the order of their sums
+ROUNDING = 1e-12
+"""Draws, or sums of weights, that differ by less are equal, whatever the order of their sums."""
+
+
+def grouped(sample: Outcomes, *, coarse: bool = False, bins: int = 100) -> Outcomes:
+    """Group neighbouring scores into about 250 groups if there are more than 640 distinct scores.
+
+    The 16 lowest and 16 highest scores are not grouped, and no group crosses the edge of a bin. With `coarse`, these
+    three numbers are divided by four.
+    """
+    size, fewer = sample.score.size, _COARSE if coarse else 1
+    if size <= _MOST_LEVELS // fewer:
+        return sample
+    ends = np.append(np.arange(_ENDS // fewer), np.arange(size - _ENDS // fewer, size))
+    borders = np.searchsorted(sample.score, np.arange(1, bins) / bins)
+    starts = np.unique(np.concatenate([sample.starts(_GROUPS // fewer), borders, ends]))
+    return sample.merged(starts[starts < size])
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,7 +398,7 @@ def invert(
         at_steps = at_steps.reshape(_STEPS.size - 1, draws_along, -1)
 
         # The limits: the truths that neither test rejects; the p-value is a rank among draws at calibration.
-        rank = _rank((at_null >= value - _ROUNDING).T)
+        rank = rank_p_value((at_null >= value - ROUNDING).T)
         more_null, less_null = _scores(at_null[None], value)
         more_steps, less_steps = _scores(at_steps, value)
         more = np.concatenate([more_null, more_steps])
@@ -422,7 +436,7 @@ def _scores(drawn: Array, value: Array) -> tuple[Array, Array]:
     excess = np.ascontiguousarray(np.swapaxes(drawn - value, -1, -2))
     spread = excess.std(axis=-1)
     normal = np.divide(excess.mean(axis=-1), spread, out=np.zeros_like(spread), where=spread > 0)
-    return _score(excess >= -_ROUNDING, normal), _score(excess <= _ROUNDING, -normal)
+    return _score(excess >= -ROUNDING, normal), _score(excess <= ROUNDING, -normal)
 
 
 def _score(as_far: Array, by_moments: Array) -> Array:
@@ -431,13 +445,13 @@ def _score(as_far: Array, by_moments: Array) -> Array:
     If the share is 0 or 1, `by_moments` is used instead. It is computed from the mean and the standard deviation of the
     simulated samples.
     """
-    draws, rank = as_far.shape[-1], _rank(as_far)
+    draws, rank = as_far.shape[-1], rank_p_value(as_far)
     score = ndtri(np.minimum(rank, 1 - 1 / (2 + draws)))
     score = np.where(rank <= 1 / (1 + draws), np.minimum(score, by_moments), score)
     return np.where(rank >= 1, np.maximum(score, by_moments), score)
 
 
-def _rank(as_far: Array) -> Array:
+def rank_p_value(as_far: Array) -> Array:
     """Return the p-value (1 + number of extreme simulated samples) / (1 + number of simulated samples)."""
     return (1 + np.count_nonzero(as_far, axis=-1)) / (1 + as_far.shape[-1])
 

@@ -134,8 +134,10 @@ class LoessFit:
         return rows, np.array([*values, *slopes])
 
 
-def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
+def loess_fit(sample: Outcomes, span: float | None = None, degree: Degree = 1) -> LoessFit:
     """Prepare a local regression in which each window contains the share `span` of the rows.
+
+    The default is ⅔ for degree 1 and ¾ for degree 2.
 
     Notes
     -----
@@ -150,6 +152,7 @@ def loess_fit(sample: Outcomes, span: float, degree: Degree = 1) -> LoessFit:
     Cleveland 1979, "Robust locally weighted regression and smoothing scatterplots", JASA 74:829–836; Cleveland &
     Grosse 1991, "Computational methods for local regression", Stat. Comput. 1:47–62.
     """
+    span = DEFAULT_SPAN.get(degree, 1.0) if span is None else span
     if not (check.is_number(span) and 0 < span <= 1):
         raise InputError("span", expected="a share of the rows (above 0 and at most 1)", got=check.shown(span))
     if degree not in (1, 2):

@@ -1,8 +1,8 @@
 """Calibration report: all calibration measures with intervals, all tests, and the statistics of val.prob.
 
-`calibration_report` computes the measures of `rocscope.calibration.scores` with the intervals of
-`rocscope.calibration.intervals`. `val_prob` computes the statistics of Harrell's val.prob in the R package rms, for
-comparison with R or with published validations. `plotted_numbers` returns the numbers printed on a calibration plot.
+`calibration_report` joins the scoring rules, the distances and the tests of this package with their intervals.
+`val_prob` computes the statistics of Harrell's val.prob in the R package rms, for comparison with R or with published
+validations. `plotted_numbers` returns the numbers printed on a calibration plot.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,11 @@ from scipy.special import chdtrc, expit, logit, xlog1py, xlogy
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.calibration import intervals, scores
-from rocscope.calibration.cox import p_value_of_calibration
+from rocscope.calibration import distances
+from rocscope.calibration.goodness_of_fit import CalibrationTest, p_value_of_calibration, spiegelhalter
+from rocscope.calibration.intervals import DRAWS, ClosedForms
 from rocscope.calibration.outcomes import Outcomes, Shift, evidence
+from rocscope.calibration.scoring_rules import brier, decompose
 from rocscope.core import Result, ThresholdCounts, html_table, number, require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import ColumnError
@@ -47,7 +49,7 @@ class CalibrationReport(Result):
     _content = ("n", "estimates", "tests", "notes")
 
     estimates: Mapping[str, Estimate]
-    tests: Mapping[str, scores.CalibrationTest]
+    tests: Mapping[str, CalibrationTest]
     notes: tuple[str, ...]
     n: float
 
@@ -74,7 +76,7 @@ def calibration_report(
     model: str | None = None,
     bins: int = 10,
     level: float = 0.95,
-    draws: int = scores.DRAWS,
+    draws: int = DRAWS,
     random_state: Any = 0,
     target_prevalence: float | None = None,
     groups: Any = None,
@@ -145,47 +147,43 @@ def calibration_report(
     require_kinds("calibration report", y_true)
     data = evidence(y_true, y_score, model=model, groups=groups, pos_label=pos_label, sample_weight=sample_weight)
     shift = Shift.of(data.outcomes, target_prevalence)
-    forms = intervals.ClosedForms(data, shift, check.check_level(level))
+    forms = ClosedForms(data, shift, check.check_level(level))
     check.check_whole(draws, "draws", least=0)
 
-    spiegelhalter = scores.spiegelhalter(data, shift.target)
+    z_test = spiegelhalter(data, shift.target)
     ratios = {"observed_over_expected": forms.ratio(), "observed_minus_predicted": forms.difference()}
-    estimates = forms.mean_scores() | ratios | forms.recalibration() | _without_interval(forms, bins, spiegelhalter)
-    distances, p_value = scores.distance_estimates(data, forms, bins=bins, draws=draws, random_state=random_state)
-    tests = {"spiegelhalter": spiegelhalter}
-    if draws and data.weighting is None:
-        sample = scores.grouped(data.outcomes)
-        statistic = float(scores.miscalibration(sample, sample.pos[None], shift)[0])
-        tests["miscalibration"] = scores.CalibrationTest(statistic, p_value, f"CORP miscalibration, {draws} draws")
-    return CalibrationReport(estimates | distances, tests, _notes(forms, estimates, bins), data.counts.n)
+    estimates = forms.mean_scores() | ratios | forms.recalibration() | _without_interval(forms, bins, z_test)
+    measured, drawn = distances.distance_estimates(data, forms, bins=bins, draws=draws, random_state=random_state)
+    tests = {"spiegelhalter": z_test}
+    if drawn is not None and data.weighting is None:
+        tests["miscalibration"] = drawn
+    return CalibrationReport(estimates | measured, tests, _notes(forms, estimates, bins), data.counts.n)
 
 
-def _without_interval(
-    forms: intervals.ClosedForms, bins: int, spiegelhalter: scores.CalibrationTest
-) -> dict[str, Estimate]:
+def _without_interval(forms: ClosedForms, bins: int, z_test: CalibrationTest) -> dict[str, Estimate]:
     """Return the measures that have no interval."""
     sample = forms.sample
     with_effective_rows = forms.evidence.outcomes_at(forms.shift.target)
-    brier = scores.decompose(sample)
-    log_loss = scores.decompose(sample, rule="log_loss")
-    murphy = scores.decompose(sample, method="murphy", bins=bins)
+    corp = decompose(sample)
+    log_loss = decompose(sample, rule="log_loss")
+    murphy = decompose(sample, method="murphy", bins=bins)
     values = {
-        "brier_discrimination": brier.discrimination,
-        "brier_uncertainty": brier.uncertainty,
+        "brier_discrimination": corp.discrimination,
+        "brier_uncertainty": corp.uncertainty,
         "log_loss_miscalibration": log_loss.miscalibration,
         "log_loss_discrimination": log_loss.discrimination,
         "log_loss_uncertainty": log_loss.uncertainty,
         "murphy_miscalibration": murphy.miscalibration,
         "murphy_discrimination": murphy.discrimination,
         "murphy_uncertainty": murphy.uncertainty,
-        "ece_debiased": scores.calibration_error(with_effective_rows, bins=bins, debiased=True),
-        "smooth_ece": scores.smooth_calibration_error(sample),
-        "spiegelhalter_z": spiegelhalter.statistic,
+        "ece_debiased": distances.calibration_error(with_effective_rows, bins=bins, debiased=True),
+        "smooth_ece": distances.smooth_calibration_error(sample),
+        "spiegelhalter_z": z_test.statistic,
     }
     return {name: forms.without(value, "no method is available") for name, value in values.items()}
 
 
-def _notes(forms: intervals.ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
+def _notes(forms: ClosedForms, values: Mapping[str, Estimate], bins: int) -> tuple[str, ...]:
     notes = [f"ECE, MCE and Murphy's decomposition depend on the number of bins ({bins})"]
     if not 0 < forms.sample.prevalence < 1:
         notes.append("intercept and slope are undefined, because the data have one class only")
@@ -208,9 +206,9 @@ def plotted_numbers(counts: ThresholdCounts, target_prevalence: float | None = N
         "observed_over_expected": sample.prevalence / expected if expected > 0 else nan,
         "intercept": cox.intercept,
         "slope": cox.slope,
-        "ici": min(sample.mean(scores.distances(sample)), scores.farthest(sample)),
-        "ece": scores.calibration_error(sample),
-        "brier": scores.brier(sample),
+        "ici": min(sample.mean(distances.loess_distances(sample)), distances.farthest(sample)),
+        "ece": distances.calibration_error(sample),
+        "brier": brier(sample),
     }
 
 
@@ -309,8 +307,8 @@ def val_prob(
     sample, area = Outcomes.of(data.counts), auc(data.counts)
     sample.require_both_classes("logistic recalibration")
     cox = sample.recalibration
-    index = scores.calibration_index(sample)
-    z = scores.spiegelhalter(data)
+    index = distances.calibration_index(sample)
+    z = spiegelhalter(data)
 
     # Deviances (−2 log-likelihood) of the probabilities, of the prevalence for all, and after recalibration. D and U
     # are likelihood ratio χ² less their degrees of freedom, per row; weights have the deviance of a mean row, and the
@@ -336,7 +334,7 @@ def val_prob(
         u=u,
         q=d - u,
         u_p=u_p,
-        brier=scores.brier(sample),
+        brier=brier(sample),
         intercept=cox.intercept,
         slope=cox.slope,
         emax=index.emax,

@@ -21,17 +21,9 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import errors
+from rocscope._base import arrays
 from rocscope._base import validation as check
-from rocscope._base.arrays import (
-    DECIMAL_DIGITS,
-    EXACT_NUMBERS,
-    FIRST_ROUNDED,
-    WHOLE_OF_64_BITS,
-    Array,
-    Booleans,
-    has_few_digits,
-    inexact,
-)
+from rocscope._base.arrays import Array, Booleans
 from rocscope._base.progress import Tell, unreported
 from rocscope.core import Context
 from rocscope.engines import formats
@@ -176,11 +168,11 @@ def _require_exact(
     if not pa.types.is_float64(parsed.type):
         return
     values = parsed.to_numpy()
-    for row in np.flatnonzero(np.abs(values) >= FIRST_ROUNDED).tolist():
+    for row in np.flatnonzero(np.abs(values) >= arrays.FIRST_ROUNDED).tolist():
         digits = text[row].as_py()
         if re.fullmatch(r"[+-]?\d+", digits) and (abs(values[row]) == np.inf or int(values[row]) != int(digits)):
             hint = "write the number with a decimal point or an exponent, if rounding does not matter"
-            raise error(subject, expected=WHOLE_OF_64_BITS, got=f"{digits} in row {first_row + row}", hint=hint)
+            raise error(subject, expected=arrays.WHOLE_OF_64_BITS, got=f"{digits} in row {first_row + row}", hint=hint)
 
 
 def _blanked(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
@@ -211,7 +203,7 @@ def _casts(values: Any, kind: pa.DataType) -> bool:
 
 def _holds(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
     """Return True if a type represents all whole numbers of a decimal column exactly."""
-    if not pa.types.is_floating(kind) or _casts(column, pa.decimal128(DECIMAL_DIGITS, 0)):
+    if not pa.types.is_floating(kind) or _casts(column, pa.decimal128(arrays.DECIMAL_DIGITS, 0)):
         return _casts(column, kind)
     # Python compares whole numbers and floats exactly.
     return all(value is None or int(value) == float(value) for value in column.to_pylist())
@@ -241,18 +233,18 @@ def _from_decimal(
                 return column.cast(wanted)
     # Zeros at the end of all values, such as those of a scale of 18, are not needed.
     for places in range(min(column.type.scale, _DECIMAL_PLACES), 0, -1):
-        if _casts(column, pa.decimal128(DECIMAL_DIGITS, places)):
-            return _quotients(column.cast(pa.decimal128(DECIMAL_DIGITS, places)))
+        if _casts(column, pa.decimal128(arrays.DECIMAL_DIGITS, places)):
+            return _quotients(column.cast(pa.decimal128(arrays.DECIMAL_DIGITS, places)))
 
     # Large and small values together need more places, but each value may have few digits.
     values = column.to_pylist()
     for row, value in enumerate(values):
-        if value is None or (column.type.scale > 0 and has_few_digits(value)):
+        if value is None or (column.type.scale > 0 and arrays.has_few_digits(value)):
             continue
         if column.type.scale > 0 or int(value) != float(value):
-            got = inexact(value, None if first_row is None else first_row + row)
+            got = arrays.inexact(value, None if first_row is None else first_row + row)
             hint = "convert the column to DOUBLE or BIGINT first, if rounding does not matter"
-            raise error(subject, expected=EXACT_NUMBERS, got=got, hint=hint)
+            raise error(subject, expected=arrays.EXACT_NUMBERS, got=got, hint=hint)
     floats = [None if value is None else float(value) for value in values]
     return pa.chunked_array([pa.array(floats, pa.float64())])
 

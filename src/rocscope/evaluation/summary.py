@@ -26,9 +26,10 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.formatting import threshold_text
+from rocscope.calibration.cost_of_miscalibration import miscalibration_cost_at
+from rocscope.calibration.distances import distance_estimates
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms
 from rocscope.calibration.outcomes import Evidence, Shift, are_probabilities, evidence
-from rocscope.calibration.scores import distance_estimates, miscalibration_cost_at
 from rocscope.core import Campaign, Context, Predictions, Result, ThresholdCounts, html_table, number, require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.decisions.choosing import choose

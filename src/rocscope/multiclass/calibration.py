@@ -25,8 +25,9 @@ from rocscope._base.class_names import check_classes
 from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.json_format import Format
 from rocscope.calibration.curve import CalibrationCurve, calibration_curve
+from rocscope.calibration.distances import calibration_error
 from rocscope.calibration.outcomes import Outcomes, pav_values
-from rocscope.calibration.scores import Decomposition, calibration_error, decompose
+from rocscope.calibration.scoring_rules import Decomposition, decompose
 from rocscope.core import Predictions, Result, independent_units, require_kinds
 from rocscope.errors import InputError
 from rocscope.inference.estimate import Estimate

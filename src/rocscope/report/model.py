@@ -28,9 +28,9 @@ from rocscope._base.arrays import Array, Indices
 from rocscope._base.formatting import chance, direction
 from rocscope._base.grouping import listed, masks_of, numbered
 from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
+from rocscope.calibration.goodness_of_fit import miscalibration_test
 from rocscope.calibration.outcomes import are_probabilities
 from rocscope.calibration.report import PLOTTED_NUMBERS, plotted_numbers
-from rocscope.calibration.scores import miscalibration_test
 from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, Predictions, Result, ThresholdCounts
 from rocscope.core.predictions import CountedModels, independent_units, kinds_of, require_kinds
 from rocscope.core.ranking import Block

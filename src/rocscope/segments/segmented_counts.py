@@ -665,7 +665,7 @@ class SegmentedCounts(BySegment, Result):
 
     def brier(self) -> Array:
         """Return the Brier score of each segment; raises ScoreError if a score is not a probability."""
-        from rocscope.calibration.scores import brier
+        from rocscope.calibration.scoring_rules import brier
 
         return self._answer(SegmentLevels.brier, brier, np.ones(len(self), bool), summed=True)
 
