@@ -1,6 +1,7 @@
 """Closed-form variances of smooth statistics against the bootstrap, and values against their own functions."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,6 +178,15 @@ def test_influence_of_the_area_is_that_of_delong():
     theirs = rs.compare(preds, method="delong")
     np.testing.assert_allclose(ours.covariance, theirs.covariance, rtol=2e-3)
     assert ours[0].p_value == pytest.approx(theirs[0].p_value, rel=0.05)
+
+
+def test_the_name_of_a_statistic_does_not_decide_its_interval():
+    label, score, *_ = draw(n=200)
+    preds = rs.Predictions(label, score)
+    for statistic, name in ((smooth.brier(), smooth.area().name), (smooth.area(), "c")):
+        renamed = rs.inference.estimate_of(preds, replace(statistic, name=name))
+        assert renamed == rs.inference.estimate_of(preds, statistic)
+    assert rs.inference.estimate_of(preds, replace(smooth.area(), name="c")) == rs.inference.auc_interval(preds)
 
 
 def test_partial_areas_are_compared_without_a_bootstrap():

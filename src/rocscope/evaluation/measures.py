@@ -35,7 +35,6 @@ Metric = str | Context | CostMatrix | Callable[[Any], float]
 
 _EXPECTED = "a metric with a direction (high or low values are good), such as 'auc' or 'accuracy'"
 _HINT = "a Context, a CostMatrix and a function of Predictions are also accepted"
-_MEANS_OF_ROWS = {"accuracy", "error", "brier", "log_loss"}
 
 
 @dataclass(frozen=True)
@@ -206,19 +205,20 @@ def _of_two(name: str, directed: bool) -> Measure:
         suits=lambda figure: (figure.sign != 0 or not directed) and figure.needs != "costs",
         hint=_HINT,
     )
-    mean_of_rows = figure.name in _MEANS_OF_ROWS
     cells = figure.cells
     if figure.needs != "cells" or cells is None:
         needs_scores = figure.needs in ("ranks", "probabilities")
-        return Measure(
-            figure.name, lambda preds, _: figure.value(preds.counts()), figure.sign, mean_of_rows, needs_scores
-        )
+
+        def value(preds: Predictions, _: float) -> float:
+            return figure.value(preds.counts())
+
+        return Measure(figure.name, value, figure.sign, figure.mean_of_rows, needs_scores)
 
     def of_decisions(preds: Predictions, threshold: float) -> float:
         point = _own_counts(preds, threshold)
         return float(cells(np.float64(point.tp), np.float64(point.fp), np.float64(point.fn), np.float64(point.tn)))
 
-    return Measure(figure.name, of_decisions, figure.sign, mean_of_rows)
+    return Measure(figure.name, of_decisions, figure.sign, figure.mean_of_rows)
 
 
 def _of_classes(name: str) -> Measure:

@@ -37,7 +37,7 @@ from rocscope.multiclass import CostMatrix, MulticlassPredictions
 from rocscope.multiclass.calibration import row_scores
 from rocscope.protocols.splitters import Split, TrainTest, numbered
 
-_SHARES = ("auc", "accuracy", "error")
+_SHARES = ("accuracy", "error")
 _MEANS = ("accuracy", "error", "brier", "log_loss")
 
 _MOST_PAIRS = 2**20
@@ -67,6 +67,8 @@ class FoldFigure:
         Definition of a two-class metric that is neither a mean over rows nor the AUC.
     of_decisions : bool
         True if the smooth metric is computed from decisions, coded as 0 and 1, instead of scores.
+    is_area : bool
+        True if the metric is the AUC of two classes.
     """
 
     name: str
@@ -76,6 +78,7 @@ class FoldFigure:
     shares: tuple[float, float] | None = None
     smooth: Smooth | None = None
     of_decisions: bool = False
+    is_area: bool = False
 
     @classmethod
     def of(cls, metric: measures.Metric, task: fitting.Task, group: Indices | None) -> "FoldFigure":
@@ -87,7 +90,7 @@ class FoldFigure:
             If the variance of the metric within a fold is unknown.
         """
         two_classes = task.positive is not None
-        smooth, of_decisions = None, False
+        smooth, of_decisions, is_area = None, False, False
         if isinstance(metric, Smooth):
             name = metric.name
             smooth = metric if two_classes else None
@@ -95,12 +98,15 @@ class FoldFigure:
             name = measures.measure_of(metric, several_classes=not two_classes).name
         if isinstance(metric, str):
             metric = name
-            figure = known(name) if two_classes and name not in ("auc", *_MEANS) else None
-            if figure is not None and figure.needs == "cells":
-                smooth, of_decisions = at(0.5, figure.name), True
-            elif figure is not None and figure.smooth is not None:
-                smooth = figure.smooth()
-        is_area = metric == "auc" and two_classes
+            figure = known(name) if two_classes else None
+            is_area = figure is not None and figure.is_area
+            # The AUC has a variance of its own, and a mean has the variance of its rows.
+            if figure is not None and not (is_area or figure.mean_of_rows):
+                of_decisions = figure.needs == "cells"
+                if of_decisions:
+                    smooth = at(0.5, figure.name)
+                elif figure.smooth is not None:
+                    smooth = figure.smooth()
         if not (is_area or smooth or metric in _MEANS or isinstance(metric, Context | CostMatrix)):
             listed = [*(["auc", "average precision", "f1"] if two_classes else []), *_MEANS]
             hint = "the interval needs a metric that is a mean over rows"
@@ -112,14 +118,14 @@ class FoldFigure:
             shares = (1.0, 1.0)
         elif isinstance(metric, Context) and metric.target_prevalence is not None:
             shares = (1 - metric.target_prevalence, metric.target_prevalence)
-        return cls(name, metric, task, group, shares, smooth, of_decisions)
+        return cls(name, metric, task, group, shares, smooth, of_decisions, is_area)
 
     @property
     def ends(self) -> tuple[float, float]:
         """Smallest and largest possible value of the metric."""
         if self.smooth is not None:
             return self.smooth.scale.low, self.smooth.scale.high
-        return (0.0, 1.0) if self.metric in _SHARES else (-inf, inf)
+        return (0.0, 1.0) if self.is_area or self.metric in _SHARES else (-inf, inf)
 
     def require(self, rows: Indices, fold: int) -> None:
         """Raise an InputError if a fold has too few rows or groups for a variance."""
@@ -132,7 +138,7 @@ class FoldFigure:
 
     def row_values(self, scored: fitting.Scored) -> Array:
         """Return the score, decision or loss of each test row; the metric is computed from these values."""
-        if self.metric == "auc" or (self.smooth is not None and not self.of_decisions):
+        if self.is_area or (self.smooth is not None and not self.of_decisions):
             return scored.scores
         preds = fitting.predictions_of_split(scored, self.task)
         if isinstance(preds, MulticlassPredictions):
@@ -149,7 +155,7 @@ class FoldFigure:
             # A mean over folds keeps the bias of the folds, so it is subtracted here.
             return linear.value - linear.bias / rows.size
         amount = np.ones(rows.size, np.int64) if weight is None else weight
-        if self.metric == "auc":
+        if self.is_area:
             positive = self._positive(rows)
             pairs = amount[positive].sum() * amount[~positive].sum()
             twice = placements(positive, row_values, weight)[positive]
@@ -168,7 +174,7 @@ class FoldFigure:
             return values_of_rows(preds, self.smooth, groups=None, folds=None).covariance
         weight = self._weight(rows)
         values = np.stack(row_values, axis=1).astype(np.float64)
-        if self.metric == "auc":
+        if self.is_area:
             positive = self._positive(rows)
             pairs = int(positive.sum()) * int((~positive).sum())
             if weight is None and self.group is None and pairs <= _MOST_PAIRS:

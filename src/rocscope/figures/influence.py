@@ -255,6 +255,8 @@ class Smooth:
         True if the statistic is a mean of ranks. A few rows with very low ranks can then reduce the value strongly.
     of_pairs : bool
         True if the statistic compares pairs of rows. Pairs of rows from the same group then cause a bias.
+    is_area : bool
+        True for the AUC, whose intervals, comparisons and replicates have formulas of their own.
 
     Examples
     --------
@@ -269,6 +271,7 @@ class Smooth:
     tail: tuple[float, float] = (1.0, 1.0)
     of_ranks: bool = False
     of_pairs: bool = False
+    is_area: bool = False
 
     def __call__(self, counts: ThresholdCounts) -> float:
         return self.linearise(counts.moderate).value
@@ -396,6 +399,12 @@ class Figure:
     lines : function from a prevalence to two tuples of three numbers, optional
         Function that is set if the value is a ratio of two linear functions of tpr and fpr. It returns three numbers
         for the numerator and three for the denominator: coefficient of tpr, coefficient of fpr, and constant term.
+    mean_of_rows : bool
+        True if the value is a mean over rows, such as the accuracy.
+    scale : Scale, optional
+        Scale of the interval of a metric at a threshold. By default, the scale for the unit.
+    rates : TwoRates, optional
+        The metric as a comparison of tpr and fpr, if it is one.
     """
 
     name: str
@@ -410,6 +419,14 @@ class Figure:
     smooth: Callable[[], Smooth] | None = None
     parts: tuple[FourNumbers, FourNumbers] | None = None
     lines: Callable[[Fraction], tuple[LinearForm, LinearForm]] | None = None
+    mean_of_rows: bool = False
+    scale: Scale | None = None
+    rates: TwoRates | None = None
+
+    @property
+    def is_area(self) -> bool:
+        """True for the AUC, whose intervals, comparisons and replicates have formulas of their own."""
+        return self.smooth is not None and self.smooth().is_area
 
     @property
     def words(self) -> str:
@@ -488,7 +505,7 @@ def area() -> Smooth:
     >>> area()(ThresholdCounts([3, 2, 1], [1, 1, 0], [0, 1, 1]))
     0.875
     """
-    return Smooth("AUC", lambda counts: _partial(counts, 1.0), of_ranks=True, of_pairs=True)
+    return Smooth("AUC", lambda counts: _partial(counts, 1.0), of_ranks=True, of_pairs=True, is_area=True)
 
 
 @contract

@@ -36,11 +36,11 @@ def _sums(parts: str) -> tuple[FourNumbers, FourNumbers]:
     return tuple(weights)  # pyright: ignore[reportReturnType]
 
 
-def _share(name: str, title: str, parts: str, *aliases: str, sign: int = 1) -> Figure:
+def _share(name: str, title: str, parts: str, *aliases: str, sign: int = 1, **options: Any) -> Figure:
     """Return a Figure for a share of cases."""
     ideal = None if sign == 0 or name == "depth" else int(sign > 0)
     sums = _sums(parts)
-    return Figure(name, title, "cells", sign, "share", ideal, aliases, metrics.METRICS[name], parts=sums)
+    return Figure(name, title, "cells", sign, "share", ideal, aliases, metrics.METRICS[name], parts=sums, **options)
 
 
 def _cases(name: str, title: str, parts: str, *aliases: str, sign: int) -> Figure:
@@ -92,6 +92,11 @@ def _beyond_chance(share: Fraction) -> tuple[LinearForm, LinearForm]:
     return (height, -height, 0), (skew * share, skew * (1 - share), share)
 
 
+def _log_odds(share: Array) -> Array:
+    return np.log(share) - np.log1p(-share)
+
+
+_HALVED = TwoRates(lambda x: x / 2, lambda x: x + 0.5)
 _HALF = Fraction(1, 2)
 _ABOVE_CHANCE: tuple[LinearForm, LinearForm] = ((1, -1, 0), _ONE)
 _MEAN_OF_CLASSES: tuple[LinearForm, LinearForm] = ((_HALF, -_HALF, _HALF), _ONE)
@@ -103,8 +108,8 @@ _TABLE = (
     _share("tnr", "TNR", "tn / fp tn", "specificity", "selectivity", "true negative rate"),
     _share("precision", "precision", "tp / tp fp", "ppv", "positive predictive value"),
     _share("npv", "NPV", "tn / fn tn", "negative predictive value"),
-    _share("accuracy", "accuracy", f"tp tn / {_ALL}", "acc"),
-    _share("error", "error", f"fp fn / {_ALL}", "error rate", "misclassification rate", sign=-1),
+    _share("accuracy", "accuracy", f"tp tn / {_ALL}", "acc", mean_of_rows=True),
+    _share("error", "error", f"fp fn / {_ALL}", "error rate", "misclassification rate", sign=-1, mean_of_rows=True),
     _share("depth", "depth", f"tp fp / {_ALL}", "selection rate", "positive rate", "rate of positive predictions"),
     _share("prevalence", "prevalence", f"tp fn / {_ALL}", "base rate", sign=0),
     _share("jaccard", "Jaccard", "tp / tp fp fn", "threat score", "critical success index"),
@@ -114,32 +119,41 @@ _TABLE = (
     _cases("fn", "FN", "fn", "false negatives", "misses", sign=-1),
     _cases("tn", "TN", "tn", "true negatives", "correct rejections", sign=1),
     _of_cells(
-        "youden", "Youden's J", "informedness", "youden's j", "youden index", lines=lambda _: _ABOVE_CHANCE, ideal=1
+        "youden", "Youden's J", "informedness", "youden's j", "youden index", lines=lambda _: _ABOVE_CHANCE, ideal=1,
+        scale=influence.SIGNED, rates=TwoRates(np.positive, np.positive),
     ),
-    _of_cells("balanced_accuracy", "balanced accuracy", "bacc", lines=lambda _: _MEAN_OF_CLASSES, ideal=1),
-    _of_cells("macro_average", "macro average", lines=lambda _: _MEAN_OF_CLASSES, ideal=1),
+    _of_cells(
+        "balanced_accuracy", "balanced accuracy", "bacc", lines=lambda _: _MEAN_OF_CLASSES, ideal=1, rates=_HALVED,
+    ),
+    _of_cells("macro_average", "macro average", lines=lambda _: _MEAN_OF_CLASSES, ideal=1, rates=_HALVED),
     _of_cells("weighted_accuracy", "weighted accuracy", ideal=1),
     _of_cells("break_even", "break-even", ideal=1),
     _of_cells("fowlkes_mallows", "Fowlkes–Mallows", "fowlkes mallows index", ideal=1),
-    _of_cells("mcc", "MCC", "matthews", "matthews correlation", "matthews_corrcoef", "phi", unit="number", ideal=1),
+    _of_cells(
+        "mcc", "MCC", "matthews", "matthews correlation", "matthews_corrcoef", "phi",
+        unit="number", ideal=1, scale=influence.SIGNED,
+    ),
     _of_cells(
         "kappa", "kappa", "cohen kappa", "cohen's kappa", "cohen_kappa_score",
-        lines=_beyond_chance, unit="number", ideal=1,
+        lines=_beyond_chance, unit="number", ideal=1, scale=influence.SIGNED,
     ),
-    _of_cells("markedness", "markedness", unit="number", ideal=1),
+    _of_cells("markedness", "markedness", unit="number", ideal=1, scale=influence.SIGNED),
     _of_cells(
         "lift", "lift", "lift factor", unit="ratio",
         lines=lambda share: ((1, 0, 0), influence.line((1, 1, 0, 0), share)),
     ),
     _of_cells(
         "lr_positive", "LR+", "lr+", "dlr+", "positive_likelihood_ratio", unit="ratio",
-        lines=lambda _: ((1, 0, 0), (0, 1, 0)),
+        lines=lambda _: ((1, 0, 0), (0, 1, 0)), rates=TwoRates(np.log, np.exp),
     ),
     _of_cells(
         "lr_negative", "LR−", "lr-", "lr−", "dlr-", "neg_negative_likelihood_ratio", "negative_likelihood_ratio",
         unit="ratio", sign=-1, ideal=0, lines=lambda _: ((-1, 0, 1), (0, -1, 1)),
+        rates=TwoRates(np.log, np.exp, missed=True),
     ),
-    _of_cells("odds_ratio", "odds ratio", "diagnostic odds ratio", "dor", unit="ratio"),
+    _of_cells(
+        "odds_ratio", "odds ratio", "diagnostic odds ratio", "dor", unit="ratio", rates=TwoRates(_log_odds, np.exp),
+    ),
     Figure(
         "closest_topleft", "distance from the top left", "cells", -1, "number", 0, ("closest.topleft",),
         _closest_topleft,
@@ -158,11 +172,11 @@ _TABLE = (
     ),
     _calibrated(
         "brier", "Brier", "brier", "", "brier_score", "brier_score_loss", "neg_brier_score",
-        unit="share", smooth=influence.brier,
+        unit="share", smooth=influence.brier, mean_of_rows=True,
     ),
     _calibrated(
         "log_loss", "log loss", "log_loss", "", "neg_log_loss", "logloss", "cross-entropy",
-        smooth=influence.log_loss,
+        smooth=influence.log_loss, mean_of_rows=True,
     ),
     Figure(
         "scaled_brier", "scaled Brier", "probabilities", 1, "number", 1, ("brier skill score", "bss", "ipa"),
@@ -439,30 +453,14 @@ def at(threshold: float, metric: str | Callable[..., Any] = "accuracy") -> Smoot
     if isinstance(metric, str):
         figure = figure_named(metric, "metric", expected=_EXPECTED, suits=_is_share_of_counts)
         name, function = figure.name, check.check_function(figure.cells, "metric")
-        scale, parts = _SCALES.get(figure.name, _UNITS.get(figure.unit, influence.PLAIN)), figure.parts
-        rates = _TWO_RATES.get(figure.name)
+        scale = figure.scale or _UNITS.get(figure.unit, influence.PLAIN)
+        parts, rates = figure.parts, figure.rates
     else:
         name, function = getattr(metric, "__name__", "metric"), check.check_function(metric, "metric")
     return _at(threshold, name, function, scale, parts, rates)
 
 
 _UNITS = {"share": influence.SHARE, "ratio": influence.RATIO}
-_SCALES: dict[str, Scale] = dict.fromkeys(("youden", "mcc", "kappa", "markedness"), influence.SIGNED)
-
-
-def _log_odds(share: Array) -> Array:
-    return np.log(share) - np.log1p(-share)
-
-
-_HALVED = TwoRates(lambda x: x / 2, lambda x: x + 0.5)
-_TWO_RATES = {
-    "odds_ratio": TwoRates(_log_odds, np.exp),
-    "lr_positive": TwoRates(np.log, np.exp),
-    "lr_negative": TwoRates(np.log, np.exp, missed=True),
-    "youden": TwoRates(np.positive, np.positive),
-    "balanced_accuracy": _HALVED,
-    "macro_average": _HALVED,
-}
 
 
 def _at(

@@ -161,7 +161,7 @@ def compare(
     statistic = scorer_name(statistic)
     if isinstance(statistic, str):
         figure, by_name = statistic_named(statistic)
-        statistic = None if figure.name == "auc" else by_name
+        statistic = None if figure.is_area else by_name
     if isinstance(statistic, Smooth):
         return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds)
     if statistic is not None:

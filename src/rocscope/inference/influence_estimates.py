@@ -33,7 +33,7 @@ from rocscope._base.arrays import Array
 from rocscope._base.contract import PASS_PREDICTIONS, contract
 from rocscope.core import Predictions, ThresholdCounts, independent_units, require_kinds
 from rocscope.errors import InputError
-from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed, area
+from rocscope.figures.influence import PLAIN, SHARE, Linear, Scale, Smooth, Smoothed
 from rocscope.figures.registry import scorer_name, statistic_named
 from rocscope.inference import estimate as inference
 from rocscope.inference.areas import auc_interval
@@ -429,7 +429,7 @@ def estimate_of(
             hint = PASS_PREDICTIONS
         expected = "the name of a metric or one of rocscope.inference.statistics"
         raise InputError("statistic", expected=expected, got=check.shown(statistic), hint=hint)
-    if smooth.name == area().name:
+    if smooth.is_area:
         return auc_interval(data, model=model, level=level, groups=groups, folds=folds)
     sample = values_of(sample_of(data, model=model), smooth, groups=groups, folds=folds)
     return estimate_value(sample, 0, level, smooth.scale)

@@ -869,7 +869,7 @@ def bootstrap(
     by_name = isinstance(statistic, str)
     if by_name:
         figure, statistic = statistic_named(statistic)
-        statistic = auc if figure.name == "auc" else statistic
+        statistic = auc if figure.is_area else statistic
     if not callable(statistic):
         hint = "pass a function such as rocscope.auc or lambda counts: counts.at(0.5).accuracy"
         if hasattr(statistic, "__len__"):  # the scores, after the labels
