@@ -366,7 +366,8 @@ class Fields:
         """Raise StoredError if a field differs from its recomputed value, or if the checksum does not match.
 
         `made` contains the recomputed values. `optional` contains, for each object, names of fields that may be
-        missing. They can be computed from other fields, and earlier versions did not write them.
+        missing. They can be computed from other fields, and earlier versions did not write them. Sentences about other
+        fields (`_SENTENCES`) are not compared, because another version may word them differently.
         """
         difference = _differing(made, _without_header(self.content), "", optional)
         if difference is not None:
@@ -387,31 +388,40 @@ def _in_range(low: float, high: float) -> str:
     return f" from {low:g} to {high:g}"
 
 
+# Fields that describe other fields in a sentence. The sentence is made again when a file is read.
+_SENTENCES = ("verdict", "tie_break")
+
+
 def _differing(made: Any, kept: Any, path: str, optional: Mapping[str, Collection[str]]) -> tuple[str, str, str] | None:
     """Return the path of the first field that differs, its expected value, and its value in the file."""
     if isinstance(made, dict) and isinstance(kept, dict):
-        for name in dict.fromkeys([*made, *kept]):
-            place = f"{path}.{name}".lstrip(".")
-            if name not in made:
-                return place, "a known field", "an unknown field"
-            if name not in kept:
-                if name in optional.get(path.rpartition(".")[2], ()):  # by the object's own name, wherever it is
-                    continue
-                return place, "a value", "no value"
-            difference = _differing(made[name], kept[name], place, optional)
-            if difference is not None:
-                return difference
-        return None
+        return _differing_fields(made, kept, path, optional)
     if isinstance(made, list) and isinstance(kept, list):
         if len(made) != len(kept):
             return path, f"{len(made)} entries", f"{len(kept)} entries"
-        for index, (made_entry, kept_entry) in enumerate(zip(made, kept, strict=True)):
-            difference = _differing(made_entry, kept_entry, f"{path}[{index}]", optional)
-            if difference is not None:
-                return difference
-        return None
+        pairs = enumerate(zip(made, kept, strict=True))
+        differences = (_differing(*pair, f"{path}[{index}]", optional) for index, pair in pairs)
+        return next(filter(None, differences), None)
     if isinstance(made, float) and is_number(kept):
         same = math.isclose(made, kept, rel_tol=_RELATIVE_ERROR, abs_tol=_ABSOLUTE_ERROR)
     else:
         same = type(made) is type(kept) and made == kept
     return None if same else (path, _brief.repr(made), _brief.repr(kept))
+
+
+def _differing_fields(
+    made: dict[str, Any], kept: dict[str, Any], path: str, optional: Mapping[str, Collection[str]]
+) -> tuple[str, str, str] | None:
+    for name in dict.fromkeys([*made, *kept]):
+        place = f"{path}.{name}".lstrip(".")
+        if name not in made:
+            return place, "a known field", "an unknown field"
+        if name not in kept:
+            # By the object's own name, wherever it is.
+            if name not in optional.get(path.rpartition(".")[2], ()):
+                return place, "a value", "no value"
+        elif not (name in _SENTENCES and type(kept[name]) is str):
+            difference = _differing(made[name], kept[name], place, optional)
+            if difference is not None:
+                return difference
+    return None

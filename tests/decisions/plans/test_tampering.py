@@ -17,11 +17,12 @@ from pyarrow import parquet
 import rocscope as rs
 from decision_oracle import prove
 from rocscope import Campaign, Context, Predictions, Review
-from rocscope.errors import InputError, RocscopeError
+from rocscope.errors import InputError, RocscopeError, StoredError
 from strategies import counted, in_parts, tied_scores
 
 _PREMISES = {"level", "in_money"}  # what a plan was asked, of which rows tell nothing
 _PREMISES |= {"on_new_cases", "promise"}  # estimates in random folds, which verify compares within their interval
+_PREMISES |= {"verdict", "tie_break"}  # sentences, which are made again of the numbers
 _NAMES = ("model", "threshold", "negated")  # another one may be the same rule: nobody is nobody by any model
 
 
@@ -136,6 +137,35 @@ def test_no_changed_claim_is_accepted_as_proved(cases, part, tmp_path):
                         accepted += [(name, type(plan).__name__, path) for name, held in proved.items() if held]
     assert tried > 100
     assert accepted == []
+
+
+@pytest.mark.parametrize(("number", "sentence"), [(0, "tie_break"), (4, "verdict")])
+def test_plans_with_an_older_wording_are_verified_and_changed_numbers_are_refused(number, sentence, tmp_path):
+    """The sentence of an older version is replaced by the sentence of this one; numbers must be those of the rows."""
+    preds, made = plans(np.random.default_rng(3))
+    plan = made[number]
+    content = json.loads(plan.save(tmp_path / "plan.json").read_text())
+    write(tmp_path / "older.json", content | {sentence: "an older wording"})
+    older = rs.load_plan(tmp_path / "older.json")
+    assert getattr(older, sentence) == getattr(plan, sentence) != "an older wording"
+    assert older.verify(preds) == plan.verify(preds) and older.verify(preds).verified
+    write(tmp_path / "no_text.json", content | {sentence: 1})
+    with pytest.raises(StoredError, match=sentence):
+        rs.load_plan(tmp_path / "no_text.json")
+
+    # A number beside an older sentence is compared as before.
+    place = (lambda plan: plan["best"]) if sentence == "verdict" else (lambda plan: plan["point"])
+    for name, value in place(content).items():
+        if type(value) in (int, float):
+            changed = copy.deepcopy(content) | {sentence: "an older wording"}
+            place(changed)[name] = value + 1
+            write(tmp_path / "changed.json", changed)
+            refused = []
+            try:
+                refused += rs.load_plan(tmp_path / "changed.json").verify(preds).refuted
+            except StoredError as error:
+                refused.append(str(error))
+            assert refused, name
 
 
 def test_segments_that_are_further_apart_than_promised_are_refuted():
