@@ -1,6 +1,7 @@
 """Format numbers with a sensible number of digits."""
 
 import math
+import re
 import struct
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
@@ -27,8 +28,12 @@ def counted(number: float, noun: str) -> str:
     --------
     >>> counted(1, "case"), counted(1500, "case"), counted(0.25, "case")
     ('1 case', '1,500 cases', '0.25 cases')
+    >>> counted(1, "entry"), counted(2, "entry"), counted(0, "class"), counted(3, "survey")
+    ('1 entry', '2 entries', '0 classes', '3 surveys')
     """
-    return f"{about(number)} {noun}{'' if number == 1 else 's'}"
+    if number != 1:
+        noun = re.sub("(?<![aeiou])y$", "ie", noun) + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+    return f"{about(number)} {noun}"
 
 
 def to_its_error(number: float, error: float) -> str:

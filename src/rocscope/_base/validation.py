@@ -50,19 +50,16 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
         raise errors.ShapeError(name, expected="at least one row", got="no rows")
     if n is not None and array.size != n:
         hint = f"pass labels and {name} of the same rows"
-        expected, got = (
-            f"one entry per label ({counted(n, 'label')})",
-            f"{array.size:,} entr{'y' if array.size == 1 else 'ies'}",
-        )
-        raise errors.ShapeError(name, expected=expected, got=got, hint=hint)
+        expected = f"one entry per label ({counted(n, 'label')})"
+        raise errors.ShapeError(name, expected=expected, got=counted(array.size, "entry"), hint=hint)
     return array
 
 
 def _as_array(values: Any, name: str) -> Array:
     """Return a column of any library as an array. Raise a ShapeError if the value is not a column."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        masked = int(np.ma.getmaskarray(values).sum())
-        expected, got = "an array without masked entries", f"{masked} masked entr{'y' if masked == 1 else 'ies'}"
+        got = counted(np.ma.getmaskarray(values).sum(), "masked entry")
+        expected = "an array without masked entries"
         raise errors.ShapeError(name, expected=expected, got=got, hint="drop the masked rows first")
     try:
         array = as_array(values)

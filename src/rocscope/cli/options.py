@@ -595,9 +595,10 @@ def load_plan(path: str, classes: ClassOptions) -> Any:
 
 def remember(plan: Any, level: float, read_with: dict[str, Any]) -> None:
     """Set the confidence level of a new plan, and the options that are saved with it."""
-    from rocscope._base.validation import check_level
+    from rocscope.decisions.plan import set_level
 
-    vars(plan).update(level=check_level(level), read_with=read_with)
+    set_level(plan, level)
+    vars(plan)["read_with"] = read_with
 
 
 def recall(plan: Any) -> dict[str, Any]:

@@ -794,6 +794,11 @@ class Plan(Result):
         return self
 
 
+def set_level(plan: Plan, level: float) -> None:
+    """Set the confidence level of a new plan's forecast."""
+    vars(plan)["level"] = check.check_level(level)
+
+
 _ESTIMATE_NUMBERS = ("value", "low", "high", "level", "n", "standard_error", "apparent", "acting")
 
 

@@ -386,7 +386,7 @@ def _label_problems(label: ColumnFacts) -> list[str]:
     problems = [f"label {label.name!r}: {counted(bad, 'missing or infinite value')}"] if bad else []
     if not label.is_binary:
         distinct = "more than 20" if label.distinct is None else label.distinct
-        problems.append(f"label {label.name!r}: expected two classes, got {distinct} class{'es' * (distinct != 1)}")
+        problems.append(f"label {label.name!r}: expected two classes, got {counted(distinct, 'class')}")
     return problems
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from rocscope import __version__
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
-from rocscope._base.formatting import chance, direction
+from rocscope._base.formatting import chance, counted, direction
 from rocscope._base.grouping import listed, masks_of, numbered
 from rocscope.calibration.curve import BinnedCalibrationCurve, calibration_curve
 from rocscope.calibration.goodness_of_fit import miscalibration_test
@@ -37,7 +37,7 @@ from rocscope.core.ranking import Block
 from rocscope.curves.rate_curves import det, lift_chart, roc
 from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.decisions.generalization import ChosenEstimate
-from rocscope.decisions.plan import replicates_for
+from rocscope.decisions.plan import replicates_for, set_level
 from rocscope.decisions.randomized import Review
 from rocscope.errors import InputError, heard
 from rocscope.evaluation.summary import DOMAINS, MOST_PARTS, By, Summary, summarised
@@ -668,7 +668,7 @@ def small_cells(slices: Sequence[Slice]) -> list[str]:
         first = part.models[0]
         n, word = min((first.n_pos, "positive"), (first.n_neg, "negative"))
         if n < SMALL:
-            few_cases.append(f"{part.where} ({n:g} {word}{'' if n == 1 else 's'})")
+            few_cases.append(f"{part.where} ({counted(n, word)})")
         if any(_shows_rows(model) for model in part.models):
             single_rows.append(part.where)
     # If all rows can be read from the file, do not list its parts as well.
@@ -1012,7 +1012,7 @@ def report_data(
         detailed = data.rows is not None or is_small(data)
     ranked: Any = data
     decision = choose(ranked, context)
-    vars(decision)["level"] = check.check_level(level)
+    set_level(decision, level)
 
     # Areas with intervals, and the measures of a validation.
     areas = AreaEstimates({}, {})
