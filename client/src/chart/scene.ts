@@ -36,8 +36,12 @@ export interface Through { readonly a: number; readonly b: number; readonly c: n
 export function columnsOf({ x, y, through }: Series): { readonly x: Column; readonly y: Column } {
   if (!through) return { x, y };
   const { a, b, c, d, f } = through;
-  const turn = (one: number, two: number, more: number): Float64Array => Float64Array.from(x, (value, i) => one * value + two * y[i]! + more);
-  return { x: turn(a, c, 0), y: turn(b, d, f) };
+  const turned = { x: new Float64Array(x.length), y: new Float64Array(x.length) };
+  for (let i = 0; i < x.length; i++) {
+    turned.x[i] = a * x[i]! + c * y[i]!;
+    turned.y[i] = b * x[i]! + d * y[i]! + f;
+  }
+  return turned;
 }
 
 export interface Scene { readonly x: Axis; readonly y: Axis; readonly series: readonly Series[] }

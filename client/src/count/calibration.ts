@@ -4,7 +4,7 @@ import { LOESS_FLAT, LOESS_LEVELS, LOESS_NEAR, LOESS_ROUNDING, LOESS_SPAN, RECAL
 import type { Calibration, Smooth } from "../data";
 import { firstWhere } from "../math/search";
 import type { Numbers } from "./numbers";
-import { areProbabilities, type Ranked } from "./threshold_counts";
+import { areProbabilities, cumulative, type Ranked } from "./threshold_counts";
 import { betaincinv } from "./special";
 
 /** As many bins as `rocscope.calibration_curve` has by default. */
@@ -203,11 +203,6 @@ function pooled(sample: Outcomes, most: number): Outcomes {
   const total = merged((i) => sample.total[i]!);
   const score = merged((i) => sample.score[i]! * sample.total[i]!).map((weighed, k) => weighed / total[k]!);
   return { ...sample, score, total, pos: merged((i) => sample.pos[i]!) };
-}
-
-function cumulative(column: Float64Array): Float64Array {
-  let total = 0;
-  return column.map((value) => (total += value));
 }
 
 /** Where lowess fits: the next place is the last level within a hundredth of the range. */

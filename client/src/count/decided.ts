@@ -3,14 +3,14 @@
 import type { Applied, Plan, Roles } from "../open/messages";
 import { positives } from "./labels";
 import type { Names } from "./sinks";
-import type { Rows, Table } from "./table";
+import { onlyOnce, type Rows, type Table } from "./table";
 
 const LINES = 20_000; // rows of text that are held before they become a part of the file
 const OUTCOMES = [["true negative", "false positive"], ["false negative", "true positive"]] as const;
 
 /** All columns as they were written, and two more; nothing is said of a row without a score, nor of its error without a label. */
 export async function decidedRows(table: Table, { label, positive }: Roles, score: string, threshold: number | bigint, tell: (share: number) => void): Promise<Blob> {
-  const columns = onlyOnce(table);
+  const columns = onlyOnce(table.columns);
   const rows = await table.read({ numbers: [score], names: columns }, tell);
   const shown = shownColumns(rows, columns);
   const scores = rows.numbers(score, `score '${score}'`);
@@ -32,7 +32,7 @@ export async function decidedRows(table: Table, { label, positive }: Roles, scor
 
 /** The rows that a plan acts on, highest scores first and equal ones as they come, and what is known of their answers. */
 export async function appliedRows(table: Table, { model, threshold, label, positive }: Plan, tell: (share: number) => void): Promise<Applied> {
-  const columns = onlyOnce(table);
+  const columns = onlyOnce(table.columns);
   const rows = await table.read({ numbers: [model], names: columns }, tell);
   const { values, missing } = rows.numbers(model, `score '${model}'`);
   const shown = shownColumns(rows, columns);
@@ -44,9 +44,6 @@ export async function appliedRows(table: Table, { model, threshold, label, posit
   const known = answers ? acted.map((row) => answers[row]!).filter((answer) => answer >= 0) : [];
   return { rows: rows.rows, acted: acted.length, missing: missing?.reduce((sum, gap) => sum + gap, 0) ?? 0, known: known.length, hits: known.reduce((sum, answer) => sum + answer, 0), text };
 }
-
-/** Columns whose name no other has. */
-const onlyOnce = ({ columns }: Table): string[] => columns.filter((name, place) => columns.indexOf(name) === place && columns.lastIndexOf(name) === place);
 
 interface Shown { readonly name: string; readonly column: Names }
 

@@ -1,5 +1,6 @@
 /** JSON lines, or one array of objects, value by value from their bytes: no number is rounded on the way. */
 
+import { joined } from "./csv";
 import { Refused } from "./errors";
 import { NameSink, NumberSink, textOf } from "./sinks";
 
@@ -50,9 +51,7 @@ export class JsonScanner {
   constructor(private readonly sinks: ReadonlyMap<string, readonly (NumberSink | JsonNames)[]>) {}
 
   take(piece: Uint8Array): void {
-    const bytes = new Uint8Array(this.rest.length + piece.length);
-    bytes.set(this.rest);
-    bytes.set(piece, this.rest.length);
+    const bytes = joined(this.rest, piece);
     this.rest = bytes.slice(this.scan(bytes));
   }
 

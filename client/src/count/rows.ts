@@ -189,7 +189,7 @@ export class CountedRows {
 
   private compared(part: number, ranked: readonly Ranked[], areas: readonly number[], interval: (found: Interval) => Interval, note: string): Intervals {
     const { rows, positive, weights } = this.partOf(part);
-    const levels = [...this.scores.values()].map(({ values }, m) => levelsOf(ranked[m]!, rows ? keep(values, rows) : values, weights));
+    const levels = [...this.scores.values()].map(({ values }, m) => levelsOf(ranked[m]!.threshold, rows ? keep(values, rows) : values, weights));
     const sides: [number[], number[]] = [[], []];
     for (let i = 0; i < levels[0]!.length; i++) if (levels[0]![i]! >= 0) sides[positive[i] ? 0 : 1].push(i);
     const placed = ranked.map((one, m) => placements(one, levels[m]!, sides));

@@ -11,7 +11,7 @@ import { type Encoding, encodingOf, recoder, refuseOtherKinds, requireCompressed
 import { JsonNames, JsonScanner } from "./json";
 import { openParquet } from "./parquet";
 import { NameSink, NumberSink } from "./sinks";
-import { placeOf, type Rows, type Table, type Wanted } from "./table";
+import { onlyOnce, placeOf, type Rows, type Table, type Wanted } from "./table";
 import { openXlsx, sheetNames, sheetRows, textOfCell } from "./xlsx";
 
 const HEAD = 1 << 19; // bytes from which columns are guessed: half of what is looked at for the encoding
@@ -176,7 +176,7 @@ interface Scan {
 
 /** A table whose rows are scanned; `finished` is called with the columns that were asked for once all rows are read. */
 function scannedTable(columns: readonly string[], untyped: boolean, head: Head, pieces: Pieces, scan: (wanted: Wanted, texts?: readonly string[]) => Scan, finished: (names: readonly string[]) => void): Table {
-  const once = columns.filter((name, place) => columns.indexOf(name) === place && columns.lastIndexOf(name) === place);
+  const once = onlyOnce(columns);
   return {
     columns,
     untyped,

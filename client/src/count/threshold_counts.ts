@@ -2,7 +2,7 @@
 
 import { binaryParts } from "../math/context";
 import { firstWhere } from "../math/search";
-import { asInt64, floats, increasing, isBig, isFloat, type Numbers, type NumberType, type Values } from "./numbers";
+import { asInt64, floats, isBig, isFloat, keep, type Numbers, type NumberType, type Values } from "./numbers";
 
 export interface Ranked {
   readonly type: NumberType;
@@ -26,37 +26,24 @@ export interface Weights {
   readonly whole: boolean;
 }
 
-/** Counts of rows with weights. Without weights `rankByClass` finds the same in less time. */
-export function rank({ type, values }: Pick<Numbers, "type" | "values">, positive: Uint8Array, weights: Weights | null): Ranked {
-  const order = increasing(values);
-  const used = weights ? order.filter((row) => weights.values[row]! > 0) : order; // rows of no weight change nothing
-  const first = new Uint32Array(used.length); // row of each level
-  const [pos, neg] = [new Float64Array(used.length), new Float64Array(used.length)];
-  const units = weights && !weights.whole ? unitsOf(weights.values) : null;
-  const [up, right]: [bigint[], bigint[]] = [[], []];
-  let size = 0;
-  let before: number | bigint | undefined;
-  for (let i = used.length - 1; i >= 0; i--) {
-    const row = used[i]!;
-    const score = values[row]!;
-    if (score !== before) first[size++] = row;
-    before = score;
-    const weight = weights ? weights.values[row]! : 1;
-    if (positive[row]) pos[size - 1]! += weight;
-    else neg[size - 1]! += weight;
-    if (units) {
-      const [here, there] = positive[row] ? [up, right] : [right, up];
-      here[size - 1] = (here[size - 1] ?? 0n) + units(weight);
-      there[size - 1] ??= 0n;
-    }
+/** Counts of rows with weights: the levels of the rows that have one, and the sums of weights of each. */
+export function rank({ type, values }: Pick<Numbers, "type" | "values">, positive: Uint8Array, weights: Weights): Ranked {
+  const used = Uint32Array.from(positive.keys()).filter((row) => weights.values[row]! > 0); // others change nothing
+  const { threshold } = rankByClass({ type, values: keep(values, used) }, keep(positive, used));
+  const levels = levelsOf(threshold, values, weights);
+  const size = threshold.length;
+  const [pos, neg] = [new Float64Array(size), new Float64Array(size)];
+  const units = weights.whole ? null : unitsOf(weights.values);
+  const [up, right] = [new Array<bigint>(size).fill(0n), new Array<bigint>(size).fill(0n)];
+  for (let row = values.length - 1; row >= 0; row--) {
+    const level = levels[row]!;
+    if (level < 0) continue;
+    (positive[row] ? pos : neg)[level]! += weights.values[row]!;
+    if (units) (positive[row] ? up : right)[level]! += units(weights.values[row]!);
   }
-  const threshold = new (values.constructor as new (n: number) => Values)(size);
-  const big = isBig(values);
-  for (let i = 0; i < size; i++) threshold[i] = big ? values[first[i]!]! : values[first[i]!]! || 0; // of 0 and -0 the former
-  const [posOf, negOf] = [pos.slice(0, size), neg.slice(0, size)];
-  const [tp, fp] = [cumulative(posOf), cumulative(negOf)];
+  const [tp, fp] = [cumulative(pos), cumulative(neg)];
   const exact = units ? ([runningSums(up), runningSums(right)] as const) : null;
-  return { type, threshold, pos: posOf, neg: negOf, tp, fp, nPos: tp[size - 1] ?? 0, nNeg: fp[size - 1] ?? 0, weighted: exact !== null, exact };
+  return { type, threshold, pos, neg, tp, fp, nPos: tp[size - 1] ?? 0, nNeg: fp[size - 1] ?? 0, weighted: exact !== null, exact };
 }
 
 /** Counts of rows of weight 1: each class sorted by itself, as plain values, and both merged. */
@@ -151,7 +138,7 @@ function merge(high: Float64Array, low: Float64Array): Pick<Ranked, "pos" | "neg
 }
 
 /** Of each row the level of its score, -1 where it weighs nothing. */
-export function levelsOf({ threshold }: Ranked, values: Values, weights: Weights | null): Int32Array {
+export function levelsOf(threshold: Values, values: Values, weights: Weights | null): Int32Array {
   const level = new Int32Array(values.length);
   const last = threshold.length - 1;
   for (let row = 0; row < level.length; row++) {
@@ -162,11 +149,9 @@ export function levelsOf({ threshold }: Ranked, values: Values, weights: Weights
   return level;
 }
 
-function cumulative(column: Float64Array): Float64Array {
-  const sums = new Float64Array(column.length);
+export function cumulative(column: Float64Array): Float64Array {
   let total = 0;
-  for (let i = 0; i < sums.length; i++) sums[i] = total += column[i]!;
-  return sums;
+  return column.map((value) => (total += value));
 }
 
 function runningSums(column: readonly bigint[]): bigint[] {

@@ -154,19 +154,19 @@ function rectangle(rows: ReadonlyMap<number, ReadonlyMap<number, Cell>>): Cell[]
 async function sheetsOf(file: File): Promise<Sheet[]> {
   const archive = await Archive.of(file);
   const targets = new Map<string, string>();
-  for (const { name, attributes } of tagsOf(await archive.text("xl/_rels/workbook.xml.rels"))) {
+  for (const { name, attributes } of tagsOf(archive.text("xl/_rels/workbook.xml.rels"))) {
     const isSheet = name === "Relationship" && attribute(attributes, "Type").endsWith("/worksheet");
     if (isSheet) targets.set(attribute(attributes, "Id"), attribute(attributes, "Target").replace(/^(?!\/)/, "xl/").replace(/^\//, ""));
   }
-  const texts = sharedTexts(await archive.text("xl/sharedStrings.xml"));
-  const dates = dateStyles(await archive.text("xl/styles.xml"));
-  const book = await archive.text("xl/workbook.xml");
+  const texts = sharedTexts(archive.text("xl/sharedStrings.xml"));
+  const dates = dateStyles(archive.text("xl/styles.xml"));
+  const book = archive.text("xl/workbook.xml");
   const since1904 = [...tagsOf(book)].some(({ name, attributes }) => name === "workbookPr" && /^(1|true)$/.test(attribute(attributes, "date1904")));
   const sheets: Sheet[] = [];
   for (const { name, attributes } of tagsOf(book)) {
     const part = name === "sheet" ? targets.get(attribute(attributes, "id")) : undefined;
     if (part === undefined) continue;
-    const rows = cellsOf(await archive.text(part), texts, dates, since1904, file.name);
+    const rows = cellsOf(archive.text(part), texts, dates, since1904, file.name);
     if (rows.length) sheets.push({ name: attribute(attributes, "name"), rows });
   }
   return sheets;

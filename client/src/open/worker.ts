@@ -4,7 +4,7 @@ import { MOST_CLASSES } from "../constants";
 import { appliedRows, decidedRows } from "../count/decided";
 import { Refused } from "../count/errors";
 import { CountedRows } from "../count/rows";
-import type { Rows } from "../count/table";
+import { onlyOnce, type Rows } from "../count/table";
 import { message } from "../format";
 import type { Reply } from "../pending";
 import { firstRows, openTable, sheetsOf } from "../count/tables";
@@ -49,8 +49,7 @@ function together([first, ...others]: Slice[]): Slice {
 async function look(file: File, layout: Parameters<typeof openTable>[1]): Promise<Look> {
   const table = await openTable(file, layout);
   const head = await table.head();
-  const once = table.columns.filter((name, place) => table.columns.indexOf(name) === place && table.columns.lastIndexOf(name) === place);
-  return { columns: once.flatMap((name) => glance(head, name, table.untyped)), rows: head.rows, whole: head.all, encoding: table.encoding ?? null };
+  return { columns: onlyOnce(table.columns).flatMap((name) => glance(head, name, table.untyped)), rows: head.rows, whole: head.all, encoding: table.encoding ?? null };
 }
 
 function glance(head: Rows, name: string, untyped: boolean): Glance[] {
