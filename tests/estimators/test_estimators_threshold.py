@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
@@ -213,3 +214,27 @@ def test_a_search_varies_single_costs_and_changes_no_context(make):
     assert model.set_params(context=context, context__cost_fp=2).context == rs.Context(0.3, cost_fp=2, cost_fn=3)
     with pytest.raises(rs.errors.InputError, match="did you mean 'cost_tp'"):
         model.set_params(context__cost=2)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("name", ["ThresholdClassifier", "Search", "HullClassifier"])
+def test_costs_of_single_rows_choose_the_threshold(name, routing):
+    X, y = sample()
+    amount = np.random.default_rng(1).exponential(size=y.size) * 9
+    context = rs.Context(cost_fn="amount")
+    models = [("line", LogisticRegression())] if name == "HullClassifier" else LogisticRegression()
+    model = getattr(rs.estimators, name)(models, context=context, cv=5)
+    train, test = next(StratifiedKFold(3).split(X, y))
+    with config_context(enable_metadata_routing=routing):
+        scores = cross_val_score(model, X, y, cv=3, params={"amount": amount})
+        model.fit(X[train], y[train], amount=amount[train])
+    assert scores[0] == model.score(X[test], y[test])
+    # The rows of one threshold cost the amounts of the missed rows, and 1 for each false alarm.
+    (score,) = model.predictions_.scores.values()
+    cost = [
+        (amount[train] * y[train] * (score < threshold) + ((1 - y[train]) * (score >= threshold))).sum()
+        for threshold in np.append(score, np.inf)
+    ]
+    assert model.decision_.expected_cost == pytest.approx(min(cost) / train.size)
+    with pytest.raises(rs.errors.InputError, match=f"{name}.fit: expected amount=…, an amount per row"):
+        model.fit(X, y)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, export_text
 
 import rocscope as rs
 from rocscope.estimators.trees import best_split
@@ -191,3 +191,39 @@ def test_laplace_ranks_an_unpruned_tree_better():
         for kind in ("none", "laplace")
     }
     assert auc["laplace"] > auc["none"] + 0.01
+
+
+def test_rules_are_printed_as_scikit_learn_prints_them():
+    # Two clean splits, on which both trees agree.
+    X = np.array([[1, 9], [2, 1], [3, 4], [4, 7], [5, 2], [6, 3]])
+    y = np.array(["no", "no", "yes", "yes", "no", "no"])
+    tree = rs.estimators.AUCTreeClassifier().fit(X, y)
+    other = DecisionTreeClassifier(random_state=0).fit(X, y)
+    assert tree.tree_.feature.tolist() == other.tree_.feature.clip(-1).tolist()
+    assert tree.export_text() == export_text(other)
+    named = {"feature_names": ["a", "b"], "decimals": 1}
+    assert tree.export_text(**named) == export_text(other, **named)
+    with pytest.raises(rs.errors.InputError, match="expected 2 names, one per feature, got 1"):
+        tree.export_text(["a"])
+
+
+def test_importances_are_the_shares_of_the_area_that_splits_add():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=200) > 0).astype(int)
+    tree = rs.estimators.AUCTreeClassifier(max_depth=3, smoothing="none").fit(X, y)
+    # Scores by the order of the leaves, in which each split puts the side with more positives first.
+    order = np.zeros(len(tree.tree_.feature))
+    share = tree.tree_.counts[:, 1] / tree.tree_.counts.sum(axis=1)
+    for node in np.flatnonzero(tree.tree_.feature >= 0):
+        left, right = tree.tree_.left[node], tree.tree_.right[node]
+        step = 3.0 ** -tree.tree_.depth[node] * (1 if share[left] > share[right] else -1)
+        order[left], order[right] = order[node] + step, order[node] - step
+    area = rs.auc(y, order[tree.apply(X)]) - 0.5
+    is_split = tree.tree_.feature >= 0
+    pairs = tree.tree_.counts[is_split].prod(axis=1)
+    added = (tree.tree_.auc[is_split] - 0.5) * pairs / tree.tree_.counts[0].prod()
+    assert added.sum() == pytest.approx(area)
+    expected = [added[tree.tree_.feature[is_split] == j].sum() / area for j in range(3)]
+    np.testing.assert_allclose(tree.feature_importances_, expected)
+    assert rs.estimators.AUCTreeClassifier(max_depth=0).fit(X, y).feature_importances_.tolist() == [0, 0, 0]

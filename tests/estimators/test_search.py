@@ -57,6 +57,20 @@ def test_the_first_candidate_within_a_standard_error_is_taken():
     assert first.standard_error == pytest.approx(abs(pair.difference.value / pair.statistic), rel=0.02)
 
 
+@pytest.mark.parametrize("models", [{"line": LogisticRegression(), "cv": GaussianNB()}, [LogisticRegression()]])
+def test_parameters_of_listed_models_are_searched_and_models_replaced(models):
+    search = Search(models, cv=3)
+    name = next(iter(search.get_params().keys() & {"line", "LogisticRegression"}))
+    outer = GridSearchCV(search, {f"{name}__C": [1e-9, 1.0], "context__cost_fn": [1, 2]}, cv=3).fit(X, Y)
+    assert outer.best_estimator_.get_params().items() >= outer.best_params_.items()
+    assert search.get_params()[f"{name}__C"] == LogisticRegression().C
+    replaced = search.set_params(**{name: GaussianNB()}, repeats=2, cv=4)
+    assert [type(model) for model in replaced.estimator.values()] == [GaussianNB] * len(models)
+    assert (replaced.repeats, replaced.cv) == (2, 4)
+    with pytest.raises(ValueError, match="Invalid parameter 'other'"):
+        search.set_params(other__C=1)
+
+
 def test_results_have_the_names_that_scikit_learn_uses():
     found = Search(MODELS, context=Context(cost_fn=4), cv=5).fit(X, Y)
     results = found.cv_results_

@@ -185,3 +185,21 @@ def test_a_note_names_the_bayes_rule_only_where_it_moves_the_threshold():
     chosen, _ = best_candidate(search, predictions, shrinkage=100.0, of_probabilities=False)
     assert chosen.threshold == -math.inf
     assert str(chosen.notes[0]) == f"everybody: moved from {search.point.threshold_text}"
+
+
+@pytest.mark.parametrize("target_prevalence", [None, 0.05])
+def test_calibrated_probabilities_need_no_chosen_threshold(target_prevalence):
+    X, y = sample(n=400, seed=1)
+    context = rs.Context(target_prevalence, cost_fn=7)
+
+    def notes(model, X):
+        return {note.code: note for note in Tuned(model, context=context).fit(X, y).decision_.notes}
+
+    note = notes(LogisticRegression(), X)["fixed_rule_suffices"]
+    wanted = logit(context.probability_threshold)
+    if target_prevalence is not None:
+        wanted += logit(y.mean()) - logit(target_prevalence)
+    assert logit(note.parameters["threshold"]) == pytest.approx(wanted)
+    # Copies of a feature make the probabilities of naive Bayes far too extreme.
+    assert "fixed_rule_suffices" not in notes(GaussianNB(), np.repeat(X, 30, axis=1))
+    assert "fixed_rule_suffices" not in notes(LinearSVC(), X)

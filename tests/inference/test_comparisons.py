@@ -406,3 +406,17 @@ def test_imputations_are_pooled_by_rubins_rules():
     assert (same.low, same.high, same.level) == pytest.approx((0.6, 0.8, 0.9))
     with pytest.raises(InputError, match="two or more estimates, got 1"):
         rs.inference.pool(imputed[:1])
+
+
+OXYGEN = ((47.0120, 0.95984), (47.2407, 0.93540), (47.4995, 1.00766), (47.1485, 0.95439), (47.0042, 0.96528))
+RUN_PULSE = ((171.216, 1.59910), (171.244, 1.75638), (171.909, 1.85795), (171.146, 1.75011), (172.072, 1.84807))
+
+
+@pytest.mark.parametrize(
+    ("imputed", "mean", "variance"), [(OXYGEN, 47.180993, 0.980626), (RUN_PULSE, 171.5175, 3.343744)]
+)
+def test_pooled_estimates_of_the_manual_of_sas(imputed, mean, variance):
+    """Mean and standard error of each imputed table: SAS/STAT User's Guide, PROC MIANALYZE, example 1."""
+    pooled = rs.inference.pool([rs.inference.Estimate(m, m - e, m + e, 0.95, "x", 31, e) for m, e in imputed])
+    assert pooled.value == pytest.approx(mean, abs=2e-4)
+    assert pooled.standard_error**2 == pytest.approx(variance, rel=2e-4)

@@ -159,11 +159,26 @@ def test_parts_of_the_ranking_and_arms():
     assert list(by_arm) == ["call", "mail"] and by_arm["mail"].qini().area == alone.qini().area
 
 
+@pytest.mark.parametrize("kind", ["qini", "uplift"])
+def test_a_perfect_ranking_has_the_largest_area(kind):
+    # 2 treated responders, 1 treated row without response, 1 control of each kind.
+    response, treated = [1, 1, 0, 0, 1], [1, 1, 1, 0, 0]
+    curve = getattr(from_experiment(response, treated, [5, 1, 4, 2, 3]), kind)()
+    perfect = curve.perfect
+    assert perfect.coefficient.value == 1
+    assert perfect.area.value * curve.coefficient.value == pytest.approx(curve.area.value)
+    # Qini: treated responders first, control responders last. Uplift: controls without response come second.
+    expected = {"qini": ([0, 2, 4, 5], [0, 2, 2, 0.5]), "uplift": ([0, 2, 3, 4, 5], [0, 2, 3, 8 / 3, 5 / 6])}[kind]
+    np.testing.assert_allclose((perfect.contacted, perfect.gained), expected)
+
+
 def test_amounts_have_curves_and_no_perfect_ranking():
     response, treated, score = mailing(9, 500)
     curve = from_experiment(response * 7.5, treated, score).qini()
     assert curve.area.value == pytest.approx(7.5 * from_experiment(response, treated, score).qini().area.value)
     assert np.isnan(curve.coefficient.value) and "other than 0 and 1" in curve.coefficient.reason
+    with pytest.raises(InputError, match="for responses of 0 and 1"):
+        _ = curve.perfect
     assert curve.at(1) == pytest.approx(curve.gained[-1])
     axes = curve.plot(Figure().subplots())
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), curve.gained)

@@ -17,7 +17,7 @@ that was trained on this row.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -53,6 +53,9 @@ _MANY = 20_000
 """Number of rows of the rarer class above which the search is precise enough without shrinkage."""
 
 PREFERRED = "shrunk"
+
+_FIXED = "break-even"
+"""Break-even probability of the costs, the Bayes rule of calibrated probabilities. It is compared, but never chosen."""
 
 
 @dataclass(frozen=True)
@@ -111,27 +114,36 @@ def best_candidate(
     names = list(thresholds)
     losses = _held_out_losses(rule, predictions, score, names)
     chosen, compared = PREFERRED, {}
+    notes: list[Note] = []
     if losses is not None:
         cost = losses.sum(axis=0)
+        cost[names.index(_FIXED)] = math.inf  # not a candidate
         saved = losses[:, [names.index(PREFERRED)]] - losses
-        if (saved.sum(axis=0) > _ERRORS * _error_of_sum(saved)).any():
+        if (saved.sum(axis=0) > _ERRORS * _error_of_sum(saved))[np.isfinite(cost)].any():
             chosen = names[int(cost.argmin())]
         difference = losses - losses[:, [names.index(chosen)]]
         error = _error_of_sum(difference)
         for i, name in enumerate(names):
             total = float(difference[:, i].sum())
             compared[name] = CandidateThreshold(thresholds[name], float(cost[i]), total, float(error[i]))
+        fixed = compared.pop(_FIXED)
+        if of_probabilities and fixed.beyond <= fixed.standard_error:
+            text = (
+                f"the fixed Bayes rule, score >= {fixed.threshold:.6g}, costs at most one standard error more out of "
+            )
+            text += "fold; you can omit the choice of a threshold"
+            notes.append(Note("fixed_rule_suffices", text, threshold=fixed.threshold))
     threshold = thresholds[chosen]
     if threshold == decision.threshold:
-        return decision, compared
+        return replace(decision, notes=(*decision.notes, *notes)), compared
     text = f"{chosen}: moved from {decision.point.threshold_text}"
     if chosen not in ("everybody", "nobody"):
         text += f" towards the Bayes rule of recalibrated scores, {thresholds['Bayes rule']:.6g}"
-    notes = [Note("moved_threshold", text, candidate=chosen, searched=decision.threshold)]
+    notes.insert(0, Note("moved_threshold", text, candidate=chosen, searched=decision.threshold))
     others = [name for name in compared if name != chosen]
     if others:
         text = f"no other candidate is cheaper out of fold by one standard error; the others are {', '.join(others)}"
-        notes.append(Note("no_candidate_cheaper", text, candidates=others))
+        notes.insert(1, Note("no_candidate_cheaper", text, candidates=others))
     return at_threshold(decision, counts, threshold, "shrunk min_cost", tuple(notes)), compared
 
 
@@ -155,6 +167,8 @@ class _CandidateRule:
         if search is None:
             search = self._cheapest(y, score, weight)
         thresholds = {PREFERRED: search, "search": search, "everybody": -math.inf, "nobody": math.inf}
+        odds = self._break_even_odds(y, weight)
+        thresholds[_FIXED] = odds / (1 + odds)
         z = np.asarray(score, np.float64)
         least, most = -math.inf, math.inf
         if self.of_probabilities:
@@ -194,9 +208,11 @@ class _CandidateRule:
         platt = PlattRecalibrator().fit(z, y, weight)
         if not platt.slope_ > 0:
             return None
+        return (math.log(self._break_even_odds(y, weight)) - platt.intercept_) / platt.slope_
+
+    def _break_even_odds(self, y: Booleans, weight: Array | None) -> float:
         weight = np.ones(y.size) if weight is None else weight
-        odds = self.slope * weight[y].sum() / weight[~y].sum()
-        return (math.log(odds) - platt.intercept_) / platt.slope_
+        return float(self.slope * weight[y].sum() / weight[~y].sum())
 
     def _halfway(self, y: Booleans, score: Array, weight: Array | None, search: float) -> float:
         """Return the midpoint of the search and the Bayes rule, computed on the normal scores of the ranks."""
@@ -329,7 +345,9 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
     The shrunk threshold is compared with five other thresholds: the search, the Bayes rule, the midpoint between the
     search and the Bayes rule of the ranks, all rows positive, and all rows negative. Each threshold is computed on all
     folds except one and evaluated on this fold. If a threshold costs less by more than one standard error of the paired
-    difference, the cheapest threshold is chosen. docs/guide/estimators.md reports the savings. The search is used
+    difference, the cheapest threshold is chosen. docs/guide/estimators.md reports the savings. If the scores are
+    probabilities, and the break-even probability costs at most one standard error more than the chosen threshold, a
+    note in `decision_` says that the choice of a threshold can be omitted. The search is used
     without shrinkage for other criteria, with constraints, and if the rarer class has 20,000 rows or more.
 
     If `cv` is an int, the folds are shuffled and stratified. If a class has fewer rows than there are folds, some folds
@@ -397,7 +415,8 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
             Group of each row. All rows of a group are in the same inner fold. A search inside the model receives the
             groups if its `cv` splits by group.
         **params
-            Further metadata for the model and the splitter; requires metadata routing.
+            Amounts of the rows, if the context names them as costs: ``context=Context(cost_fn="loss")`` needs
+            ``fit(X, y, loss=…)``. Further metadata for the model and the splitter requires metadata routing.
 
         Examples
         --------
@@ -407,6 +426,9 @@ class ThresholdClassifier(wrapping.TwoClasses, wrapping.WrappingClassifier):
         >>> costly_misses = ThresholdClassifier(LogisticRegression(), context=Context(cost_fn=9), cv=5).fit(X, y)
         >>> costly_misses.threshold_ < equal.threshold_
         True
+        >>> of_rows = ThresholdClassifier(LogisticRegression(), context=Context(cost_fn="loss"), cv=5, shrinkage=0)
+        >>> of_rows.fit(X, y, loss=np.repeat([0, 30], [38, 2])).decision_.point.fn  # the last two rows are not missed
+        18
         """
         X, y, weight = wrapping.check_rows(X, y, sample_weight)
         symmetric = wrapping.check_aim(self.context, self.criterion, self.subject_to)
@@ -634,7 +656,7 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         """
         validation.check_is_fitted(self, "hull_")
         aimed = copy(self)
-        aimed.predictions_ = self.predictions_  # a copy, like a saved model, lacks the predictions
+        vars(aimed).update(vars(self))  # with the predictions, which a copy lacks
         aimed.context = context
         aimed.criterion = criterion
         aimed.subject_to = subject_to
@@ -726,7 +748,9 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
                     "mixture", expected="no context, criterion or constraint together with a mixture", got="both"
                 )
             self.mixture_ = self.hull_.mixture(**self.mixture)
-        self.decision_ = choose(self.hull_, self.context, criterion=self.criterion, subject_to=self.subject_to)
+        # A hull contains no amounts of single rows.
+        source: Any = self.predictions_ if self._amount_names else self.hull_
+        self.decision_ = choose(source, self.context, criterion=self.criterion, subject_to=self.subject_to)
 
     def _models(self) -> dict[str, Any]:
         pairs = list(self.estimators)

@@ -9,7 +9,7 @@ the cases in the subset. Therefore, the repeated choices need only the influence
 candidate; see `_CandidateFigures`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from math import inf, nan, sqrt
@@ -26,7 +26,7 @@ from rocscope.decisions import Constraint, Decision, choose
 from rocscope.decisions.constraints import criterion_of, predict
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.estimators import wrapping
-from rocscope.evaluation.fitting import candidates_of, candidates_with_settings
+from rocscope.evaluation.fitting import candidates_of, candidates_with_settings, named_models
 from rocscope.figures import registry
 from rocscope.figures.influence import Smooth
 from rocscope.inference.estimate import Estimate
@@ -283,6 +283,44 @@ class Search(wrapping.TwoClasses, wrapping.WrappingClassifier):
         if self.decision_ is None:
             return fitted.predict(X)
         return self._labels(predict(self._scores(fitted, X, self._method), self.threshold_))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; if `deep` is True, include each model's parameters as ``name__parameter``."""
+        params = super().get_params(deep=deep)
+        for name, model in self._listed_models().items() if deep else ():
+            params[name] = model
+            for parameter, value in model.get_params().items() if hasattr(model, "get_params") else ():
+                params[f"{name}__{parameter}"] = value
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``name`` replaces the model of this name, and ``name__parameter`` one of its parameters.
+
+        Parameters
+        ----------
+        **params
+            New values.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> search = Search({"line": LogisticRegression()}).set_params(line__C=0.1)
+        >>> search.get_params()["line__C"], search.set_params(line=LogisticRegression(C=9)).estimator["line"].C
+        (0.1, 9)
+        """
+        if "estimator" in params:
+            self.estimator = params.pop("estimator")
+        replaced = {name: params.pop(name) for name in self._listed_models() if name in params}
+        if replaced:
+            self.estimator = named_models(self.estimator) | replaced
+        return super().set_params(**params)
+
+    def _listed_models(self) -> dict[str, Any]:
+        """Return the models of a list or mapping, by names that are not parameters of the search itself."""
+        if not isinstance(self.estimator, Mapping | list | tuple):
+            return {}
+        own = self._get_param_names()
+        return {name: model for name, model in named_models(self.estimator).items() if name not in own}
 
     @property
     def best_estimator_(self) -> Any:

@@ -11,6 +11,7 @@ row of each class to a leaf. The m-estimate adds m rows, divided among the class
 `Tree` stores a tree as arrays with one entry per node.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
@@ -255,6 +256,8 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
            [0.4 , 0.6 ]])
     """
 
+    n_features_in_: int
+
     def __init__(
         self,
         *,
@@ -364,6 +367,66 @@ class AUCTreeClassifier(ClassifierMixin, BaseEstimator):
         """Return the number of leaves."""
         validation.check_is_fitted(self)
         return int((self.tree_.feature < 0).sum())
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the AUC that the splits add; all 0 if no split improves the AUC.
+
+        A split with the area A of a node with p positives and n negatives adds (A − 1/2)·p·n/(P·N) to the area of the
+        tree. With more than two classes, p·n is the number of pairs of rows of different classes.
+        """
+        validation.check_is_fitted(self)
+        tree, is_split = self.tree_, self.tree_.feature != LEAF
+        counts = tree.counts[is_split]
+        pairs = (counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)) / 2
+        added = np.bincount(tree.feature[is_split], (tree.auc[is_split] - 0.5) * pairs, self.n_features_in_)
+        return added / added.sum() if added.sum() > 0 else added
+
+    def export_text(self, feature_names: Sequence[str] | None = None, decimals: int = 2) -> str:
+        """Return the rules of the tree as text, in the format of `sklearn.tree.export_text`.
+
+        Parameters
+        ----------
+        feature_names : list of str, optional
+            Names of the features. By default, the names of the columns of the training data, or feature_0, feature_1, …
+        decimals : int
+            Number of decimal digits of the thresholds.
+
+        Raises
+        ------
+        InputError
+            If the number of names differs from the number of features.
+
+        Examples
+        --------
+        >>> X, y = [[1], [2], [3], [4]], ["a", "a", "a", "b"]
+        >>> print(AUCTreeClassifier(max_depth=1).fit(X, y).export_text(["age"]))
+        |--- age <= 3.50
+        |   |--- class: a
+        |--- age >  3.50
+        |   |--- class: b
+        <BLANKLINE>
+        """
+        validation.check_is_fitted(self)
+        check.check_whole(decimals, "decimals", 0)
+        tree, d = self.tree_, self.n_features_in_
+        default: Any = getattr(self, "feature_names_in_", [f"feature_{i}" for i in range(d)])
+        names = default if feature_names is None else feature_names
+        if len(names) != d:
+            raise InputError("feature_names", expected=f"{d} names, one per feature", got=str(len(names)))
+        text = ""
+        waiting = [(0, "")]  # nodes, and the line with the condition that leads to the node
+        while waiting:
+            node, condition = waiting.pop()
+            text += condition
+            indent = "|   " * tree.depth[node] + "|--- "
+            if tree.feature[node] == LEAF:
+                text += f"{indent}class: {self.classes_[tree.counts[node].argmax()]}\n"
+                continue
+            name, threshold = names[tree.feature[node]], f"{tree.threshold[node]:.{decimals}f}"
+            waiting.append((tree.right[node], f"{indent}{name} >  {threshold}\n"))
+            waiting.append((tree.left[node], f"{indent}{name} <= {threshold}\n"))
+        return text
 
 
 @held_to_contract

@@ -47,6 +47,18 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return the models to fit, by the names that metadata routing uses."""
         raise NotImplementedError
 
+    @property
+    def _amount_names(self) -> tuple[str, ...]:
+        """Names of the amounts per row that the context needs; `fit` receives them as keyword arguments."""
+        context = getattr(self, "context", None)
+        return context.columns if isinstance(context, Context) else ()
+
+    def _get_metadata_request(self) -> Any:
+        request: Any = super()._get_metadata_request()
+        for name in self._amount_names:
+            request.fit.add_request(param=name, alias=True)
+        return request
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Return a router that passes the metadata of `fit` to the models' `fit` and the splitter's `split`."""
         to_fit = MethodMapping().add(caller="fit", callee="fit")
@@ -70,6 +82,12 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return out-of-fold predictions, and a function that fits the model with a given name to all rows."""
         models = self._named()
         groups = None if groups is None else check.check_column(groups, "groups", y.size)
+        for name in self._amount_names:
+            if name not in params:
+                subject = f"{type(self).__name__}.fit"
+                raise InputError(subject, expected=f"{name}=…, an amount per row that the context names", got="none")
+        amounts = {name: check.check_numbers(params[name], name, y.size) for name in self._amount_names}
+        params = {name: value for name, value in params.items() if name not in amounts}
         routed = self._routed(weight, groups, params)
         arguments = dict(zip(models, routed.fit, strict=True))
         X, classes = fitting.attributes(X, y.size), tuple(self.classes_.tolist())
@@ -90,7 +108,7 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             take_over_features(self, fitted)
             return fitted
 
-        return fitting.assembled(task, splits, scored, list(models)), refit
+        return fitting.assembled(task, splits, scored, list(models), amounts=amounts), refit
 
     def _named(self) -> dict[str, Any]:
         """Return the models by the names that predictions use."""
@@ -106,7 +124,8 @@ class FoldedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             to_splitter = routed.get("splitter", Bunch(split={}))
             return Bunch(fit=[routed[name].fit for name in models], split=to_splitter.split)
         if params:
-            subject, expected = f"{type(self).__name__}.fit", "sample_weight and groups only"
+            allowed = ", ".join(["sample_weight", *self._amount_names])
+            subject, expected = f"{type(self).__name__}.fit", f"{allowed} and groups only"
             hint = "call sklearn.set_config(enable_metadata_routing=True) to pass other metadata"
             raise InputError(subject, expected=expected, got=", ".join(params), hint=hint)
         return Bunch(fit=[*fitting.fit_arguments(self._named(), weight, groups).values()], split={})

@@ -1007,8 +1007,12 @@ def assembled(
     segment: Array | None = None,
     groups: Array | None = None,
     source: Evaluation | None = None,
+    amounts: Mapping[str, Array] | None = None,
 ) -> AnyPredictions:
-    """Return the predictions for the test rows of all splits, sorted by repeat and row."""
+    """Return the predictions for the test rows of all splits, sorted by repeat and row.
+
+    `amounts` contains the amounts of all rows that a `Context` with costs per row needs.
+    """
     sizes = [split.test.size for split in splits]
     row = np.concatenate([split.test for split in splits])
     repeat = np.repeat([split.repeat for split in splits], sizes)
@@ -1019,7 +1023,7 @@ def assembled(
         segment = segment[row]
     elif names:
         segment = np.concatenate(names)[order]
-    columns = {
+    columns: dict[str, Any] = {
         "sample_weight": None if task.weight is None else task.weight[row],
         "weights": task.weights,
         "fold": np.repeat([split.fold for split in splits], sizes)[order],
@@ -1029,6 +1033,8 @@ def assembled(
         "groups": None if groups is None else groups[row],
         "source": source,
     }
+    if amounts:
+        columns["columns"] = {name: amount[row] for name, amount in amounts.items()}
     scores, decisions = {}, {}
     for name in models:
         of_model = [fold for fold in scored if fold.model == name]

@@ -106,6 +106,20 @@ class UpliftCurve(Result):
         """Share of the rows that is contacted at each point of the curve."""
         return self.contacted / self.contacted[-1]
 
+    @property
+    def perfect(self) -> "UpliftCurve":
+        """Curve of a perfect ranking, by scikit-uplift's definition; its coefficient is 1.
+
+        It ranks treated responders first and responders among the controls last. It is defined only for responses of 0
+        and 1.
+        """
+        experiment = self._experiment
+        if experiment is None or not experiment._is_binary:
+            expected = "a curve returned by Experiment.uplift() or Experiment.qini(), for responses of 0 and 1"
+            raise InputError("perfect", expected=expected)
+        ranked = replace(experiment, scores={"perfect": experiment._trial.perfect(self.kind)})
+        return ranked._curve(self.kind, None, self.area.level)
+
     def at(self, depth: float) -> float:
         """Return the additional responses if the share `depth` of the rows is contacted, by linear interpolation.
 
