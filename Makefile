@@ -42,6 +42,7 @@ bench-peers: $(STAMP)dev
 # How often every interval holds, on designs that nobody tuned them to: an hour on two idle cores.
 coverage: $(STAMP)dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/simulations/simulate.py --bootstrap --page docs/coverage.md
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/simulations/composed.py --page docs/coverage-composed.md
 
 # The guide, the gallery and the reference as a site in build/site. Fails on a warning, a dead link, or a finding of axe,
 # whose script comes from the client's packages where npm is installed. All pages are read each time (-E): the search

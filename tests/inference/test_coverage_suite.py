@@ -17,19 +17,21 @@ def suite(monkeypatch):
     """Import the modules of the suite, and leave none of them behind: their names are common ones."""
     monkeypatch.syspath_prepend(SUITE)
     before = set(sys.modules)
+    import composed
     import designs
     import intervals
     import simulate
 
-    monkeypatch.setattr(intervals, "ROWS", 20_000)
-    yield designs, intervals, simulate
-    for name in ("designs", "intervals", "simulate"):
+    for module in (intervals, composed):
+        monkeypatch.setattr(module, "ROWS", 20_000)
+    yield designs, intervals, simulate, composed
+    for name in ("designs", "intervals", "simulate", "composed"):
         if name not in before:
             del sys.modules[name]
 
 
 def test_the_suite_covers_what_it_says(suite):
-    designs, _, _ = suite
+    designs, *_ = suite
     drawn = designs.drawn_at_random()
     assert len(drawn) == 40
     assert {each.family for each in designs.NAMED + drawn if isinstance(each, designs.Ranks)} == set(designs.FAMILIES)
@@ -40,14 +42,14 @@ def test_the_suite_covers_what_it_says(suite):
 
 
 def test_designs_have_the_area_that_they_say(suite):
-    designs, _, _ = suite
+    designs, *_ = suite
     for design in (designs.Ranks("t2", 0.8, 50, 500), designs.Ranks("normal", 0.9, 100, 300, clusters=40)):
         assert rs.auc(design.draw(np.random.default_rng(0), 30)) == pytest.approx(design.auc, abs=0.03)
 
 
 @pytest.mark.parametrize("kind", ["Ranks", "Chances", "Amounts", "Folds"])
 def test_intervals_cover_on_one_design_of_each_kind(suite, kind):
-    designs, _, simulate = suite
+    designs, _, simulate, _ = suite
     samples = {"Ranks": 40, "Chances": 8, "Amounts": 60, "Folds": 60}[kind]
     design = {
         "Ranks": designs.Ranks("normal", 0.75, 60, 60),
@@ -61,3 +63,13 @@ def test_intervals_cover_on_one_design_of_each_kind(suite, kind):
         assert line.width > 0
     text = simulate.page(lines)
     assert all(f"| {line.interval} |" in text for line in lines)
+
+
+def test_composed_figures_cover_on_one_design_of_each_kind(suite):
+    *_, composed = suite
+    designs = composed.drawn_at_random(0, 12)
+    kinds = {type(design): design for design in designs}
+    assert len(kinds) == 6
+    for design in kinds.values():
+        for line in composed.simulate(design, 8):
+            assert line.covers >= 0.6 or line.reliable < 0.5, line
