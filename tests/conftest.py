@@ -118,6 +118,18 @@ def run(monkeypatch, capsys, tmp_path):
 
 
 @pytest.fixture
+def one_database(monkeypatch):
+    """One DuckDB reads all files: to start it takes as long as all else that is done with a small one."""
+    import duckdb
+
+    from rocscope.engines import tables
+
+    with duckdb.connect(":memory:", config=dict(tables._CONFIG)) as connection:
+        monkeypatch.setattr(tables, "connect", lambda _=(): connection.cursor())
+        yield
+
+
+@pytest.fixture
 def scores(tmp_path):
     """Six rows of two models, the first of Vuk & Curk's Table 3."""
     path = tmp_path / "scores.csv"

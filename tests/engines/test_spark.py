@@ -120,6 +120,7 @@ DECIMALS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", DECIMALS)
 def test_decimals_are_read_as_from_parquet_or_refused_with_the_same_reason(session, tmp_path, case):
     kind, values = DECIMALS[case]

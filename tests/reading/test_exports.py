@@ -24,6 +24,8 @@ from rocscope.engines.opening import open_source
 from rocscope.errors import RocscopeError, ScoreError, heard
 from workbook_cases import write_workbook
 
+pytestmark = pytest.mark.usefixtures("one_database")
+
 CLIENT = Path(__file__).parents[2] / "client"
 # Decimal mark and mark between thousands.
 MARKS = [(".", ""), (",", ""), (",", "."), (".", ","), (".", "'"), (",", "\u202f"), (",", "\u00a0"), (",", " ")]
@@ -170,7 +172,7 @@ def read_by_page(tmp_path_factory):
     return read
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [16, pytest.param(1, marks=pytest.mark.slow)])
 def test_exports_are_read_as_they_were_written_or_refused_by_all(tmp_path, capsys, read_by_page, every):
     exports = [make_export(number, tmp_path) for number in range(0, 400, every)]
     by_page = read_by_page([(str(path), {}, "bought") for path, *_ in exports])

@@ -10,6 +10,7 @@ from rocscope.engines.description import _likely_positive
 from rocscope.errors import RocscopeError, RocscopeWarning, heard
 
 
+@pytest.mark.usefixtures("one_database")
 @pytest.mark.every(4)
 @pytest.mark.parametrize("read", [rs.read_counts, rs.read])
 @pytest.mark.parametrize("name", FILES)

@@ -13,6 +13,8 @@ from rocscope.engines.formats import FileLayout
 from rocscope.engines.opening import open_source
 from rocscope.errors import RocscopeError, ScoreError, heard
 
+pytestmark = pytest.mark.usefixtures("one_database")
+
 CASES = json.loads((Path(__file__).parents[1] / "reference" / "numeral_cases.json").read_text(encoding="utf-8"))
 
 

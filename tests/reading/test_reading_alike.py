@@ -3,12 +3,10 @@
 import time
 from collections import Counter
 
-import duckdb
 import pytest
 
 from readers import counted
 from reading_cases import WAYS, count_by, make_case, read_by, rule_for
-from rocscope.engines import tables as database
 from rocscope.errors import RocscopeError
 
 
@@ -48,14 +46,6 @@ MENDED = (
     91,  # a question mark in the name of a compressed file
     1063,  # whole numbers beyond int64, and "" among them
 )
-
-
-@pytest.fixture
-def one_database(monkeypatch):
-    """One DuckDB reads all files: to start it takes as long as all else that is done with a small one."""
-    with duckdb.connect(":memory:", config=dict(database._CONFIG)) as connection:
-        monkeypatch.setattr(database, "connect", lambda _=(): connection.cursor())
-        yield
 
 
 @pytest.mark.usefixtures("one_database")

@@ -6,6 +6,8 @@ import rocscope as rs
 from rocscope.engines.description import guess
 from rocscope.errors import EngineError, InputError, heard
 
+pytestmark = pytest.mark.usefixtures("one_database")
+
 ROWS = "y;p\n1;0.9\n0;0.25\n1;0.75\n0;0.6\n"
 COLUMNS = {"label": "y", "scores": "p"}
 SCORES = [0.9, 0.25, 0.75, 0.6]

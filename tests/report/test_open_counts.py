@@ -70,8 +70,3 @@ def test_ten_thousand_files_are_counted_as_python_counts_them(browser, request, 
         found |= search(getattr(page, "page", page), range(first, first + 500), tmp_path)
         print(f"{first + 400} files, {len(found)} differences, {time.monotonic() - began:.0f} s", flush=True)
     assert found == {}
-
-
-def test_files_are_counted_so_in_firefox_too(firefox, tmp_path):
-    firefox.goto(write_page(tmp_path).as_uri())
-    assert search(firefox, (*range(0, 100, 4), *MENDED), tmp_path) == {}

@@ -50,6 +50,7 @@ class Marketer:
         return dict(zip(terms, self.page.locator("#plan dl dd").all_text_contents(), strict=True))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("country", EXPORTS)
 def test_a_marketers_cycle_takes_at_most_twelve_clicks(page, run, tmp_path, country):
     kind = EXPORTS[country]

@@ -1,9 +1,11 @@
-"""In Firefox the report shows the same texts and marks as in Chromium, and draws its curves."""
+"""In Firefox the report shows the same texts and marks as in Chromium and draws its curves; the open page counts."""
 
 import pytest
 
 import rocscope as rs
 from report_browser import page_of, predictions
+from report_open import write_page
+from test_open_counts import MENDED, search
 
 PREDS = predictions()
 page = page_of(lambda: rs.Report(PREDS, context=rs.Context(cost_fn=3)))
@@ -41,6 +43,7 @@ COLOURED = """async (chart) => {
 }"""
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("state", STATES)
 def test_firefox_shows_the_same_texts_and_marks(firefox, page, state):
     page.page.goto("about:blank")
@@ -62,3 +65,8 @@ def test_firefox_draws_the_curves(firefox, page, chart, view):
     firefox.goto(f"{page.path.as_uri()}#view={view}")
     firefox.evaluate(SHOWN)
     assert firefox.evaluate(COLOURED, chart) > 300
+
+
+def test_the_open_page_counts_files_as_python_counts_them(firefox, tmp_path):
+    firefox.goto(write_page(tmp_path).as_uri())
+    assert search(firefox, (*range(0, 100, 12), *MENDED), tmp_path) == {}

@@ -223,9 +223,9 @@ class Opened:
 
 
 @contextmanager
-def opened(chromium, report: rs.Report, folder: Path, fragment: str = "", **options) -> Iterator[Opened]:
-    """Save a report, cut the network and open the file."""
-    path = report.save(folder / "report.html", force=True)
+def opened(chromium, report: rs.Report | Path, folder: Path, fragment: str = "", **options) -> Iterator[Opened]:
+    """Save a report if it is not saved yet, cut the network and open the file."""
+    path = report if isinstance(report, Path) else report.save(folder / "report.html", force=True)
     context = chromium.new_context(**({"viewport": {"width": 1400, "height": 2600}} | options))
     context.set_offline(True)
     try:
