@@ -511,8 +511,8 @@ class Constraint(Condition):
             assert figure.cells is not None
             kinds = figure.cells(*np.eye(4))
             best, worst = (kinds.max(), kinds.min()) if self.upwards else (kinds.min(), kinds.max())
-            mean, bound = ((value - best) / (worst - best) for value in (figure.cells(*cells), self.bound))
-            p_values = learn_then_test.p_of_mean(mean, everybody, bound)
+            values, bound = ((amount - best) / (worst - best) for amount in (kinds, self.bound))
+            p_values = learn_then_test.p_of_mean(np.stack(cells), values, bound)
         return learn_then_test.admitted(p_values, depth, everybody[..., :1], error, _TESTED[self.quantity])
 
     def _is_predicted(self, counted: Array, n: Array, population: float | None, error: float) -> Array:
