@@ -145,7 +145,7 @@ def commands(folder: Path) -> None:
     for columns in (4_000, 8_000, 16_000):
         pyarrow.csv.write_csv(table(10, columns), folder / f"wide{columns}.csv")
     pyarrow.csv.write_csv(table(10**4, 3), folder / "rows.csv")
-    code = "import sys; from rocscope.cli import run; sys.exit(run(sys.argv[1:]))"
+    code = "from rocscope.cli import main; main()"
     asked = [["validate", "wide.parquet"]]
     asked += [["validate", f"wide{columns}.csv"] for columns in (4_000, 8_000, 16_000)]
     asked += [["summary", "rows.csv", "--label", "y"]]

@@ -4,6 +4,7 @@
 module `app` lists the commands. The code of a command is imported when the command is typed.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -23,6 +24,8 @@ BAD_INPUT = 2
 INTERNAL_ERROR = 101
 INTERRUPTED = 130
 
+_OBJECTS_PER_SEARCH = 100_000  # new objects between two searches for cycles: tens of MB at most
+
 
 def main() -> None:
     """Run the command line. If a signal stops the process, unfinished files are removed."""
@@ -31,6 +34,9 @@ def main() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
+    # Imports and descriptions of wide files create many objects but few cycles. With Python's default, a search for
+    # cycles after each 700 new objects takes a fifth of the time of 'validate' on 100,000 columns.
+    gc.set_threshold(_OBJECTS_PER_SEARCH)
     sys.exit(run(sys.argv[1:]))
 
 

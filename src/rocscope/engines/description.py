@@ -286,20 +286,21 @@ def _columns_at_once(rows: int) -> int:
 
 def facts_of_columns(table: pa.Table, *, decimal: str) -> list[ColumnFacts]:
     """Return the facts about all columns of a table. If there are few rows, columns of one type are sorted together."""
-    columns = table.columns
-    positions: dict[pa.DataType, list[int]] = {}
+    facts: dict[str, ColumnFacts] = {}
+    names, columns = table.column_names, table.columns
+    positions: dict[str, list[int]] = {}
     if 0 < table.num_rows <= _MOST_ROWS_TOGETHER:
         for position, column in enumerate(columns):
-            if not column.null_count:
-                positions.setdefault(column.type, []).append(position)
-    facts: dict[str, ColumnFacts] = {}
+            kind = column.type
+            is_number = pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind)
+            if is_number and not column.null_count:
+                positions.setdefault(str(kind), []).append(position)
     for kind, of_one_type in positions.items():
-        if pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind):
-            facts |= _facts_of_finite(table.select(of_one_type), str(kind))
-    for name, column in zip(table.column_names, columns, strict=True):
+        facts |= _facts_of_finite(table.select(of_one_type), kind)
+    for name, column in zip(names, columns, strict=True):
         if name not in facts:
             facts[name] = facts_of(name, column, decimal=decimal)
-    return [facts[name] for name in table.column_names]
+    return [facts[name] for name in names]
 
 
 def _facts_of_finite(table: pa.Table, kind: str) -> dict[str, ColumnFacts]:

@@ -313,6 +313,19 @@ class ParquetFiles:
         return self._footer.num_rows
 
     @cached_property
+    def _plain(self) -> set[str]:
+        """Names of the columns that DuckDB and Arrow read with the same type."""
+        plain: set[str] = set()
+        repeated: set[str] = set()
+        for name, kind in zip(self._schema.names, self._schema.types, strict=True):
+            if name in plain:
+                repeated.add(name)
+            is_float = pa.types.is_float32(kind) or pa.types.is_float64(kind)
+            if is_float or pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_string(kind):
+                plain.add(name)
+        return plain - repeated
+
+    @cached_property
     def _relation(self) -> Relation:
         """DuckDB relation of all files. It is created on first use, because DuckDB needs as much memory as a batch."""
         connection = connect(self._paths)
@@ -346,11 +359,12 @@ class ParquetFiles:
 
     def fetch(self, names: Sequence[str], where: str | None = None) -> pa.Table:
         """Return the named columns of rows that satisfy the SQL condition `where`, in order."""
-        if where is None and names and all(_is_plain(self._schema, name) for name in names):
+        if where is None and names and self._plain.issuperset(names):
             # Read with Arrow on all cores; the time does not depend on the number of other columns.
             stream = self.stream(names)
             pieces = in_threads(lambda batches: list(batches()), stream.pieces)
-            return pa.concat_tables([*chain.from_iterable(pieces)] or [stream.schema.empty_table()])
+            tables = [*chain.from_iterable(pieces)] or [stream.schema.empty_table()]
+            return tables[0] if len(tables) == 1 else pa.concat_tables(tables)
         self._require_sound(names, where)
         return self._relation.fetch(names, where)
 
@@ -380,10 +394,12 @@ class ParquetFiles:
 
     def stream(self, names: Sequence[str], where: str | None = None) -> formats.Stream:
         """Return the same rows as `fetch` in batches. Each row group is one piece."""
-        if where is not None or not all(_is_plain(self._schema, name) for name in names):
+        if where is not None or not self._plain.issuperset(names):
             self._require_sound(names, where)
             return self._relation.stream(names, where)
-        schema = pa.schema([self._schema.field(name) for name in names])
+        schema = self._schema.remove_metadata()
+        if schema.names != names:
+            schema = pa.schema([schema.field(name) for name in names])
         rows = 0
         # Read all footers first, so that a file with different columns is reported before any row is read.
         for number in range(len(self._paths)):
@@ -433,8 +449,12 @@ class ParquetFiles:
     def _batches(self, number: int, footer: pq.FileMetaData, group: int, names: list[str]) -> Generator[pa.Table]:
         size = formats.BATCH_ROWS
         with formats.one_line_errors(self.origin[number]), self._open(number, footer) as file:
-            for batch in file.iter_batches(size, row_groups=[group], columns=names, use_threads=False):
-                table = pa.Table.from_batches([batch])
+            if footer.row_group(group).num_rows <= size:
+                tables = iter([file.read_row_group(group, columns=names, use_threads=False)])
+            else:
+                batches = file.iter_batches(size, row_groups=[group], columns=names, use_threads=False)
+                tables = (pa.Table.from_batches([batch]) for batch in batches)
+            for table in tables:
                 # Columns come in the order of the file. A selection of all columns takes time if there are many.
                 yield table if table.column_names == names else table.select(names)
         # Arrow's pool keeps the memory of this thread. Release it only for the last row groups, because this takes
@@ -483,19 +503,10 @@ def _read_parquet(paths: Sequence[str], *, partitioned: bool) -> str:
     return f"FROM read_parquet({file_list(paths)}, hive_partitioning = {partitioned})"
 
 
-def _is_plain(schema: pa.Schema, name: str) -> bool:
-    """Return True if DuckDB and Arrow read a column with the same type."""
-    position = schema.get_field_index(name)
-    if position < 0:
-        return False
-    kind = schema.field(position).type
-    is_float = pa.types.is_float32(kind) or pa.types.is_float64(kind)
-    return is_float or pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_string(kind)
-
-
 def _has_narrow_deltas(footer: pq.FileMetaData, schema: pa.Schema) -> bool:
     """Return True if 32-bit columns are encoded as differences. DuckDB reads such columns with more bits than Arrow."""
-    narrow = {field.name for field in schema if pa.types.is_integer(field.type) and field.type.bit_width <= 32}
+    types = zip(schema.names, schema.types, strict=True)
+    narrow = {name for name, kind in types if pa.types.is_integer(kind) and kind.bit_width <= 32}
     if not (narrow and footer.num_row_groups):
         return False
     first = footer.row_group(0)
