@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 from scipy.stats import binom
 
 from rocscope import kernels
@@ -47,6 +48,16 @@ def test_loops_find_the_distances_costs_and_fits_of_numpy(levels, most, target, 
     ):
         fast, slow = both(monkeypatch, function)
         assert fast == pytest.approx(slow, abs=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_isotonic_fits_are_those_of_scipy_at_any_scale_of_weights(compiled, scale, monkeypatch):
+    monkeypatch.setattr(kernels, "compiled_pays", lambda numbers: compiled)
+    sample, pos = sample_of(50, most=6, seed=8)
+    total = sample.total * scale
+    exact = [isotonic_regression(row / sample.total, weights=sample.total).x for row in pos]
+    assert outcomes.pav_rows(pos * scale, total) == pytest.approx(np.array(exact), abs=1e-12)
 
 
 def test_the_cost_of_pav_values_is_that_of_the_best_level():

@@ -75,6 +75,11 @@ def test_first_small_decisions_wait_for_no_compiler():
     assert "numba" not in loaded_by("import rocscope as rs", ROWS, *calls)
 
 
+def test_a_summary_needs_no_optimiser():
+    calls = ("rs.summary(rs.Predictions(y, {'a': s, 'b': s[::-1]}))", "rs.calibration_curve(y, s, method='pav')")
+    assert not {"scipy.optimize", "scipy.fft"} & modules_after("import rocscope as rs", ROWS, *calls)
+
+
 @pytest.mark.slow(reason="what starts other programs")
 def test_a_report_and_means_over_groups_wait_for_no_distributions():
     grouped = "g = rs.Predictions(y * 2, s * 2, segment=[0] * len(y) + [1] * len(y)).counts(by='segment')"

@@ -16,12 +16,13 @@ from math import nan
 from typing import Any, Literal
 
 import numpy as np
-from scipy import fft, optimize, special
+from scipy import special
 
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, one_blas_thread
 from rocscope._base.contract import contract
+from rocscope._base.roots import root
 from rocscope.calibration import intervals
 from rocscope.calibration import outcomes as levels
 from rocscope.calibration.goodness_of_fit import CalibrationTest, corp_test, drawn_test, miscalibration
@@ -195,6 +196,8 @@ def smooth_calibration_error(
     >>> round(smooth_calibration_error([0, 0, 1, 1, 1], [0.8, 0.8, 0.8, 0.8, 0.8]), 4)
     0.2
     """
+    from scipy import fft
+
     sample = outcomes(y_true, y_score, model=model, pos_label=pos_label, sample_weight=sample_weight)
     sample = sample.at(target_prevalence)
     waves = np.asarray(fft.dct(_on_grid(sample, (sample.pos - sample.score * sample.total) / sample.n), norm="ortho"))
@@ -208,8 +211,8 @@ def smooth_calibration_error(
     if error(_NARROWEST) <= _NARROWEST:
         return error(_NARROWEST)
     # The error is at most 1, so that it is below a width of 2; of an error of 1 the root may be off by rounding.
-    width: Any = optimize.brentq(lambda width: error(width) - width, _NARROWEST, 2.0, xtol=1e-7)
-    return min(float(width), 1.0)
+    width = root(lambda width: error(width) - width, _NARROWEST, 2.0, xtol=1e-7)
+    return min(width, 1.0)
 
 
 def _on_grid(sample: Outcomes, mass: Array) -> Array:

@@ -290,7 +290,7 @@ def miscalibration(sample: Outcomes, pos: Array, shift: Shift | None = None) -> 
     squared labels cancel.
     """
     shift, score, total = shift or Shift(), sample.score, sample.total
-    fitted = shift.of_chance(pav_rows(pos, np.broadcast_to(total, pos.shape)))
+    fitted = shift.of_chance(pav_rows(pos, total))
     weighted, rows = shift.of_counts(pos, total)
     of_score = np.vecdot(rows, score**2) - 2 * (weighted @ score)
     return (of_score + np.vecdot(fitted, 2 * weighted - rows * fitted)) / sample.n

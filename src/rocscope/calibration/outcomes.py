@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
 from rocscope import kernels
 from rocscope._base import validation as check
@@ -405,7 +405,7 @@ def pav_blocks(counts: ThresholdCounts) -> Blocks:
 
 def pav_values(sample: Outcomes) -> Array:
     """Return the fit of isotonic regression at each distinct probability."""
-    return optimize.isotonic_regression(sample.pos / sample.total, weights=sample.total).x.clip(0, 1)
+    return pav_rows(sample.pos[None], sample.total)[0]
 
 
 def pav_rows(pos: Array, total: Array) -> Array:
@@ -413,13 +413,19 @@ def pav_rows(pos: Array, total: Array) -> Array:
 
     `pos` and `total` are the numbers of positives and of rows at each distinct probability.
     """
+    return _isotonic_rows(pos, total).clip(0, 1)
+
+
+def _isotonic_rows(pos: Array, total: Array) -> Array:
+    """Return isotonic fits like `pav_rows`. Values are outside 0 and 1 if `pos` is outside 0 and `total`.
+
+    SciPy has the same function, but importing its module takes longer than a short summary.
+    """
     fitted = np.empty(pos.shape)
-    if kernels.compiled_pays(pos.size):
-        kernels.samples.isotonic(pos, total, fitted)
-    else:
-        for row in range(len(pos)):
-            fitted[row] = optimize.isotonic_regression(pos[row] / total[row], weights=total[row]).x
-    return fitted.clip(0, 1, out=fitted)
+    kernel = kernels.samples.isotonic
+    regress = kernel if kernels.compiled_pays(pos.size) else kernel.python
+    regress(np.ascontiguousarray(pos, np.float64), np.broadcast_to(total, pos.shape), fitted)
+    return fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -439,9 +445,8 @@ class PavFit:
 
         Each row of a matrix is one sample.
         """
-        total = self.outcomes.total
-        curves = [optimize.isotonic_regression(row / total, weights=total).x[self.index] for row in np.atleast_2d(pos)]
-        return np.reshape(curves, (*pos.shape[:-1], -1))
+        curves = _isotonic_rows(np.atleast_2d(pos), self.outcomes.total)[:, self.index]
+        return curves.reshape(*pos.shape[:-1], -1)
 
 
 def pav_fit(sample: Outcomes) -> PavFit:

@@ -64,7 +64,8 @@ _MISSING = {"", *NA_WORDS}
 
 def is_numeral(text: str) -> bool:
     """Return True if a text is a numeral with any decimal mark and thousands separator."""
-    return any(re.fullmatch(form, text) for form in NUMERALS.values())
+    # Most names of columns have no digit. To compile the patterns takes longer than to read a small file.
+    return re.search("[0-9]", text) is not None and any(re.fullmatch(form, text) for form in NUMERALS.values())
 
 
 def may_be_numerals(values: Sequence[str], decimal: str | None) -> bool:

@@ -30,6 +30,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
 from rocscope._base.formatting import about
+from rocscope._base.roots import root
 from rocscope.core import Predictions, ThresholdCounts, require_kinds
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.inference import estimate as inference
@@ -700,18 +701,10 @@ def _sure(auc: float, pairs: float, level: float) -> tuple[float, float]:
 
     low, high = 0.0, 1.0
     if auc > _TINY and excess(_TINY) > 0:
-        low = _solve(excess, _TINY, auc)
+        low = root(excess, _TINY, auc)
     if auc < 1 - _TINY and excess(1 - _TINY) > 0:
-        high = _solve(excess, auc, 1 - _TINY)
+        high = root(excess, auc, 1 - _TINY)
     return low, high
-
-
-def _solve(function: Callable[[float], float], low: float, high: float, **options: Any) -> float:
-    """Return the root of a function between `low` and `high`, by Brent's method."""
-    from scipy import optimize
-
-    root: Any = optimize.brentq(function, low, high, **options)
-    return root
 
 
 def hanley_mcneil(auc: float, n_pos: float, n_neg: float) -> float:
@@ -748,8 +741,8 @@ def newcombe(auc: float, n_pos: float, n_neg: float, level: float) -> tuple[floa
         variance = theta * (1 - theta) * spread / (n_pos * n_neg)
         return (auc - theta) ** 2 - z_squared * variance
 
-    low = 0.0 if auc == 0 else _solve(excess, 0.0, min(auc, 1 - _NEXT_TO_A_ROOT), xtol=1e-14)
-    high = 1.0 if auc == 1 else _solve(excess, max(auc, _NEXT_TO_A_ROOT), 1.0, xtol=1e-14)
+    low = 0.0 if auc == 0 else root(excess, 0.0, min(auc, 1 - _NEXT_TO_A_ROOT), xtol=1e-14)
+    high = 1.0 if auc == 1 else root(excess, max(auc, _NEXT_TO_A_ROOT), 1.0, xtol=1e-14)
     return low, high
 
 
@@ -915,7 +908,7 @@ def _p_value(low: Callable[[float], float], value: float, null: float) -> float:
         return 0.5 if value == null else 1.0
     if low(_LARGEST_Z) >= null:
         return 0.0
-    return float(special.ndtr(-_solve(lambda z: low(z) - null, 0.0, _LARGEST_Z, xtol=1e-10)))
+    return float(special.ndtr(-root(lambda z: low(z) - null, 0.0, _LARGEST_Z, xtol=1e-10)))
 
 
 def paired_difference(sample: AucSample, i: int, j: int) -> AreaDifference:

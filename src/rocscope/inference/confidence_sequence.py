@@ -38,9 +38,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from rocscope._base.arrays import Array, Indices
+from rocscope._base.roots import root
 from rocscope.core import Context
 from rocscope.errors import InputError
 from rocscope.figures.conditions import Condition
@@ -281,8 +282,7 @@ def _lower_end(values: Array, counts: Array, level: float) -> float:
     first = least + MARGIN * (values.max() - least)
     if observed <= first or excess(first) <= 0:
         return least
-    solve: Any = optimize.brentq
-    return solve(excess, first, observed, xtol=1e-10)
+    return root(excess, first, observed, xtol=1e-10)
 
 
 def asymptotic_reach(n: float, level: float, best_at: float = 500.0) -> float:

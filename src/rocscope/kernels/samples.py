@@ -15,21 +15,21 @@ BINS = 256
 def isotonic(pos, total, fitted):
     """Write, for each sample, the isotonic regression of the share of positives, by pooling adjacent violators."""
     levels = pos.shape[1]
-    happened, size, end = np.empty(levels), np.empty(levels), np.empty(levels, np.int64)
+    happened, size, share, end = np.empty(levels), np.empty(levels), np.empty(levels), np.empty(levels, np.int64)
     for sample in range(pos.shape[0]):
         blocks = 0
         for level in range(levels):
             a, n = pos[sample, level], total[sample, level]
-            # Shares are compared by cross products; equal shares are pooled too.
-            while blocks > 0 and happened[blocks - 1] * n >= a * size[blocks - 1]:
+            # Equal shares are pooled too. Cross products of shares could overflow.
+            while blocks > 0 and share[blocks - 1] >= a / n:
                 blocks -= 1
                 a += happened[blocks]
                 n += size[blocks]
-            happened[blocks], size[blocks], end[blocks] = a, n, level + 1
+            happened[blocks], size[blocks], share[blocks], end[blocks] = a, n, a / n, level + 1
             blocks += 1
         first = 0
         for block in range(blocks):
-            fitted[sample, first : end[block]] = happened[block] / size[block]
+            fitted[sample, first : end[block]] = share[block]
             first = end[block]
 
 

@@ -19,6 +19,7 @@ from rocscope._base import special
 from rocscope._base import validation as check
 from rocscope._base.arrays import FIRST_ROUNDED, Array, Booleans, Indices, Ties
 from rocscope._base.public_names import reach
+from rocscope._base.roots import root
 from rocscope.core import Campaign, Context, CumulativeCounts, Provenance, Result, ThresholdCounts, html_table, number
 from rocscope.core.context import CELLS, decimal, nearest
 from rocscope.curves.rate_curves import PrecisionRecallCurve, RocCurve
@@ -297,10 +298,7 @@ def _between(area: Array, variance: Array) -> tuple[float, float]:
     between = 0.0
     if np.ptp(area) > 0 and (not variance.any() or excess(0.0) > 0):
         highest = float(((area - area.mean()) ** 2).sum())
-        from scipy import optimize
-
-        solve: Any = optimize.brentq
-        between = solve(excess, 0.0, highest, xtol=1e-14) if variance.any() else highest / (area.size - 1)
+        between = root(excess, 0.0, highest, xtol=1e-14) if variance.any() else highest / (area.size - 1)
     weight = _weights(variance, between)
     return float(np.sqrt(between)), float((weight * area).sum() / weight.sum())
 

@@ -14,11 +14,12 @@ from math import ceil, exp, inf, sqrt
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
+from rocscope._base.roots import root
 from rocscope.core import Result, ThresholdCounts, require_kinds
 from rocscope.errors import InputError
 from rocscope.inference.areas import sample_of_counts, sample_of_rows
@@ -35,9 +36,7 @@ _MOST_TO_ONE = 10**10  # largest plausible ratio of the class sizes
 _LARGEST_AUC = 1 - 1e-9  # upper bound of an AUC, because its variance is 0 at 1
 _MOST_CASES = 10**6  # largest number of cases of a class that is planned
 _MOST_LEVELS = 2000  # scores of a class for the interval of normal scores; more do not change the fourth digit
-
 _CONTRAST = np.array([-1, 1])  # the difference between a larger and a smaller AUC
-_solve: Any = optimize.brentq  # pyright takes its result for a tuple
 
 
 @dataclass(frozen=True, repr=False)
@@ -408,7 +407,7 @@ def detectable_auc(
     if surplus(low) >= 0:
         expected = f"a power above {surplus(low) + power:.3g} (the power for no difference)"
         raise InputError("power", expected=expected, got=repr(power))
-    return _solve(surplus, low, top)
+    return root(surplus, low, top)
 
 
 @dataclass(frozen=True)
@@ -523,7 +522,7 @@ def _of_one(
 
         least = _LARGEST_AUC  # the smallest observed AUC for which the test rejects
         if past_null(_LARGEST_AUC) > 0:
-            least = float(_solve(past_null, value, _LARGEST_AUC, xtol=1e-6))
+            least = root(past_null, value, _LARGEST_AUC, xtol=1e-6)
         error = sqrt(auc_variance(area, ratio, positives=n_pos) / n_pos)
         return (area - least) / error
 
@@ -556,7 +555,7 @@ def _of_two(
             areas = np.clip(areas, 1 - _LARGEST_AUC, _LARGEST_AUC)
             return observed - critical * sqrt(_CONTRAST @ covariance(areas) @ _CONTRAST)
 
-        least = 1.0 if past_critical(1.0) < 0 else float(_solve(past_critical, 0.0, 1.0, xtol=1e-6))
+        least = 1.0 if past_critical(1.0) < 0 else root(past_critical, 0.0, 1.0, xtol=1e-6)
         return (effect - least) / sqrt(variance)
 
     return _Test(second - first, ratio, excess, alternative, alpha)
@@ -861,7 +860,7 @@ class Pilot:
         most = 2.0
         while surplus(most) < 0 and most < inf:
             most *= 2
-        return max(2, ceil(_solve(surplus, 1e-6, most) - 1e-9))
+        return max(2, ceil(root(surplus, 1e-6, most) - 1e-9))
 
     def _effect(self, margin: float) -> float:
         return self.difference + margin if margin else abs(self.difference)
