@@ -106,7 +106,6 @@ export interface Classes {
   readonly matrices: readonly (readonly (readonly number[])[])[];
 }
 
-/** Rows that the page can show. */
 export type Part = Pick<Slice, "kind" | "name">;
 
 /** All that the page shows besides counts. */

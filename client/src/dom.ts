@@ -74,7 +74,6 @@ function put(element: Element, name: string, value: Attributes[string]): void {
   else element.setAttribute(name, value === true ? "" : String(value));
 }
 
-/** A description list: each term and its value. */
 export function terms(rows: readonly (readonly [string, string])[]): Sketch[] {
   return rows.map(([term, value]) => sketch("div", {}, sketch("dt", {}, term), sketch("dd", {}, value)));
 }
@@ -93,7 +92,6 @@ export function button(label: string, onClick: () => void, attributes: Attribute
 
 export type Options<T extends string> = readonly (readonly [value: T, text: string])[];
 
-/** A list to pick from. */
 export function select<T extends string>(options: Options<T>, choose: (value: T) => void, attributes: Attributes = {}): HTMLSelectElement {
   const element = h("select", attributes, ...options.map(([value, text]) => h("option", { value }, text)));
   element.addEventListener("change", () => choose(element.value as T));
@@ -146,7 +144,6 @@ export function scroller(label: string, ...children: Child[]): HTMLElement {
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, ...children);
 }
 
-/** Save a file from the page. */
 export function download(fileName: string, content: Blob | string, type = "text/csv"): void {
   const url = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type }) : content);
   const link = h("a", { href: url, download: fileName });

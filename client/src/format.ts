@@ -78,7 +78,6 @@ export function tick(value: number): string {
   return size >= 1e3 ? grouped(value) : three(value);
 }
 
-/** What an error says. */
 export const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** A simulated probability, which is never exactly 0 or 1. */
@@ -91,7 +90,6 @@ export function rounded(value: number, low: number, high: number): string[] {
   return [value, low, high].map((end) => (places > 0 ? fixed(end, places) : grouped(Math.round(end * 10 ** places) / 10 ** places)));
 }
 
-/** A p-value to three digits. */
 export const pValue = (p: number): string => (p < 0.001 ? "< 0.001" : p.toFixed(3));
 
 /** Letters of a name in a sentence or a cell; the table of models has all of them. */

@@ -4,11 +4,14 @@ import { effect, type Signal } from "@preact/signals-core";
 
 import { button, h, type Options, select } from "./dom";
 
-/** A button that shows whether something is on. */
-export function toggle(text: string, isOn: () => boolean, onClick: () => void, attributes: Parameters<typeof button>[2] = {}): HTMLButtonElement {
+function toggle(text: string, isOn: () => boolean, onClick: () => void, attributes: Parameters<typeof button>[2] = {}): HTMLButtonElement {
   const element = button(text, onClick, attributes);
   effect(() => element.setAttribute("aria-pressed", String(isOn())));
   return element;
+}
+
+export function switchOf(text: string, on: Signal<boolean>, attributes: Parameters<typeof button>[2] = {}): HTMLButtonElement {
+  return toggle(text, () => on.value, () => (on.value = !on.value), attributes);
 }
 
 /** Buttons of which one is pressed: the one that the signal holds. */
@@ -17,7 +20,6 @@ export function choices<T extends string>(label: string, options: Options<T>, ch
   return h("div", { class: "choices", role: "group", "aria-label": label }, ...buttons);
 }
 
-/** A list to pick the value of a signal from. */
 export function selectOf<T extends string>(options: Options<T>, chosen: Signal<T>, attributes: Parameters<typeof select>[2] = {}): HTMLSelectElement {
   const element = select(options, (value) => (chosen.value = value), attributes);
   effect(() => void (element.value = chosen.value));
@@ -36,6 +38,12 @@ export function tooltip(text: () => string): HTMLElement {
     bubble.textContent = said;
   });
   return element;
+}
+
+/** A labelled field of a number, or of what its attributes say. */
+export function entry(id: string, label: string, read: () => string, write: (text: string) => void, attributes: Parameters<typeof button>[2] = {}): HTMLElement[] {
+  const input = h("input", { id, type: "number", step: "any", autocomplete: "off", ...attributes });
+  return [h("label", { for: id }, label), typed(input, read, () => write(input.value))];
 }
 
 /** A field that follows what it stands for, except while the reader types in it. */

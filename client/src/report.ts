@@ -41,7 +41,6 @@ export interface Home {
   readonly gone?: AbortSignal;
 }
 
-/** Put the page first on the document. */
 export async function start(source: Source, { tools, classes, readWith = null, above, cards, gone = new AbortController().signal }: Home = {}): Promise<State> {
   const { report } = source;
   const found = source.counts({ part: 0 }, new AbortController().signal);
@@ -117,7 +116,6 @@ function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
   );
 }
 
-/** One picker over all rows, segments and folds, or over classes. */
 function slicePicker(state: State): HTMLElement[] {
   const { parts } = state.report;
   if (parts.length < 2) return [];

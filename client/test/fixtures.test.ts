@@ -9,7 +9,7 @@ import { column, type PackedColumn } from "../src/data";
 import { alwaysRight, type Context, expectedCost, probabilityThreshold, slope } from "../src/math/context";
 import { bestLevel, cheapest } from "../src/math/hull";
 import { type Levels, makeLevels, rates, samplePrevalence, thresholdAt } from "../src/math/levels";
-import { netBenefit, profit } from "../src/math/profit";
+import { netBenefit, profitOf } from "../src/math/profit";
 import { regions } from "../src/math/regions";
 
 const FOLDER = join(process.cwd(), "../tests/reference/report_fixtures");
@@ -103,7 +103,7 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json") &
   test(`${file}: profit and net benefit`, () => {
     models.forEach((levels, m) => {
       const share = samplePrevalence(levels);
-      fixture.profit[m]?.forEach((value, i) => close(profit(MAILING, CAMPAIGN, share, ...ratesAt(levels, i)), value, "profit"));
+      fixture.profit[m]?.forEach((value, i) => close(profitOf(MAILING, CAMPAIGN, share)(...ratesAt(levels, i)), value, "profit"));
       PROBABILITIES.forEach((p, k) => {
         fixture.net_benefit[m]?.[k]?.forEach((value, i) => close(netBenefit(...ratesAt(levels, i), share, p), value, "net benefit"));
       });

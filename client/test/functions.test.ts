@@ -10,7 +10,7 @@ import { count, percent, shorten, tick } from "../src/format";
 import { decimal } from "../src/math/context";
 import { bestWithin, costAt, leastWithin } from "../src/math/hull";
 import { levelAt, makeLevels, nearest, wilson } from "../src/math/levels";
-import { perfectProfit, randomProfit } from "../src/math/profit";
+import { perfectRates, profitOf } from "../src/math/profit";
 
 const levels = makeLevels(
   Float64Array.of(Infinity, 0.9, 0.5, 0.1),
@@ -57,8 +57,8 @@ test("what thresholds left out could gain within a capacity is bounded by how fa
 
 test("profit at random and with a perfect model", () => {
   const campaign = { population: 100, fixedCost: 10, capacity: null };
-  assert.equal(randomProfit(context, campaign, 0.5, 1), 100 * (0.5 * 2 - 0.5) - 10);
-  assert.equal(perfectProfit(context, campaign, 0.5, 0.5), 100 * 0.5 * 2 - 10);
+  assert.equal(profitOf(context, campaign, 0.5)(1, 1), 100 * (0.5 * 2 - 0.5) - 10);
+  assert.equal(profitOf(context, campaign, 0.5)(...perfectRates(0.5, 0.5)), 100 * 0.5 * 2 - 10);
 });
 
 test("a line of a slope is cut to the unit square", () => {

@@ -15,7 +15,6 @@ import { follow, inSight, printing } from "./visible";
 
 export interface Handle {
   readonly label: string;
-  /** Where the handle stands, and what it says. */
   readonly state: () => { at: Point; now: number; min: number; max: number; text: string };
   readonly key: (event: KeyboardEvent) => boolean;
 }
@@ -164,7 +163,6 @@ export function chart(options: ChartOptions): HTMLElement {
   return element;
 }
 
-/** Where a chart is on its card. */
 interface Layout { readonly frame: ReadonlySignal<Frame>; readonly size: ReadonlySignal<Size>; readonly awake: ReadonlySignal<boolean> }
 
 function handle(options: Handle, { frame, size, awake }: Layout): HTMLElement {
@@ -196,7 +194,6 @@ function handle(options: Handle, { frame, size, awake }: Layout): HTMLElement {
   return knob;
 }
 
-/** A point of an event in data units. */
 function placeOf(event: PointerEvent, plot: HTMLElement, { frame, size }: Layout): Point {
   const box = plot.getBoundingClientRect();
   const { x, y, left, top } = frame.peek();

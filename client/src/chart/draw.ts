@@ -5,7 +5,6 @@ import { shorten } from "../format";
 import type { Palette } from "../palette";
 import { type Column, columnsOf, type Frame, type Mark, type Point, type Scene, type Series, type Size, type Through } from "./scene";
 
-/** Size of the letters in a chart. */
 export const LETTERS = 13;
 
 type Pen = CanvasRenderingContext2D;

@@ -5,7 +5,6 @@ import type { Palette } from "../palette";
 
 export const FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif';
 
-/** A whole SVG file: background, name, and the layers given. */
 export function svgFile(title: string, size: { width: number; height: number }, palette: Palette, layers: readonly SVGElement[]): string {
   const { width, height } = size;
   const root = s(
@@ -47,7 +46,6 @@ function csvCell(cell: Cell): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A name that any file system takes. */
 export function fileName(...parts: readonly string[]): string {
   const text = parts.filter(Boolean).join("-").toLowerCase();
   return text.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80) || "report";

@@ -2,7 +2,6 @@
 
 import { signal } from "@preact/signals-core";
 
-/** What can be saved of a chart or a table. */
 export interface Saved {
   readonly title: () => string;
   readonly csv: () => string;
@@ -10,7 +9,6 @@ export interface Saved {
   readonly png?: () => Promise<Blob>;
 }
 
-/** Whether charts show their notes and data below them. */
 export const withData = signal(false);
 
 /** By the id of its card: what the page has, for its one menu. */

@@ -23,16 +23,13 @@ export interface Series {
   readonly alpha?: number;
   /** Where it is an area: the other edge at each x. */
   readonly base?: Column;
-  /** A name to write beside the line. */
   readonly name?: string;
-  /** Where its points are to be drawn, if not where the columns say. */
   readonly through?: Through;
 }
 
 /** A point (x, y) is drawn at (a·x + c·y, b·x + d·y + f): one curve is many, in other units. */
 export interface Through { readonly a: number; readonly b: number; readonly c: number; readonly d: number; readonly f: number }
 
-/** The columns of a series as they are drawn. */
 export function columnsOf({ x, y, through }: Series): { readonly x: Column; readonly y: Column } {
   if (!through) return { x, y };
   const { a, b, c, d, f } = through;

@@ -5,12 +5,12 @@ import { across, type Column, type Mark, type Point, type Series } from "../char
 import type { Model } from "../data";
 import { number, percent, tick } from "../format";
 import { probabilityThreshold } from "../math/context";
-import { nearest, samplePrevalence } from "../math/levels";
+import { nearest } from "../math/levels";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state/state";
 import type { GainView } from "../state/views";
 import { lower, wordsOf } from "../state/words";
-import { depthAxis, highest, modelLines, pointMarks, rateAxis, readLevel, secondChoice, thresholdHandle, throughRates, UNIT } from "./shared";
+import { depthAxis, highest, modelLines, pointMarks, rateAxis, readLevel, secondChoice, shareOf, thresholdHandle, throughRates, UNIT } from "./shared";
 
 interface View { readonly title: string; readonly y: string; readonly columns: readonly string[] }
 
@@ -30,7 +30,6 @@ function viewOf({ views }: State): GainView {
   return views.second.value in VIEWS ? (views.second.value as GainView) : "gain";
 }
 
-/** The names of both axes. */
 function labels(state: State): [x: string, y: string] {
   const { tpr, precision, depth } = wordsOf(state);
   return viewOf(state) === "pr" ? [tpr, precision] : [depth, VIEWS[viewOf(state)].y];
@@ -95,8 +94,8 @@ export function gainChart(state: State): HTMLElement {
 }
 
 function levelNear(state: State, x: number): number {
-  const column = columnsOf(state, state.selection.model.value).x;
-  return nearest((i) => column[i] ?? 0, column.length, x);
+  const model = state.selection.model.value;
+  return nearest((i) => place(state, model, i)[0], model.levels.size, x);
 }
 
 /** The curve as it is drawn: gain is the ROC curve in other units, lift and precision are not. */
@@ -104,7 +103,7 @@ function drawn(state: State, model: Model): { x: Column; y: Column } {
   const kind = viewOf(state);
   if (kind === "lift" || kind === "pr") return columnsOf(state, model);
   const { levels } = model;
-  const share = state.costs.prevalence.value ?? samplePrevalence(levels);
+  const share = shareOf(state, model);
   const found = kind === "gain" ? 1 : share * (levels.nPos + levels.nNeg);
   return throughRates(model, { a: 1 - share, b: 0, c: share, d: found, f: 0 });
 }
@@ -119,9 +118,8 @@ function place(state: State, model: Model, level: number): Point {
 function columnsOf(state: State, model: Model, which?: readonly number[]): { x: Float64Array; y: Float64Array } {
   const { tp, fp, tpr, fpr, nPos, nNeg } = model.levels;
   const n = nPos + nNeg;
-  const wanted = state.costs.prevalence.value; // not the context, so that costs redraw nothing
-  const ofSample = wanted === null;
-  const share = wanted ?? samplePrevalence(model.levels);
+  const ofSample = state.costs.prevalence.value === null;
+  const share = shareOf(state, model);
   const kind = viewOf(state);
   const size = (which ?? tp).length;
   const [x, y] = [new Float64Array(size), new Float64Array(size)];

@@ -6,13 +6,13 @@ import { chart } from "../chart/chart";
 import type { Mark, Point, Scene, Series, Through } from "../chart/scene";
 import type { Model } from "../data";
 import { count, number, percent, tick } from "../format";
-import { falseAlarmCost, missCost, probabilityThreshold } from "../math/context";
-import { depthAt, isAt, levelAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
-import { netBenefit, perfectProfit, profit, profitOf, randomProfit } from "../math/profit";
+import { probabilityThreshold } from "../math/context";
+import { depthAt, isAt, levelAt, nearest, ratesAt } from "../math/levels";
+import { netBenefit, perfectRates, profitOf } from "../math/profit";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state/state";
 import { lower, wordsOf } from "../state/words";
-import { colourOf, depthAxis, fullChoice, highestScore, modelLines, pointMarks, readLevel, secondChoice, setRatio, thresholdHandle, throughRates } from "./shared";
+import { colourOf, depthAxis, fullChoice, highestScore, modelLines, pointMarks, readLevel, secondChoice, setRatio, shareOf, thresholdHandle, throughRates } from "./shared";
 
 const GRID = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
 
@@ -40,8 +40,7 @@ export function moneyChart(state: State): HTMLElement {
         const rows = Array.from(GRID, (p) => [p, benefitAt(state, model, p), treatAll(state, p), 0]);
         return { columns: ["threshold_probability", "net_benefit", "treat_all", "treat_none"], rows };
       }
-      const { x, y } = profitColumns(state, model);
-      return { columns: ["depth", "profit", "threshold"], rows: Array.from(x, (depth, i) => [depth, y[i] ?? NaN, model.levels.threshold[i] ?? 0]) };
+      return { columns: ["depth", "profit", "threshold"], rows: Array.from(model.levels.threshold, (threshold, i) => [...profitAt(state, model, i), threshold]) };
     },
     read: ([x]) => {
       const model = state.selection.model.value;
@@ -63,44 +62,32 @@ export function moneyChart(state: State): HTMLElement {
 }
 
 function levelNear(state: State, x: number): number {
-  const { x: depth } = profitColumns(state, state.selection.model.value);
-  return nearest((i) => depth[i] ?? 0, depth.length, x);
+  const model = state.selection.model.value;
+  return nearest((i) => depthAt(model.levels, i, shareOf(state, model)), model.levels.size, x);
 }
 
-function shareOf(state: State, model: Model): number {
-  return state.costs.prevalence.value ?? samplePrevalence(model.levels); // not the context, so that costs redraw no net benefit
+/** Profit by both rates, at the prevalence of a model's cases or of all. */
+function moneyOf(state: State, share: number): (tpr: number, fpr: number) => number {
+  return profitOf(state.costs.context.value, state.campaign.terms.value, share);
 }
 
 function profitAt(state: State, model: Model, level: number): Point {
   const share = shareOf(state, model);
-  const money = profit(state.costs.context.value, state.campaign.terms.value, share, ...ratesAt(model.levels, level));
-  return [depthAt(model.levels, level, share), money];
-}
-
-function profitColumns(state: State, model: Model): { x: Float64Array; y: Float64Array } {
-  const { tpr, fpr, size } = model.levels;
-  const share = shareOf(state, model);
-  const money = profitOf(state.costs.context.value, state.campaign.terms.value, share);
-  const [x, y] = [new Float64Array(size), new Float64Array(size)];
-  for (let i = 0; i < size; i++) {
-    x[i] = share * tpr[i]! + (1 - share) * fpr[i]!;
-    y[i] = money(tpr[i]!, fpr[i]!);
-  }
-  return { x, y };
+  return [depthAt(model.levels, level, share), moneyOf(state, share)(...ratesAt(model.levels, level))];
 }
 
 /** Profit over depth is the ROC curve in other units. */
 function profitThrough(state: State, model: Model): Through {
   const share = shareOf(state, model);
-  const { population, fixedCost } = state.campaign.terms.value;
-  const [gain, loss] = [missCost(state.costs.context.value), falseAlarmCost(state.costs.context.value)];
-  return { a: 1 - share, b: -population * (1 - share) * loss, c: share, d: population * share * gain, f: -fixedCost };
+  const money = moneyOf(state, share);
+  const f = money(0, 0);
+  return { a: 1 - share, b: money(0, 1) - f, c: share, d: money(1, 0) - f, f };
 }
 
 /** A vertex of the hull has it, unless both errors are rewarded; then the other side of the curve has. */
 function highestProfit(state: State, model: Model): number {
   const { levels } = model;
-  const money = profitOf(state.costs.context.value, state.campaign.terms.value, shareOf(state, model));
+  const money = moneyOf(state, shareOf(state, model));
   let top = -Infinity;
   const see = (level: number): void => void (top = Math.max(top, money(levels.tpr[level]!, levels.fpr[level]!)));
   if (state.costs.rewardsErrors.value) levels.tpr.forEach((_, level) => see(level));
@@ -111,11 +98,11 @@ function highestProfit(state: State, model: Model): number {
 function profitScene(state: State): Scene {
   const { axis, quiet } = palette.value;
   const share = state.selection.prevalence.value;
-  const [context, campaign] = [state.costs.context.value, state.campaign.terms.value];
+  const money = moneyOf(state, share);
   const lines = modelLines(state, (model) => throughRates(model, profitThrough(state, model)));
   const perfectX = [0, share, 1];
-  const perfect = perfectX.map((depth) => perfectProfit(context, campaign, share, depth));
-  const random = [0, 1].map((depth) => randomProfit(context, campaign, share, depth));
+  const perfect = perfectX.map((depth) => money(...perfectRates(share, depth)));
+  const random = [0, 1].map((depth) => money(depth, depth));
   const high = Math.max(...perfect, ...state.models.drawn.value.map((model) => highestProfit(state, model)), 0);
   const low = Math.min(Math.max(Math.min(...perfect, ...random, 0), high - 3 * Math.max(high - Math.min(0, ...perfect.slice(0, 1)), 1e-9)), 0);
   const unit = state.campaign.currency.value ? ` (${state.campaign.currency.value})` : "";
@@ -138,8 +125,7 @@ function profitMarks(state: State, at: Point): Mark[] {
   const limit = capacity === null ? 1 : capacity / population;
   const marks: Mark[] = [{ kind: "line", from: [at[0], -1e15], to: at, stroke: quiet, width: 1, dash: [2, 3] }];
   if (limit < 1) marks.push({ kind: "line", from: [limit, -1e15], to: [limit, 1e15], stroke: quiet, width: 1.5, role: "capacity" });
-  const share = state.selection.prevalence.value;
-  const all = randomProfit(state.costs.context.value, state.campaign.terms.value, share, 1);
+  const all = moneyOf(state, state.selection.prevalence.value)(1, 1);
   marks.push({ kind: "dot", at: [1, all], fill: palette.value.halo, stroke: quiet, r: 3.5, role: "everybody" });
   return [...marks, ...pointMarks(state, (model, level) => profitAt(state, model, level))];
 }
@@ -148,11 +134,9 @@ function describeProfit(state: State): string {
   const [depth, gain] = profitAt(state, state.selection.model.value, state.selection.current.value.level);
   const share = state.selection.prevalence.value;
   const { population } = state.campaign.terms.value;
-  const [context, campaign] = [state.costs.context.value, state.campaign.terms.value];
-  const money = (value: number): string => `${state.campaign.currency.value}${number(value)}`;
-  const chance = randomProfit(context, campaign, share, depth);
-  const all = randomProfit(context, campaign, share, 1);
-  return `Profit of ${wordsOf(state).acting} ${count(depth * population)} of ${count(population)}: ${money(gain)}. At random: ${money(chance)} (dotted). Everybody: ${money(all)}. Perfect model: ${money(perfectProfit(context, campaign, share, share))} (dashed).`;
+  const money = moneyOf(state, share);
+  const said = (value: number): string => `${state.campaign.currency.value}${number(value)}`;
+  return `Profit of ${wordsOf(state).acting} ${count(depth * population)} of ${count(population)}: ${said(gain)}. At random: ${said(money(depth, depth))} (dotted). Everybody: ${said(money(1, 1))}. Perfect model: ${said(money(...perfectRates(share, share)))} (dashed).`;
 }
 
 function clampProbability(value: number): number {

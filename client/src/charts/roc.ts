@@ -5,7 +5,7 @@ import { across, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
 import { h, menu } from "../dom";
 import { count, LONGEST_NAME, number, percent, shorten } from "../format";
-import { toggle } from "../inputs";
+import { switchOf } from "../inputs";
 import { slope } from "../math/context";
 import { byThreshold, vertical } from "../math/folds";
 import { ratesAt, samplePrevalence, wilson } from "../math/levels";
@@ -81,12 +81,10 @@ function halfMarks(state: State): Mark[] {
   return [{ kind: "square", at, fill: palette.value.halo, stroke: colourOf(state, index), r: 3.5, role: "half" }];
 }
 
-function hullsChoice(state: State): HTMLElement {
-  const { hulls } = state.views;
-  return toggle("Hulls", () => hulls.value, () => (hulls.value = !hulls.value), { class: "quiet-button", title: "Show the convex hull of each model" });
+function hullsChoice({ views }: State): HTMLElement {
+  return switchOf("Hulls", views.hulls, { class: "quiet-button", title: "Show the convex hull of each model" });
 }
 
-/** Each visible model's own hull. */
 function ownHulls(state: State): Series[] {
   if (!state.views.hulls.value) return [];
   const lines = modelLines(state, ({ levels: { hull, fpr, tpr } }) => ({ x: Array.from(hull, (i) => fpr[i]!), y: Array.from(hull, (i) => tpr[i]!) }), { dash: [1, 2], width: 1.25 });

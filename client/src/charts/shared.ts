@@ -4,7 +4,7 @@ import type { Handle, Reading } from "../chart/chart";
 import type { Axis, Column, Mark, Point, Series, Through } from "../chart/scene";
 import { type Model, textAt } from "../data";
 import { count, minus, tick } from "../format";
-import { selectOf, toggle } from "../inputs";
+import { selectOf, switchOf } from "../inputs";
 import { depthAt, nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
 import { chooseModel, setLevel, type State, stepModel } from "../state/state";
@@ -24,10 +24,15 @@ export function colourOf(state: State, model: number): string {
 /** A prevalence below which the highest scores are what matters. */
 const RARE = 0.05;
 
+/** The prevalence of a model's cases; not by the context, so that costs redraw nothing. */
+export function shareOf({ costs }: State, { levels }: Model): number {
+  return costs.prevalence.value ?? samplePrevalence(levels);
+}
+
 /** The axis of the share predicted positive: by powers of ten where positives are rare. */
 export function depthAxis(state: State): Axis {
   const label = wordsOf(state).depth;
-  const share = state.costs.prevalence.value ?? samplePrevalence(state.selection.model.value.levels); // not the context, so that costs redraw nothing
+  const share = shareOf(state, state.selection.model.value);
   if (share >= RARE) return rateAxis(label);
   return { label, domain: [10 ** Math.floor(Math.log10(share / 5)), 1], log: true, format: (value) => `${tick(100 * value)}%` };
 }
@@ -52,11 +57,7 @@ export function roundUp(value: number): number {
   return Number((power * [1, 2, 5, 10].find((factor) => factor * power >= value - 1e-12)!).toPrecision(3));
 }
 
-/** Whether axes of probabilities end where the scores do. */
-export function fullChoice(state: State): HTMLElement {
-  const { full } = state.views;
-  return toggle("0–1", () => full.value, () => (full.value = !full.value), { class: "quiet-button", title: "Show probabilities from 0 to 1" });
-}
+export const fullChoice = ({ views }: State): HTMLElement => switchOf("0–1", views.full, { class: "quiet-button", title: "Show probabilities from 0 to 1" });
 
 /** A line a model: grey ones first, the current one last and widest. */
 export function modelLines(state: State, columns: (model: Model) => { x: Column; y: Column; through?: Through } | null, extra: Partial<Series> = {}): Series[] {
@@ -132,7 +133,6 @@ export function thresholdHandle(state: State, chartName: string, at: () => Point
   };
 }
 
-/** The chart next to the ROC curve. */
 export function secondChoice(state: State): HTMLElement {
   const options = [["gain", "Gain"], ["count", "Lift in counts"], ["lift", "Lift"], ["pr", "Precision–recall"], ["profit", "Profit"], ["benefit", "Net benefit"]] as const;
   return selectOf(options, state.views.second, { class: "quiet-button", "aria-label": "View" });
@@ -146,11 +146,7 @@ export function readLevel(state: State, level: number, at: Point, words: string)
   return { at, text: `${threshold}: ${words}; ${count(levels.tp[level]!)} true, ${count(levels.fp[level]!)} false positives` };
 }
 
-/** Whether bands are shown: one choice for all charts that have one. */
-export function bandChoice(state: State): HTMLElement {
-  const { band } = state.views;
-  return toggle("95% band", () => band.value, () => (band.value = !band.value), { class: "quiet-button" });
-}
+export const bandChoice = ({ views }: State): HTMLElement => switchOf("95% band", views.band, { class: "quiet-button" });
 
 /** The current model in each fold, where folds are wanted. */
 export function foldsOfModel(state: State): Model[] {

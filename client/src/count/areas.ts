@@ -25,7 +25,6 @@ function total(values: (i: number) => number, { moves, times }: Stratum): number
   return sum;
 }
 
-/** Sum of a power of the moves of a model. */
 function sumOf(stratum: Stratum, model: number, power: 2 | 4): number {
   if (stratum.sums) return stratum.sums[power === 2 ? 0 : 1];
   const moves = stratum.moves[model]!;

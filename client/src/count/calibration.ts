@@ -64,7 +64,6 @@ function counts(rows: number): IsBeyond {
   return (bin, _, below) => below >= (((bin + 1) * rows) / BINS) * (1 - 1e-12);
 }
 
-/** The bins that have rows. */
 function binned({ threshold, pos, neg }: Ranked, isBeyond: IsBeyond): Bin[] {
   const sums = Array.from({ length: BINS }, () => ({ pos: 0, n: 0, score: 0 }));
   let [bin, below] = [0, 0];
@@ -86,7 +85,6 @@ function binned({ threshold, pos, neg }: Ranked, isBeyond: IsBeyond): Bin[] {
     });
 }
 
-/** Cases of each class in equal steps of the score. */
 function rug({ threshold, pos, neg, type }: Ranked): Calibration["rug"] {
   const counts = { pos: new Array<number>(RUG_STEPS).fill(0), neg: new Array<number>(RUG_STEPS).fill(0) };
   const narrow = type === "float32";
@@ -219,7 +217,6 @@ function apart(score: Float64Array): number[] {
   return chosen.map((level) => score[level]!);
 }
 
-/** Values of local lines with tricube weights. */
 function local({ score, pos, total }: Outcomes, knots: readonly number[]): number[] {
   const size = score.length;
   const reached = cumulative(total);

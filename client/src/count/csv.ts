@@ -134,7 +134,6 @@ function quoted(bytes: Uint8Array, at: number, delimiter: number, take: (bytes: 
   return [start, end, end + 1];
 }
 
-/** Reads rows from pieces of a file as they come. */
 export class CsvScanner {
   /** Rows that were taken; the first line holds names. */
   rows = -1;

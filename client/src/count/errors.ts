@@ -8,7 +8,6 @@ export class Refused extends Error {
   }
 }
 
-/** A number and its noun, as Python writes them. */
 export const counted = (cases: number, noun: string): string => `${cases.toLocaleString("en")} ${noun}${cases === 1 ? "" : "s"}`;
 
 const MOST_NAMED = 6; // names in a message: a choice

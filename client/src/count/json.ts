@@ -1,46 +1,27 @@
-/** JSON lines, or one array of objects, value by value from their bytes: no number is rounded on the way. */
+/** JSON lines, or one array of objects: each is parsed with its numbers as text, so that none is rounded on the way. */
 
 import { joined } from "./csv";
 import { Refused } from "./errors";
 import { NameSink, NumberSink, textOf } from "./sinks";
 
-const [QUOTE, BACKSLASH] = [34, 92];
+const [QUOTE, BACKSLASH, OPENS, CLOSES] = [34, 92, 123, 125];
 const BETWEEN = new Set([...' \t\n\r,[]'].map((sign) => sign.charCodeAt(0)));
-const STOPS = new Set([...' \t\n\r,]}'].map((sign) => sign.charCodeAt(0)));
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?(?:\d[\d.eE+-]*|NaN|Infinity)/gs;
+const ENCODER = new TextEncoder();
 
-/** Where a text ends that begins with a quote; -1 where the bytes end before. */
-function afterText(bytes: Uint8Array, at: number): number {
-  for (at++; at < bytes.length; at++) {
-    if (bytes[at] === BACKSLASH) at++;
-    else if (bytes[at] === QUOTE) return at + 1;
+/** Where an object ends; -1 where the bytes end before. */
+function afterObject(bytes: Uint8Array, at: number): number {
+  let [depth, inside] = [0, false];
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (inside && byte === BACKSLASH) at++;
+    else if (byte === QUOTE) inside = !inside;
+    else if (inside) continue;
+    else if (byte === OPENS) depth++;
+    else if (byte === CLOSES && !--depth) return at + 1;
   }
   return -1;
 }
-
-/** Where a value ends. */
-function afterValue(bytes: Uint8Array, at: number): number {
-  const first = bytes[at];
-  if (first === QUOTE) return afterText(bytes, at);
-  if (first !== 123 && first !== 91) {
-    while (at < bytes.length && !STOPS.has(bytes[at]!)) at++;
-    return at < bytes.length ? at : -1;
-  }
-  for (let depth = 0; at < bytes.length; ) {
-    const byte = bytes[at]!;
-    if (byte === QUOTE) {
-      at = afterText(bytes, at);
-      if (at < 0) return -1;
-      continue;
-    }
-    if (byte === 123 || byte === 91) depth++;
-    if (byte === 125 || byte === 93) depth--;
-    at++;
-    if (!depth) return at;
-  }
-  return -1;
-}
-
-const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 10 || byte === 13 || byte === 9;
 
 export class JsonScanner {
   rows = 0;
@@ -68,55 +49,34 @@ export class JsonScanner {
     for (;;) {
       while (at < bytes.length && BETWEEN.has(bytes[at]!)) at++;
       if (at === bytes.length) return at;
-      if (bytes[at] !== 123) throw this.broken();
-      const next = this.object(bytes, at + 1);
+      if (bytes[at] !== OPENS) throw this.broken();
+      const next = afterObject(bytes, at);
       if (next < 0) return at;
+      const values = this.parsed(textOf(bytes, at, next));
+      for (const name of values.keys()) this.columns.add(name);
+      for (const [name, sinks] of this.sinks) for (const sink of sinks) this.put(sink, values.get(name) ?? null);
       at = next;
       this.rows++;
     }
   }
 
-  private object(bytes: Uint8Array, at: number): number {
-    const given = new Set<string>();
-    for (;;) {
-      while (isSpace(bytes[at]) || bytes[at] === 44) at++;
-      if (bytes[at] === undefined) return -1;
-      if (bytes[at] === 125) break;
-      if (bytes[at] !== QUOTE) throw this.broken();
-      const end = afterText(bytes, at);
-      if (end < 0) return -1;
-      const name = this.parsed(bytes, at, end);
-      at = end;
-      while (isSpace(bytes[at]) || bytes[at] === 58) at++;
-      if (bytes[at] === undefined) return -1;
-      const stop = afterValue(bytes, at);
-      if (stop < 0) return -1;
-      this.columns.add(name);
-      given.add(name);
-      for (const sink of this.sinks.get(name) ?? []) this.put(sink, bytes, at, stop);
-      at = stop;
-    }
-    for (const [name, sinks] of this.sinks) if (!given.has(name)) for (const sink of sinks) sink.takeWord("null", this.rows);
-    return at + 1;
-  }
-
-  private put(sink: NumberSink | JsonNames, bytes: Uint8Array, start: number, end: number): void {
-    const first = bytes[start]!;
-    if (first === QUOTE) return sink instanceof NumberSink ? sink.strangeText(this.parsed(bytes, start, end), this.rows) : sink.takeText(this.parsed(bytes, start, end), this.rows);
-    if (first === 123 || first === 91) throw new Refused("the file", { expected: "plain values", got: "lists or objects" });
-    const word = first > 96 ? textOf(bytes, start, end) : "";
-    if (word === "true" || word === "false" || word === "null") return sink.takeWord(word, this.rows);
-    if (word) throw this.broken();
-    sink.take(bytes, start, end, this.rows);
-  }
-
-  private parsed(bytes: Uint8Array, start: number, end: number): string {
+  /** The values of an object by name: texts after an s, numbers as they are written after an n. */
+  private parsed(text: string): Map<string, unknown> {
+    const marked = text.replace(TEXT_OR_NUMBER, (token) => (token.startsWith('"') ? `"s${token.slice(1)}` : `"n${token}"`));
     try {
-      return JSON.parse(textOf(bytes, start, end)) as string;
-    } catch (error) {
-      if (error instanceof Refused) throw error;
+      return new Map(Object.entries(JSON.parse(marked) as object).map(([name, value]) => [name.slice(1), value]));
+    } catch {
       throw this.broken();
     }
+  }
+
+  private put(sink: NumberSink | JsonNames, value: unknown): void {
+    if (value === null || typeof value === "boolean") return sink.takeWord(String(value) as "true", this.rows);
+    if (typeof value !== "string") throw new Refused("the file", { expected: "plain values", got: "lists or objects" });
+    const text = value.slice(1);
+    if (value.startsWith("s")) return sink instanceof NumberSink ? sink.strangeText(text, this.rows) : sink.takeText(text, this.rows);
+    const bytes = ENCODER.encode(text);
+    sink.take(bytes, 0, bytes.length, this.rows);
   }
 }
 

@@ -27,7 +27,6 @@ export function floats(values: Values): Float64Array {
   return isBig(values) ? Float64Array.from(values, Number) : new Float64Array(values);
 }
 
-/** The rows of a column that are kept. */
 export function keep<T extends Values | Int32Array>(values: T, rows: Uint32Array): T {
   const kept = new (values.constructor as new (n: number) => T)(rows.length);
   for (let i = 0; i < rows.length; i++) kept[i] = values[rows[i]!]!;

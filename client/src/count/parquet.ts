@@ -23,7 +23,6 @@ const COMPRESSORS: Compressors = {
 const HEAD_ROWS = 2000; // rows from which the use of columns is guessed
 const MOST_DECIMAL = 10n ** BigInt(DECIMAL_DIGITS);
 
-/** A column as the schema declares it. */
 interface Declared { readonly kind: NumberType | "bool" | "text" | "date" | "time" | "decimal" | "other"; readonly scale: number }
 
 export async function openParquet(file: File): Promise<Table> {

@@ -17,7 +17,6 @@ import type { Table } from "./table";
 /** Of more levels than these all but the bins of calibration is told later, with how sure areas are. */
 const MOST_AT_ONCE = 50_000;
 
-/** What the page shows of one model. */
 interface Figures { readonly model: Model; readonly auc: Interval; readonly weighted: boolean }
 
 interface Group { readonly kind: "segment" | "fold"; readonly name: string; readonly rows: Uint32Array }

@@ -59,7 +59,6 @@ export function betaincinv(a: number, b: number, p: number): number {
   return (low + high) / 2;
 }
 
-/** Share of a normal distribution below z. */
 export function ndtr(z: number): number {
   return z < 0 ? 0.5 * erfc(-z / Math.SQRT2) : 1 - 0.5 * erfc(z / Math.SQRT2);
 }

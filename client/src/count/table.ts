@@ -5,7 +5,6 @@ import { listing, Refused, shown } from "./errors";
 import type { Numbers } from "./numbers";
 import type { Names } from "./sinks";
 
-/** Rows of some columns. */
 export interface Rows {
   readonly rows: number;
   numbers(column: string, subject: string): Numbers;
@@ -22,7 +21,6 @@ export interface Table {
   readonly columns: readonly string[];
   /** Whether every value was written as text, as in CSV. */
   readonly untyped: boolean;
-  /** Of a text file. */
   readonly encoding?: string;
   read(wanted: Wanted, tell: (share: number) => void): Promise<Rows>;
   /** Some of the first rows, and whether these are all. */

@@ -61,7 +61,6 @@ async function withoutLastRows(file: File, packed: string, layout: Layout, rows:
   return new File([file.slice(0, file.size - bytesOf[encoding])], file.name);
 }
 
-/** The last bytes of a text file as text. */
 async function endOf(file: File, encoding: Encoding): Promise<string> {
   return new TextDecoder(encoding).decode(await file.slice(Math.max(0, file.size - END + (file.size % 2))).arrayBuffer());
 }
@@ -101,7 +100,6 @@ function suffixOf(name: string): [Suffix, string] {
   return [SUFFIXES[parts[parts.length - 1]!] ?? null, packed];
 }
 
-/** The text of a file in UTF-8, piece by piece. */
 async function* piecesOf(file: File, packed: string, encoding: Encoding, most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> {
   const recoded = recoder(encoding, file.name);
   for await (const piece of unpacked(file, packed, most, tell)) yield recoded(piece, false);
@@ -177,31 +175,33 @@ interface Scan {
 /** A table whose rows are scanned; `finished` is called with the columns that were asked for once all rows are read. */
 function scannedTable(columns: readonly string[], untyped: boolean, head: Head, pieces: Pieces, scan: (wanted: Wanted, texts?: readonly string[]) => Scan, finished: (names: readonly string[]) => void): Table {
   const once = onlyOnce(columns);
+  const rowsOf = async (wanted: Wanted, feed: (scanner: Scan["scanner"]) => Promise<void>): Promise<Rows> => {
+    const scanned = async (texts?: readonly string[]): Promise<Scan> => {
+      const own = scan(wanted, texts);
+      await feed(own.scanner);
+      return own;
+    };
+    const first = await scanned();
+    const unclear = first.unclear?.() ?? [];
+    return unclear.length ? (await scanned(unclear)).rows : first.rows;
+  };
   return {
     columns,
     untyped,
     read: async (wanted, tell) => {
-      const scanned = async (texts?: readonly string[]): Promise<Scan> => {
-        const own = scan(wanted, texts);
-        for await (const piece of pieces(PIECE, tell)) own.scanner.take(piece);
-        own.scanner.finish();
-        return own;
-      };
-      const first = await scanned();
+      const rows = await rowsOf(wanted, async (scanner) => {
+        for await (const piece of pieces(PIECE, tell)) scanner.take(piece);
+        scanner.finish();
+      });
       finished([...wanted.numbers, ...wanted.names]);
-      const unclear = first.unclear?.() ?? [];
-      return unclear.length ? (await scanned(unclear)).rows : first.rows;
+      return rows;
     },
     head: async () => {
-      const scanned = (texts?: readonly string[]): Scan => {
-        const own = scan({ numbers: once, names: once }, texts);
-        own.scanner.take(head.bytes);
-        if (head.all) own.scanner.finish();
-        return own;
-      };
-      const first = scanned();
-      const unclear = first.unclear?.() ?? [];
-      return Object.assign(unclear.length ? scanned(unclear).rows : first.rows, { all: head.all });
+      const rows = await rowsOf({ numbers: once, names: once }, async (scanner) => {
+        scanner.take(head.bytes);
+        if (head.all) scanner.finish();
+      });
+      return Object.assign(rows, { all: head.all });
     },
   };
 }

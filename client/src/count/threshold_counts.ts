@@ -58,7 +58,6 @@ export function rankByClass({ type, values }: Pick<Numbers, "type" | "values">, 
   return { ...merged, type, threshold, nPos: pos.length, nNeg: neg.length, weighted: false, exact: null };
 }
 
-/** The values of negative and of positive rows. */
 function byClass(values: Values, positive: Uint8Array): [Values, Values] {
   let n = 0;
   for (let i = 0; i < positive.length; i++) n += positive[i]!;

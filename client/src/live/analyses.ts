@@ -4,14 +4,13 @@ import { batch, effect } from "./signals";
 
 import { fileName } from "../chart/export";
 import { button, card, download, h, name, scroller, setText, textTable } from "../dom";
-import { message } from "../format";
-import { depthAt, thresholdAt } from "../math/levels";
+import { count, message } from "../format";
+import { thresholdAt } from "../math/levels";
 import type { State } from "../state/state";
 import type { ConfidenceBand } from "../state/views";
 import type { Ask } from "./requests";
 import type { Facts } from "./live";
 
-/** A table of text. */
 interface Sheet { readonly title: string; readonly note: string; readonly rows: readonly Readonly<Record<string, string>>[] }
 
 export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: State) => Record<string, unknown>): HTMLElement {
@@ -70,8 +69,8 @@ function listForm(state: State, { columns }: Facts, save: (more: Record<string, 
   const size = h("span", { class: "caption" });
   effect(() => {
     const { levels } = state.selection.model.value;
-    const share = levels.nPos / (levels.nPos + levels.nNeg);
-    setText(size, `${Math.round(depthAt(levels, state.selection.current.value.level, share) * (levels.nPos + levels.nNeg)).toLocaleString("en")} rows at this threshold`);
+    const { level } = state.selection.current.value;
+    setText(size, `${count(Math.round(levels.tp[level]! + levels.fp[level]!))} rows at this threshold`);
   });
   const form = h(
     "form",

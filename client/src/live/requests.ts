@@ -5,7 +5,6 @@ import { PendingRequests, type Reply } from "../pending";
 export type Question = { readonly what: string } & Readonly<Record<string, unknown>>;
 export type Ask = <A>(question: Question, signal?: AbortSignal) => Promise<A>;
 
-/** The server that the page came from. */
 export const overHttp: Ask = async <A>(question: Question, signal?: AbortSignal): Promise<A> => {
   let answer: Response;
   try {

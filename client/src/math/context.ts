@@ -91,7 +91,6 @@ export function trivial(context: Context): string {
   return always ? `at these costs ${always} is right whatever the scores` : "";
 }
 
-/** Whether errors of both kinds are rewarded; then the best classifier is a bad one. */
 export function rewardsErrors(context: Context): boolean {
   return falseAlarmCost(context) < 0 && missCost(context) < 0;
 }
@@ -112,7 +111,6 @@ export function probabilityThreshold(context: Context): number {
   return quotient(alarm, alarm + missCost(context));
 }
 
-/** Expected cost per case of a pair of rates. */
 export function expectedCost(context: Context, tpr: number, fpr: number, sample: number): number {
   const share = prevalenceOf(context, sample);
   const positives = share * (context.cost_tp * tpr + context.cost_fn * (1 - tpr));

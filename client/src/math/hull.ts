@@ -40,7 +40,6 @@ export function bestLevel(levels: Levels, context: Context): number {
   return levels.hull[firstWhere(0, levels.hull.length - 1, (i) => !before(vertex(i + 1), vertex(i)))] ?? 0;
 }
 
-/** Expected cost per case of a level. */
 export function costAt(levels: Levels, index: number, context: Context): number {
   return expectedCost(context, ...ratesAt(levels, index), samplePrevalence(levels));
 }

@@ -43,7 +43,6 @@ export function samplePrevalence(levels: Levels): number {
   return levels.nPos / (levels.nPos + levels.nNeg);
 }
 
-/** True and false positive rate of a level. */
 export function ratesAt(levels: Levels, level: number): [tpr: number, fpr: number] {
   return [levels.tpr[level] ?? 0, levels.fpr[level] ?? 0];
 }

@@ -10,32 +10,19 @@ export interface Campaign {
 }
 
 /**
- * Profit of contacting the cases predicted positive, over contacting nobody and before nothing is spent.
+ * Profit of contacting the cases predicted positive, over contacting nobody and before nothing is spent, by both rates.
  *
  * With a unit cost c and a unit benefit b the costs are cost_fp = c and cost_fn − cost_tp = b − c, so that the profit
  * is b·TP − c·(TP + FP) − fixed cost.
  */
-export function profit(context: Context, campaign: Campaign, prevalence: number, tpr: number, fpr: number): number {
-  return profitOf(context, campaign, prevalence)(tpr, fpr);
-}
-
-/** The same for many pairs of rates: what does not depend on them is taken once. */
-export function profitOf(context: Context, campaign: Campaign, prevalence: number): (tpr: number, fpr: number) => number {
-  const { population, fixedCost } = campaign;
+export function profitOf(context: Context, { population, fixedCost }: Campaign, prevalence: number): (tpr: number, fpr: number) => number {
   const [gain, loss] = [missCost(context), falseAlarmCost(context)];
   return (tpr, fpr) => population * (prevalence * tpr * gain - (1 - prevalence) * fpr * loss) - fixedCost;
 }
 
-/** Profit at a depth when cases are contacted at random. */
-export function randomProfit(context: Context, campaign: Campaign, prevalence: number, depth: number): number {
-  return profit(context, campaign, prevalence, depth, depth);
-}
-
-/** Profit at a depth when all positives come first. */
-export function perfectProfit(context: Context, campaign: Campaign, prevalence: number, depth: number): number {
-  const tpr = Math.min(1, depth / prevalence);
-  const fpr = Math.max(0, (depth - prevalence) / (1 - prevalence));
-  return profit(context, campaign, prevalence, tpr, fpr);
+/** Both rates at a depth when all positives come first. */
+export function perfectRates(prevalence: number, depth: number): [tpr: number, fpr: number] {
+  return [Math.min(1, depth / prevalence), Math.max(0, (depth - prevalence) / (1 - prevalence))];
 }
 
 /** Net benefit per case of acting from a threshold probability on (Vickers & Elkin 2006). */

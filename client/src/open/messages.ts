@@ -18,7 +18,6 @@ export interface Layout {
   readonly skipFooter?: number | undefined;
 }
 
-/** What each column is for. */
 export interface Roles {
   readonly label: string;
   /** As text; null where labels tell. */

@@ -87,7 +87,6 @@ async function dropped(files: readonly File[]): Promise<void> {
   status.textContent = `${waiting!.file} is open. Now choose the list to which the decision is applied.`;
 }
 
-/** Draw the list of the plan that waits. */
 async function applied(files: readonly File[], plan: Plan, sheets: readonly string[]): Promise<void> {
   form.replaceChildren();
   await attempt(async () => {
@@ -107,7 +106,6 @@ async function opened(files: readonly File[]): Promise<void> {
   form.querySelector<HTMLElement>("#show")?.focus();
 }
 
-/** One click to a report. */
 async function openExample(): Promise<void> {
   const files = [exampleFile()];
   layout = PLAIN;
@@ -274,12 +272,10 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
   status.textContent = "";
 }
 
-/** How the command line reads the same columns. */
 function readWith({ label, positive, scores }: Roles): ReadWith {
   return { label, score: scores, ...(positive === null ? {} : { pos_label: positive }), ...(layout.decimal ? { decimal: layout.decimal } : {}) };
 }
 
-/** What was counted here, as the page asks for it. */
 function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: Counted): Source {
   const dropped = Number(provenance["rows_dropped"] ?? 0);
   const left = dropped ? `${count(dropped)} ${dropped === 1 ? "row was" : "rows were"} omitted because of a missing or infinite value.` : "";
@@ -338,7 +334,6 @@ function tools(state: State, source: Source, rows: (state: State) => HTMLElement
   return [back, save, rows(state)];
 }
 
-/** Take the report away and show what it was made from. */
 function close(): void {
   shown.abort();
   shown = new AbortController();

@@ -27,7 +27,6 @@ export function validationCard({ report: { validation } }: State): HTMLElement[]
   return tables.length ? [card("validation", "wide", "Validation", [], ...tables, h("p", { class: "caption" }, note))] : [];
 }
 
-/** A row for each model in place of a column. */
 function turned(measures: readonly Readonly<Record<string, string>>[]): Record<string, string>[] {
   const [first = "", ...models] = Object.keys(measures[0]!);
   return models.map((model) => Object.fromEntries([["model", model], ...measures.map((row) => [row[first] ?? "", row[model] ?? ""])]));
@@ -71,7 +70,6 @@ function comparisonsCard({ rows }: State): HTMLElement {
   return element;
 }
 
-/** How many pairs are in the table, and how many are not. */
 function pairWords(models: number, shown: number): string {
   const all = (models * (models - 1)) / 2;
   if (!shown) return models > MOST_COMPARED ? `The ${count(all)} pairs of ${models} models are not compared. At most ${MOST_COMPARED} models are compared in pairs.` : "";

@@ -6,56 +6,45 @@ import { follow, inSight } from "../chart/visible";
 import { textAt } from "../data";
 import { become, card, h, scroller, setText, table, terms } from "../dom";
 import { count, fixed, minus, number, percent } from "../format";
-import { typed } from "../inputs";
+import { entry } from "../inputs";
 import { falseAlarmCost, missCost, MOST_AMOUNT } from "../math/context";
 import { depthAt } from "../math/levels";
-import { profit } from "../math/profit";
+import { profitOf } from "../math/profit";
 import { capacityGap } from "./verdict";
 import type { State } from "../state/state";
 
-interface Entry {
-  readonly id: string;
-  readonly label: string;
-  readonly read: () => string;
-  readonly write: (text: string) => void;
-  readonly kind?: "text";
-}
-
-function entries({ campaign, costs }: State): Entry[] {
+function entries({ campaign, costs }: State): HTMLElement[] {
   const positive = (text: string, use: (value: number) => void, least = 0): void => {
     const value = Number(text);
     if (text.trim() !== "" && Number.isFinite(value) && value >= least && value <= MOST_AMOUNT) use(value);
   };
-  const benefit = (): number => falseAlarmCost(costs.context.value) + missCost(costs.context.value);
+  const alarm = (): number => falseAlarmCost(costs.context.value);
+  const benefit = (): number => alarm() + missCost(costs.context.value);
   const setBenefit = (value: number, cost: number): void => void (costs.fn.value = Math.max(0, tidy(value - cost + costs.tp.value)));
   const setCost = (value: number): void => {
     const kept = benefit();
     costs.fp.value = tidy(value + costs.tn.value);
     setBenefit(kept, value);
   };
-  const field = (source: { value: number }, least?: number): Pick<Entry, "read" | "write"> => {
-    return { read: () => String(source.value), write: (text) => positive(text, (value) => (source.value = value), least) };
-  };
-  const { capacity, currency } = campaign;
+  const { population, capacity, fixedCost, currency } = campaign;
   const limit = (text: string): void => (text.trim() === "" ? void (capacity.value = null) : positive(text, (value) => (capacity.value = value)));
+  const field = (id: string, label: string, value: () => number, set: (value: number) => void, least?: number): HTMLElement[] => {
+    return entry(id, label, () => String(value()), (text) => positive(text, set, least), { min: 0 });
+  };
   return [
-    { id: "population", label: "Population", ...field(campaign.population, 1) },
-    { id: "capacity", label: "Capacity", read: () => String(capacity.value ?? ""), write: limit },
-    { id: "unit-cost", label: "Cost per contact", read: () => String(tidy(falseAlarmCost(costs.context.value))), write: (text) => positive(text, setCost) },
-    { id: "unit-benefit", label: "Benefit per response", read: () => String(tidy(benefit())), write: (text) => positive(text, (value) => setBenefit(value, falseAlarmCost(costs.context.value))) },
-    { id: "fixed-cost", label: "Fixed cost", ...field(campaign.fixedCost) },
-    { id: "currency", label: "Currency", read: () => currency.value, write: (text) => (currency.value = text.slice(0, 8)), kind: "text" },
+    ...field("population", "Population", () => population.value, (value) => (population.value = value), 1),
+    ...entry("capacity", "Capacity", () => String(capacity.value ?? ""), limit, { min: 0, placeholder: "no limit" }),
+    ...field("unit-cost", "Cost per contact", () => tidy(alarm()), setCost),
+    ...field("unit-benefit", "Benefit per response", () => tidy(benefit()), (value) => setBenefit(value, alarm())),
+    ...field("fixed-cost", "Fixed cost", () => fixedCost.value, (value) => (fixedCost.value = value)),
+    ...entry("currency", "Currency", () => currency.value, (text) => (currency.value = text.slice(0, 8)), { type: "text" }),
   ];
 }
 
 const tidy = (value: number): number => Number(value.toPrecision(12));
 
 export function campaignCard(state: State): HTMLElement {
-  const form = h("div", { class: "entries" });
-  for (const { id, label, read, write, kind } of entries(state)) {
-    const input: HTMLInputElement = h("input", { id, type: kind ?? "number", step: "any", min: kind ? null : 0, autocomplete: "off", placeholder: id === "capacity" ? "no limit" : null });
-    form.append(h("label", { for: id }, label), typed(input, read, () => write(input.value)));
-  }
+  const form = h("div", { class: "entries" }, ...entries(state));
   const outcome = h("dl", { class: "rates" });
   const stored = h("p", { class: "caption" });
   follow(inSight(outcome), () => {
@@ -69,7 +58,7 @@ export function campaignCard(state: State): HTMLElement {
 function outcomes(state: State): [string, string][] {
   const { tpr, fpr, depth, precision } = state.selection.rates.value;
   const n = state.campaign.population.value;
-  const gain = profit(state.costs.context.value, state.campaign.terms.value, state.selection.prevalence.value, tpr, fpr);
+  const gain = profitOf(state.costs.context.value, state.campaign.terms.value, state.selection.prevalence.value)(tpr, fpr);
   return [
     ["Contacted", count(depth * n)],
     ["Responders", count(state.selection.prevalence.value * tpr * n)],
@@ -95,13 +84,13 @@ export function decilesOf(state: State): number[][] {
     const part = x1 > x0 ? Math.min(1, (x - x0) / (x1 - x0)) : 1;
     return (levels.tpr[after - 1] ?? 0) + part * ((levels.tpr[after] ?? 0) - (levels.tpr[after - 1] ?? 0));
   };
+  const money = profitOf(state.costs.context.value, state.campaign.terms.value, share);
   return Array.from({ length: 10 }, (_, i) => {
     const [before, gain] = [i === 0 ? 0 : gainAt(i / 10), i === 9 ? 1 : gainAt((i + 1) / 10)];
     const to = (i + 1) / 10;
     const responders = n * share * gain;
     const fpr = Math.max(0, (to - share * gain) / (1 - share));
-    const money = profit(state.costs.context.value, state.campaign.terms.value, share, gain, fpr);
-    return [to, gain - before, gain, gain / to, n * to, responders, n * to - responders, money];
+    return [to, gain - before, gain, gain / to, n * to, responders, n * to - responders, money(gain, fpr)];
   });
 }
 

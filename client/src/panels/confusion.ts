@@ -13,7 +13,6 @@ import { wordsOf } from "../state/words";
 const CELLS = ["tp", "fn", "fp", "tn"] as const;
 const NAMES = { tp: "true positives", fn: "false negatives", fp: "false positives", tn: "true negatives" };
 
-/** The cells of the sample at the current threshold. */
 function currentCells({ selection }: State): Cells {
   const { levels } = selection.model.value;
   const { level } = selection.current.value;

@@ -5,7 +5,7 @@ import { effect } from "@preact/signals-core";
 import { button, dress, h, menu, setText } from "../dom";
 import { textAt } from "../data";
 import { minus, number, percent } from "../format";
-import { selectOf, typed } from "../inputs";
+import { entry, selectOf, typed } from "../inputs";
 import { MOST_AMOUNT } from "../math/context";
 import { depthAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import type { ThresholdBy } from "../state/selection";
@@ -31,12 +31,12 @@ interface ControlOptions {
 function control(options: ControlOptions): HTMLElement {
   const { id, slider } = options;
   const range = h("input", { type: "range", id: `${id}-range`, min: slider.min, step: slider.step, "aria-label": options.label });
-  const entry = h("input", { type: "number", id, step: "any", inputmode: "decimal", autocomplete: "off" });
+  const field = h("input", { type: "number", id, step: "any", inputmode: "decimal", autocomplete: "off" });
   range.addEventListener("input", () => options.slide(range.valueAsNumber));
-  typed(entry, options.entry, () => {
-    const wrong = Number.isFinite(entry.valueAsNumber) ? options.type(entry.valueAsNumber) : "";
-    entry.setCustomValidity(wrong || "");
-    if (wrong) entry.reportValidity();
+  typed(field, options.entry, () => {
+    const wrong = Number.isFinite(field.valueAsNumber) ? options.type(field.valueAsNumber) : "";
+    field.setCustomValidity(wrong || "");
+    if (wrong) field.reportValidity();
   });
   effect(() => {
     const [at, max] = [options.position(), slider.max()];
@@ -45,8 +45,8 @@ function control(options: ControlOptions): HTMLElement {
   });
   const label = h("label", { for: id }, options.label);
   const head = h("div", { class: "control-head" }, label, ...(options.beside ? [options.beside] : []));
-  const field = h("span", { class: "field" }, entry, ...(options.unit ? [h("span", { "aria-hidden": "true" }, options.unit)] : []));
-  return h("div", { class: "control" }, head, h("div", { class: "control-row" }, range, field));
+  const box = h("span", { class: "field" }, field, ...(options.unit ? [h("span", { "aria-hidden": "true" }, options.unit)] : []));
+  return h("div", { class: "control" }, head, h("div", { class: "control-row" }, range, box));
 }
 
 const COST = { min: -2, max: 4 }; // powers of ten that the slider reaches; any cost can be typed
@@ -128,19 +128,18 @@ function thresholdControl(state: State): HTMLElement {
 
 /** What most leave as it is: by what the threshold is set, and the costs of right decisions. */
 function moreControls(state: State): HTMLElement {
-  const entry = (id: string, label: string, cost: { value: number }): HTMLElement[] => {
-    const field = h("input", { type: "number", id, step: "any", autocomplete: "off" });
-    const write = (): void => {
-      if (Math.abs(field.valueAsNumber) <= MOST_AMOUNT) cost.value = field.valueAsNumber;
+  const cost = (id: string, label: string, of: { value: number }): HTMLElement[] => {
+    const write = (text: string): void => {
+      if (text !== "" && Math.abs(Number(text)) <= MOST_AMOUNT) of.value = Number(text);
     };
-    return [h("label", { for: id }, label), typed(field, () => String(cost.value), write)];
+    return entry(id, label, () => String(of.value), write);
   };
   const summary = h("summary", { title: "Costs of correct predictions, and other settings" });
   effect(() => setText(summary, state.costs.tp.value || state.costs.tn.value ? `Correct predictions: ${number(state.costs.tp.value)} and ${number(state.costs.tn.value)}` : "More"));
   const words = selectOf(AUDIENCES, state.views.audience, { id: "words" });
   words.addEventListener("change", () => (state.views.second.value = FIRST_VIEW[state.views.audience.value]));
   const by = selectOf(BY, state.selection.by, { id: "threshold-by" });
-  const fields = h("div", { class: "entries" }, ...entry("cost-tp", "Cost of a true positive", state.costs.tp), ...entry("cost-tn", "Cost of a true negative", state.costs.tn), h("label", { for: "threshold-by" }, "Set the threshold by"), by, h("label", { for: "words" }, "Words"), words);
+  const fields = h("div", { class: "entries" }, ...cost("cost-tp", "Cost of a true positive", state.costs.tp), ...cost("cost-tn", "Cost of a true negative", state.costs.tn), h("label", { for: "threshold-by" }, "Set the threshold by"), by, h("label", { for: "words" }, "Words"), words);
   return menu("right-costs", summary, fields);
 }
 

@@ -30,7 +30,6 @@ function rowAt(state: State, level: number): Row {
   return [thresholdAt(levels, level), tp, fp, nPos - tp, nNeg - fp, tpr, ...sure(tp, nPos), 1 - fpr, ...sure(nNeg - fp, nNeg), precision, ...sure(tp, tp + fp, own), tpr - fpr];
 }
 
-/** Some levels: near round shares predicted positive, the current one, and the one of the largest Youden index. */
 function shownLevels(state: State): { levels: number[]; best: number } {
   const { levels } = state.selection.model.value;
   const depth = (level: number): number => (levels.tp[level]! + levels.fp[level]!) / (levels.nPos + levels.nNeg);

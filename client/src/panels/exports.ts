@@ -5,14 +5,14 @@ import { effect } from "@preact/signals-core";
 import { fileName } from "../chart/export";
 import { offers, type Saved, withData } from "../chart/offers";
 import { button, download, h, menu } from "../dom";
-import { toggle } from "../inputs";
+import { switchOf } from "../inputs";
 import type { State } from "../state/state";
 
 const TYPES = { svg: "image/svg+xml", png: "image/png", csv: "text/csv" } as const;
 
 export function exportMenu({ report }: State, link: HTMLElement): HTMLElement {
   const rows = h("div", { class: "offers" });
-  const data = toggle("Notes and data below the charts", () => withData.value, () => (withData.value = !withData.value));
+  const data = switchOf("Notes and data below the charts", withData);
   effect(() => void document.body.classList.toggle("with-data", withData.value));
   const element = menu("export", h("summary", {}, "Export"), h("div", {}, link, data, rows));
   element.addEventListener("toggle", () => element.open && rows.replaceChildren(...[...offers].flatMap(([id, saved]) => rowOf(report.title, id, saved))));

@@ -9,7 +9,7 @@ import { colourOf } from "../charts/shared";
 import { type Model, textAt } from "../data";
 import { button, card, dress, h, name, s, scroller, select, setText } from "../dom";
 import { fixed, minus, number, percent } from "../format";
-import { toggle, tooltip } from "../inputs";
+import { switchOf, tooltip } from "../inputs";
 import { thresholdAt } from "../math/levels";
 import type { Look } from "../state/models";
 import { chooseModel, setLook, type State } from "../state/state";
@@ -84,7 +84,7 @@ export function modelsTable(state: State): HTMLElement {
   const { measures } = state.views;
   const labelled = h("table", {}, h("caption", { class: "unseen" }, "Models at their best thresholds"), h("thead", {}, head), body);
   effect(() => dress(labelled, { class: measures.value ? "models" : "models brief" }));
-  const all = toggle("All measures", () => measures.value, () => (measures.value = !measures.value), { class: "quiet-button" });
+  const all = switchOf("All measures", measures, { class: "quiet-button" });
   return card("models", "wide", "Models at their best thresholds", [tooltip(() => (measures.value ? methods(state) : "")), all], scroller("Table of models", labelled));
 }
 

@@ -44,7 +44,6 @@ export function createRows(source: Source, first: Slice, { folds, segments }: { 
     shown,
     /** The condition that the rows shown meet; not `where` while others are counted or a condition is rejected. */
     applied,
-    /** Progress or error message of the last request. */
     status,
     folds: createParts(source, "fold", () => folds.value !== "none", where),
     segments: createParts(source, "segment", () => segments.value, where),

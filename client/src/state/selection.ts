@@ -33,21 +33,18 @@ export function createSelection(models: ReturnType<typeof createModels>, { conte
     chosen,
     /** The threshold that the reader set; null follows the best. */
     pinned,
-    /** The quantity by which the threshold is entered. */
     by: signal<ThresholdBy>("score"),
     /** The best level of each model in the context and within the capacity; null where the model is hidden. */
     bestLevels,
     best,
     current,
     model,
-    /** Target prevalence, or that of the current model's sample. */
     prevalence,
     rates: found,
     /** The threshold that was typed, where it is between stored ones and stands for the one at or above it; else null. */
     unstored: computed(() => (pinned.value === null || isAt(model.value.levels, current.value.level, pinned.value) || !Number.isFinite(pinned.value) ? null : pinned.value)),
     /** Whether the reader moved away from the best point. */
     moved: computed(() => current.value.model !== best.value.model || current.value.level !== best.value.level),
-    /** What a screen reader says of the threshold. */
     spoken: computed(() => {
       const { tpr, fpr, depth } = found.value;
       const threshold = textAt(model.value, current.value.level);

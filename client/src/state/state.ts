@@ -55,7 +55,6 @@ export function setLevel(state: State, model: Model, level: number): void {
   setThreshold(state, model, at && !model.thresholdText ? Number(textAt(model, at)) : (model.levels.threshold[at] ?? Infinity));
 }
 
-/** Set the current model's threshold to any score. */
 export function setThreshold({ selection }: State, { name }: Model, score: number): void {
   batch(() => {
     selection.chosen.value = name;

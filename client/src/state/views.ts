@@ -7,7 +7,6 @@ import type { Audience } from "./words";
 export type GainView = "gain" | "count" | "lift" | "pr";
 export type FoldsView = "none" | "each" | "vertical" | "threshold";
 export type MoneyView = "profit" | "benefit";
-/** The chart next to the ROC curve. */
 export type SecondView = GainView | MoneyView;
 export type CalibrationView = "bins" | "smooth" | "pav";
 /** How many cases the confusion matrix adds up to. */
