@@ -1,6 +1,7 @@
 """What the package's source says of itself, file by file: every file is parsed once for all of these."""
 
 import ast
+import gc
 import re
 from collections import defaultdict
 from functools import cache
@@ -21,7 +22,11 @@ ON_UNIX_ONLY = {
 def trees():
     """Return the syntax tree of every file, by its path below the package."""
     paths = sorted(ROOT.rglob("*.py"))
-    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    gc.disable()  # which would look for garbage among half a million nodes, again and again
+    try:
+        return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    finally:
+        gc.enable()
 
 
 @cache

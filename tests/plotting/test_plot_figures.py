@@ -344,7 +344,7 @@ def test_text_keeps_what_the_fonts_of_the_user_have():
 
 def test_five_rows_and_many_rows_make_the_same_figure():
     few = rs.plotting.plot_three(rs.Predictions([1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.3, 0.2]), figure=Figure())
-    many = rs.plotting.plot_three(simulated(("score",), n=60_000), figure=Figure())
+    many = rs.plotting.plot_three(simulated(("score",), n=20_000), figure=Figure())
     assert len(few.axes) == len(many.axes) == 3
     for ax in many.axes:
         assert sum(len(line.get_xydata()) for line in ax.lines) < 4_000
