@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import ndtr, ndtri
 
 import rocscope as rs
 from inference_cases import cases
@@ -436,3 +437,50 @@ def test_an_interval_of_an_area_that_ends_short_says_so():
         short = max(found.low - whole.low, whole.high - found.high) > 0.1 * (whole.high - whole.low)
         assert found.reliable == reliable == (not short)
         assert reliable or "ends well inside" in found.reason
+
+
+def test_one_more_row_is_ranked_first_or_last():
+    design = resampling.design_of_counts(rs.ThresholdCounts([4, 3, 2], [1, 1, 0], [0, 1, 1]), stratified=False)
+    found = resampling.with_one_more_row(design, resampling.AREAS)[:, 0]
+    y, score = [1, 1, 0, 0], [4, 3, 3, 2]
+    rows = [(1, 4), (1, 2), (0, 4), (0, 2)]
+    assert found.tolist() == [rs.auc([*y, label], [*score, place]) for label, place in rows]
+
+
+def check_partial_area(sizes, apart, part, samples, replicates):
+    """Whether percentiles that are reliable hold a partial area. Return how often they do, and are reliable."""
+    rng = np.random.default_rng(sizes)
+    # The curve is tpr = Φ(d + Φ⁻¹(fpr)), and so is the specificity as a function of 1 − tpr.
+    width = part.get("max_fpr") or 1 - part["min_tpr"]
+    truth = width * ndtr(apart + ndtri(width * (np.arange(100_000) + 0.5) / 100_000)).mean()
+    held, reliable = [], []
+    for _ in range(samples):
+        y = np.arange(sum(sizes)) < sizes[0]
+        preds = rs.Predictions(y, rng.normal(apart * y))
+        found = rs.bootstrap(preds, lambda counts: rs.roc(counts).partial_auc(**part), replicates=replicates)
+        held.append(truth in found)
+        reliable.append(found.reliable)
+    held, reliable = np.array(held), np.array(reliable)
+    assert held[reliable].mean() >= 0.93 - 3 * np.sqrt(0.07 * 0.93 / reliable.sum())
+    return held.mean(), reliable.mean()
+
+
+def test_percentiles_of_a_partial_area_that_are_reliable_hold_it():
+    held, reliable = check_partial_area((26, 147), 0.75, {"min_tpr": 0.9}, 60, 150)
+    assert held < 0.93  # so the design tests the reason
+    assert reliable > 0.4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sizes", "apart", "part"),
+    [
+        ((26, 147), 0.75, {"min_tpr": 0.9}),
+        ((60, 340), 2.2, {"min_tpr": 0.8}),
+        ((50, 50), 1.0, {"max_fpr": 0.05}),
+        ((100, 100), 1.5, {"max_fpr": 0.1}),
+    ],
+)
+def test_percentiles_of_a_partial_area_that_are_reliable_hold_it_in_full(sizes, apart, part):
+    _, reliable = check_partial_area(sizes, apart, part, 400, 500)
+    assert reliable >= 0.75 or sizes[0] < 50
