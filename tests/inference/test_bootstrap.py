@@ -447,6 +447,21 @@ def test_one_more_row_is_ranked_first_or_last():
     assert found.tolist() == [rs.auc([*y, label], [*score, place]) for label, place in rows]
 
 
+def test_a_difference_inherits_that_one_more_row_could_move_an_estimate_out():
+    y = np.arange(120) < 40
+    best = np.where(y, 100, np.arange(120) % 60)
+    best[:2] = 30  # two positives below half of the negatives determine the part of the curve
+    preds = rs.Predictions(y, {"best": best, "other": np.random.default_rng(0).normal(y)})
+
+    def part(counts):
+        return rs.roc(counts).partial_auc(min_tpr=0.95)
+
+    pairs = rs.compare(preds, statistic=part, replicates=200)
+    assert "one more row" in rs.bootstrap(preds, part, model="best", replicates=200).reason
+    assert "one more row" in pairs.estimates["best"].reason
+    assert pairs[0].difference.reason in [estimate.reason for estimate in pairs.estimates.values()]
+
+
 def check_partial_area(sizes, apart, part, samples, replicates):
     """Whether percentiles that are reliable hold a partial area. Return how often they do, and are reliable."""
     rng = np.random.default_rng(sizes)

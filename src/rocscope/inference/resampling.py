@@ -1057,15 +1057,17 @@ def differences(
     else:
         designs = [design_of_sample(arm, stratified=stratified, groups=groups.get(name)) for name, arm in arms.items()]
     seed = check.seed_of(random_state)
-    values, drawn, left_out = [], [], []
+    values, drawn, left_out, extremes = [], [], [], []
     for number, design in enumerate(designs):
         plan = _of_each_model(statistic, design)
         stream = None if len(designs) == 1 else number  # independent draws for independent samples
         options = {"random_state": seed, "stream": stream, "threads": threads, "progress": progress}
         values.append(at_sample(design, plan))
+        extremes.append(with_one_more_row(design, plan))
         drawn.append(replicate(design, plan, replicates, **options))
         left_out.append(leave_one_out(design, plan) if method == "bca" else [])
-    sample = _Replicates(names, designs, np.concatenate(values), np.column_stack(drawn), left_out, method, hypothesis)
+    columns = np.concatenate(values), np.column_stack(drawn), np.column_stack(extremes)
+    sample = _Replicates(names, designs, *columns, left_out, method, hypothesis)
     known = sample.drawn[~np.isnan(sample.drawn).any(axis=1)]
     covariance = np.full((len(names), len(names)), np.nan)
     if len(known) > 1:
@@ -1096,6 +1098,8 @@ class _Replicates:
         Value of the statistic for each model.
     drawn : array of replicates × m
         Value of the statistic in each replicate.
+    extremes : array of 4 × m
+        Value of the statistic with one more row; see `with_one_more_row`.
     left_out : list of list of LeftOut
         Leave-one-out values of each design, for BCa.
     method : {"percentile", "basic", "bca"}
@@ -1108,6 +1112,7 @@ class _Replicates:
     designs: list[Design]
     values: Array
     drawn: Array
+    extremes: Array
     left_out: list[list[LeftOut]]
     method: Interval
     hypothesis: inference.Hypothesis
@@ -1131,4 +1136,6 @@ class _Replicates:
             parts = [(part, factor[i : i + 1]) for i in used for part in self.left_out[i]]
         doubt = next((design.doubt for design in designs if design.doubt), "")
         design = replace(designs[0], n=sum(design.n for design in designs), doubt=doubt)
-        return interval(value, drawn, self.method, self.hypothesis.level, design, _acceleration(parts))
+        # A difference inherits the reasons of both estimates.
+        extremes = self.extremes[:, used[0]] if len(used) == 1 else ()
+        return interval(value, drawn, self.method, self.hypothesis.level, design, _acceleration(parts), extremes)
