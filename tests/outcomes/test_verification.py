@@ -70,7 +70,7 @@ def test_an_area_is_reliable_only_if_positives_of_the_largest_weight_were_verifi
     stratum = np.repeat([0, 1], [60, 20])
     verified = (stratum == 1) | (np.arange(80) % 6 == 1)  # of the first stratum, ten negatives with a weight of 6
     found = rs.auc_interval(from_verified(y, verified, score, strata=stratum))
-    assert found.reason == "one more row of the largest weight could move the AUC out of its interval"
+    assert found.reason == "one more row of a large weight could move the AUC out of its interval"
     assert 6 / 10 * found.value > found.value - found.low  # ten verified positives, of weight 1
     assert rs.auc_interval(y[stratum == 1], score[stratum == 1]).reliable
 

@@ -69,8 +69,8 @@ class EffectiveSize:
         Effective number of groups.
     least : float
         Smallest value of `smallest` for which the interval is reliable.
-    largest_share : float
-        Largest share that one row may have in the weight of its class, if weights were estimated; otherwise 0.
+    one_more_row : float
+        Largest change towards one half that one more row may cause, if weights were estimated; otherwise 0.
     doubt : str
         Reason why estimates from these rows are not reliable, such as weights that violate an assumption. Empty if the
         estimates are reliable.
@@ -89,7 +89,7 @@ class EffectiveSize:
     units: str = "rows"
     groups: float | None = None
     least: float = inference.FEW_ROWS
-    largest_share: float = 0.0
+    one_more_row: float = 0.0
     doubt: str = ""
 
     @property
@@ -109,12 +109,11 @@ class EffectiveSize:
             return f"only {self.informative:.2g} {self.units} determine the variance of the ranks"
         low, high = self.interval(0.95)
         reach = self.auc - low if self.auc >= 0.5 else high - self.auc
-        mean_rank = max(self.auc, 1 - self.auc)
-        # If the sample lacks rows of the largest weight that are ranked last, the variance is too small as well. In a
+        # If the sample lacks heavy rows that are ranked last, the AUC is too high and its variance too small. In a
         # simulation with verification probabilities of .15, .4 and .9, coverage was 31% without such a positive.
-        if self.largest_share * mean_rank > reach:
-            return "one more row of the largest weight could move the AUC out of its interval"
-        reason = inference.unseen_last_ranks(self.smallest, mean_rank, reach, self.units)
+        if self.one_more_row > reach:
+            return "one more row of a large weight could move the AUC out of its interval"
+        reason = inference.unseen_last_ranks(self.smallest, max(self.auc, 1 - self.auc), reach, self.units)
         if reason and self.units == "rows":
             reason += "; method='sure' accounts for this"
         return reason or self.doubt
@@ -260,8 +259,8 @@ class AucSample:
         Description of weights, groups and folds, which is added to the name of the method.
     covariance_of_units : array of m × m, optional
         Covariance of the AUCs, if it is not the sum of the covariances of the strata.
-    largest_share : float
-        Largest share that one row may have in the weight of its class, if weights were estimated; otherwise 0.
+    one_more_row : array of m, optional
+        Largest change of each AUC towards one half that one more row may cause, if weights were estimated.
     doubt : str
         Reason why estimates from these rows are not reliable; empty if the estimates are reliable.
     """
@@ -274,7 +273,7 @@ class AucSample:
     n: float
     note: str = ""
     covariance_of_units: Array | None = None
-    largest_share: float = 0.0
+    one_more_row: Array | None = None
     doubt: str = ""
 
     @cached_property
@@ -299,7 +298,8 @@ class AucSample:
         with np.errstate(under="ignore"):
             variance = float(self.covariance[model, model])
             size = effective_size(float(self.auc[model]), self.strata, model, variance)
-        size = replace(size, largest_share=self.largest_share, doubt=self.doubt)
+        one_more_row = 0.0 if self.one_more_row is None else float(self.one_more_row[model])
+        size = replace(size, one_more_row=one_more_row, doubt=self.doubt)
         if len(self.strata) == 1 or self.covariance_of_units is None or not variance > 0:
             return size
         # Estimated weights: the strata hold the rows with their weights taken as given, so scale their effective size
@@ -381,8 +381,7 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
         inner = _inner_units(placed[rows], units.frequency_of(rows))
         strata.append(replace(units.stratum_of_rows(residual[rows], rows), inner_units=inner))
     of_class = (strata[0].units, strata[1].units) if units.group is None else units.groups_of_class()
-    largest = units.largest_share
-    sample = AucSample(tuple(units.scores), auc, tuple(strata), *of_class, units.n, units.note, largest_share=largest)
+    sample = AucSample(tuple(units.scores), auc, tuple(strata), *of_class, units.n, units.note)
 
     if units.weighting is not None:
         moves = np.empty_like(residual)
@@ -390,7 +389,8 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
             moves[rows] = residual[rows] * units.share(rows)[:, None]
         stratum = replace(units.stratum_of_all(moves), groups_of_class=of_class)
         used = sample.strata if units.group is None else (stratum,)
-        return replace(sample, strata=used, covariance_of_units=stratum.covariance, doubt=units.weighting.doubt)
+        sample = replace(sample, strata=used, covariance_of_units=stratum.covariance, doubt=units.weighting.doubt)
+        return replace(sample, one_more_row=_changes_by_a_row(units, auc))
     if units.group is None:
         return sample
 
@@ -414,6 +414,28 @@ def _inner_units(placed: Array, frequency: Array | None) -> Array:
     if frequency is None:
         return np.array([below_one.sum(axis=0), above_zero.sum(axis=0)])
     return np.array([frequency @ below_one, frequency @ above_zero])
+
+
+def _changes_by_a_row(units: Units, auc: Array) -> Array:
+    """Return the largest change of each AUC towards one half by one more row.
+
+    The row has the weight and the score of a row of the sample, and either class. So a class may lack rows of a large
+    weight, but not both classes.
+    """
+    weight = units.row_weights
+    of_one_row = weight if units.frequency is None else weight / units.frequency
+    changes = np.empty(auc.size)
+    for j, score in enumerate(units.scores.values()):
+        ranked = RowLevels.of(units.positive, score)
+        pos, neg = ranked.counts(weight)
+        heaviest = np.zeros(ranked.threshold.size)
+        np.maximum.at(heaviest, ranked.level, of_one_row)
+        as_positive = 1 - (np.cumsum(neg) - neg / 2) / neg.sum()
+        as_negative = (np.cumsum(pos) - pos / 2) / pos.sum()
+        sign = 1 if auc[j] >= 0.5 else -1
+        moves = heaviest * sign * (auc[j] - np.array([as_positive, as_negative]))
+        changes[j] = (moves.max(axis=1) / [pos.sum(), neg.sum()]).max()
+    return changes
 
 
 def _placed(units: Units) -> tuple[Array, Array]:

@@ -599,16 +599,6 @@ class Units:
         positives, negatives = self.classes
         return np.unique(self.group[positives]).size, np.unique(self.group[negatives]).size
 
-    @property
-    def largest_share(self) -> float:
-        """Largest share that one row may have in the weight of its class, if weights were estimated; otherwise 0."""
-        if self.weighting is None:
-            return 0.0
-        weight = self.row_weights if self.frequency is None else self.row_weights / self.frequency
-        # Estimated weights do not depend on the class. So rows of either class may have the largest weight, even if the
-        # sample contains no such row of one class.
-        return float(weight.max() / min(self.row_weights[rows].sum() for rows in self.classes))
-
 
 def rows_for(data: Sample, groups: Any, folds: OverFolds | None) -> Predictions | None:
     """Return the rows of the data of one model. Return None for counts.
