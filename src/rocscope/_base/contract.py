@@ -16,17 +16,8 @@ from typing import Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_o
 
 import numpy as np
 
-from rocscope._base.public_names import (
-    answers,
-    as_hint,
-    by_spelling,
-    call_for,
-    concept_call,
-    is_curve,
-    of_one_kind,
-    spelling,
-    spellings,
-)
+from rocscope._base import public_names
+from rocscope._base.public_names import answers, as_hint, by_spelling
 from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -420,17 +411,17 @@ def _answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:
 def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
     """Return what to use instead of an unknown argument of a function. Return an empty text if nothing is known."""
     spelled = by_spelling(known)
-    if spelling(unknown) in spelled:
-        return f"{spelled[spelling(unknown)]}="
-    return _argument_answer(function, spellings(unknown), known)
+    if public_names.spelling(unknown) in spelled:
+        return f"{spelled[public_names.spelling(unknown)]}="
+    return _argument_answer(function, public_names.spellings(unknown), known)
 
 
 def _for_parts(function: str, unknown: str, known: Sequence[str]) -> str:
     """Return what to use instead of an argument, from the last or the first words of its name."""
     # The last words of a name say what it is: conf_interval_level is a level. The first words say so less often.
     words = unknown.strip("_").split("_")
-    ends = [spelling("".join(words[start:])) for start in range(1, len(words))]
-    starts = [spelling("".join(words[:end])) for end in range(len(words) - 1, 0, -1)]
+    ends = [public_names.spelling("".join(words[start:])) for start in range(1, len(words))]
+    starts = [public_names.spelling("".join(words[:end])) for end in range(len(words) - 1, 0, -1)]
     spelled = by_spelling(known)
     argument = next((f"{spelled[part]}=" for part in ends if part in spelled), "")
     parts = [part for part in (*ends, *starts) if len(part) >= _SHORTEST_PART]
@@ -461,9 +452,9 @@ def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) 
 
 def _of_curve(function: str, answer: str) -> str:
     """Return an answer about any curve with the curve that was asked for in place of the ROC curve."""
-    return (
-        re.sub(r"rs\.roc(?=\(y, s\)\.(?:plot|to_frame)\()", f"rs.{function}", answer) if is_curve(function) else answer
-    )
+    if not public_names.is_curve(function):
+        return answer
+    return re.sub(r"rs\.roc(?=\(y, s\)\.(?:plot|to_frame)\()", f"rs.{function}", answer)
 
 
 def _suits(advice: str, known: Sequence[str]) -> bool:
@@ -488,7 +479,7 @@ class MissingAttributeError(AttributeError):
         if hasattr(owner, "get_params"):
             return f"{message}; an estimator has fitted attributes after .fit(X, y)"
         close = _close(name, known, ".{}")
-        call = "" if close else _on_result(owner, concept_call(name))
+        call = "" if close else _on_result(owner, public_names.concept_call(name))
         return message + (close or (f"; {as_hint(call)}" if call else f"; it has .{', .'.join(known)}"))
 
 
@@ -506,22 +497,22 @@ def _refuse_item(result: Any, key: Any) -> NoReturn:
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
     """Return what to use instead of an unknown attribute of a result. Return an empty text if nothing is known."""
-    if spelling(name) in known:
-        return f".{known[spelling(name)]}"
+    if public_names.spelling(name) in known:
+        return f".{known[public_names.spelling(name)]}"
     form = ("table",) if hasattr(owner, "to_frame") else ()
     of_owner = [answers()["attributes"].get(kind.__name__, {}) for kind in owner.__mro__]
     # Estimators have the methods of scikit-learn: what answers for results would lead away.
     is_estimator = hasattr(owner, "get_params")
     tables = of_owner if is_estimator else [*of_owner, *(answers()["attributes"][kind] for kind in (*form, "any"))]
     by_word = ChainMap(*map(_answers_by_spelling, tables))  # the table of the class itself comes first
-    for word in spellings(name):
+    for word in public_names.spellings(name):
         if word in by_word:
             return by_word[word]
         if word in known:
             return f".{known[word]}"
-    call = "" if is_estimator else call_for(name)
+    call = "" if is_estimator else public_names.call_for(name)
     is_bare = re.fullmatch(r"rs(\.\w+)+", call)  # a function of rocscope of this name, without its arguments
-    return _on_result(owner, (concept_call(name) if is_bare else "") or call)
+    return _on_result(owner, (public_names.concept_call(name) if is_bare else "") or call)
 
 
 def _on_result(owner: type, call: str) -> str:
@@ -541,5 +532,5 @@ def _on_result(owner: type, call: str) -> str:
 def _close(name: str, known: Iterable[str], shown: str) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(name, of_one_kind(name, known), n=3, cutoff=_ALIKE)
+    close = get_close_matches(name, public_names.of_one_kind(name, known), n=3, cutoff=_ALIKE)
     return f"; did you mean {' or '.join(map(shown.format, close))}?" if close else ""

@@ -48,7 +48,7 @@ from rocscope.inference.comparing import compare
 from rocscope.inference.estimate import Comparison, Estimate
 from rocscope.inference.proportions import Thresholds
 from rocscope.kernels import ranks
-from rocscope.sample import Models, Sample, Samples, samples_of
+from rocscope.sample import Models, Samples, samples_of
 from rocscope.segments.by_segment import counted_by_segment
 from rocscope.segments.segmented_counts import SegmentedCounts
 
@@ -396,13 +396,12 @@ def summarise(
     most: int = MOST_POINTS,
     calibrated: bool = True,
     numbers: dict[str, float] | None = None,
-    decided: OperatingPoint | None = None,
     rows: Predictions | None = None,
 ) -> ModelSummary:
     """Return the curves and numbers of one model in a context.
 
     Without calibration, this needs only a few passes over the scores. `numbers` are numbers of the calibration plot
-    that are already known.
+    that are already known. `rows` may have labels that the model predicted itself.
     """
     drawn = outline(name, counts, most=most, bins=False, target_prevalence=context.target_prevalence)
     default = drawn.default
@@ -414,7 +413,7 @@ def summarise(
         "auc": {ties: curve.area(ties) for ties in ("half", "lower", "upper")},
         "calibration": calibration_block(counts, numbers=numbers, rows=rows) if calibrated else None,
         "auc_interval": interval,
-        "decided": decided,
+        "decided": rows.point() if rows is not None and rows.decisions else None,
     }
     return ModelSummary(
         **vars(drawn) | further,
@@ -429,11 +428,6 @@ def summarise(
         default_cost=context.expected_cost(default.tpr, default.fpr, counts.prevalence),
         at_half=default.accuracy if are_probabilities(counts) else None,
     )
-
-
-def _own_decisions(sample: Sample) -> OperatingPoint | None:
-    """Return the confusion matrix of the labels that a model predicted itself. Return None if they are unknown."""
-    return sample.rows.point() if sample.rows and sample.rows.decisions else None
 
 
 # ---- Slices ----
@@ -517,7 +511,6 @@ class Slices:
                 interval=areas.intervals.get(model),
                 most=most,
                 calibrated=detailed and model not in labels_only,
-                decided=_own_decisions(sample),
                 rows=sample.rows,
             )
             models.append(summary)
@@ -1025,13 +1018,6 @@ def report_data(
         options: dict[str, Any] = {"threshold": threshold, "level": level, "areas": areas.estimates}
         summary = summarised(data, given_context, parts, by=by, **options)
 
-    # Slices: segments of counts, or segments and folds of rows.
-    slices = Slices(context)
-    if drawn and by_model:
-        slices = by_counts(by_model, context, is_small)
-    elif drawn and detailed and data.rows is not None:
-        slices = by_rows(data.rows, context)
-
     # The plot describes the sample: it has the numbers of the summary, except if the summary has a different
     # prevalence.
     at_sample = context.target_prevalence is None
@@ -1047,21 +1033,19 @@ def report_data(
             interval=areas.intervals.get(name),
             calibrated=detailed and drawn,
             numbers=numbers,
-            decided=_own_decisions(data[name]),
             rows=data[name].rows,
         )
         models.append(model)
+
     first = next(iter(counts.values()))
-    provenance: dict[str, Any] = {"rocscope": __version__, "rows": first.n}
-    provenance |= {"positives": first.n_pos, "negatives": first.n_neg}
-    if detailed and drawn:
-        provenance["hash"] = fingerprint(counts)
+    hashed = counts if detailed and drawn else {}
+    slices = _slices(data, by_model, context, detailed=detailed) if drawn else Slices(context)
     report = ReportData(
         title or title_of(list(counts)),
         context,
         models,
         decision,
-        provenance | source_of(predictions),
+        provenance_of(predictions, hashed, rows=first.n, positives=first.n_pos, negatives=first.n_neg),
         slices.made,
         areas.comparisons,
         notes=notes,
@@ -1090,6 +1074,15 @@ def _pooled(predictions: Models) -> tuple[Samples, dict[str, SegmentedCounts]]:
     return data, {}
 
 
+def _slices(data: Samples, by_model: dict[str, SegmentedCounts], context: Context, *, detailed: bool) -> Slices:
+    """Return the segments of counts, or the segments and folds of rows."""
+    if by_model:
+        return by_counts(by_model, context, is_small)
+    if detailed and data.rows is not None:
+        return by_rows(data.rows, context)
+    return Slices(context)
+
+
 def is_small(models: Models | Samples) -> bool:
     """Return True if there are at most a million rows or distinct scores, so that intervals can be computed quickly."""
     data = samples_of(models)
@@ -1098,10 +1091,15 @@ def is_small(models: Models | Samples) -> bool:
     return all(len(points) <= MOST_DETAILED for points in data.points().values())
 
 
-def source_of(predictions: Any) -> dict[str, Any]:
-    """Return the source of the rows and the number of dropped rows. Return an empty dictionary if they are unknown."""
+def provenance_of(predictions: Any, hashed: Mapping[str, ThresholdCounts], **numbers: float) -> dict[str, Any]:
+    """Return the version of rocscope, numbers of cases, a hash of counts, and the source of the rows if it is known."""
+    provenance: dict[str, Any] = {"rocscope": __version__, **numbers}
+    if hashed:
+        provenance["hash"] = fingerprint(hashed)
     source = getattr(predictions, "source", None)
-    return {} if source is None else {"source": source.name, "rows_dropped": source.rows_dropped}
+    if source is not None:
+        provenance |= {"source": source.name, "rows_dropped": source.rows_dropped}
+    return provenance
 
 
 def fingerprint(counts: Mapping[str, ThresholdCounts]) -> str:

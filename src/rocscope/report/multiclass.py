@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rocscope import __version__
 from rocscope.core import Context, Result, jsonable
 from rocscope.errors import InputError, OneClassError, heard
 from rocscope.inference.estimate import Estimate
@@ -143,10 +142,10 @@ def _summary(predictions: MulticlassPredictions, name: str, detailed: bool) -> M
     matrix = predictions.confusion(name)
     facts = matrix.to_dict()
     statistics = {key: float("nan") if facts[key] is None else facts[key] for key in _STATISTICS}
-    cases = zip(matrix.classes, matrix.support.tolist(), strict=True)
-    undefined = tuple(cls for cls, n in cases if not n)
-    defined = [key for key, value in statistics.items() if detailed and not math.isnan(value)]
-    intervals = {key: matrix.interval(key) for key in defined}
+    undefined = tuple(cls for cls, n in zip(matrix.classes, matrix.support.tolist(), strict=True) if not n)
+    intervals: dict[str, Estimate] = {}
+    if detailed:
+        intervals = {key: matrix.interval(key) for key, value in statistics.items() if not math.isnan(value)}
     areas: dict[str, float] = {}
     if name in predictions.proba:
         auc = multiclass_auc(predictions, model=name)
@@ -194,8 +193,8 @@ def multiclass_report(
     for kind in ("segment", "fold"):
         if getattr(predictions, kind) is not None:
             warnings.append(f"The {kind}s are not shown, because the selection list contains the classes.")
-    provenance = {"rocscope": __version__, "rows": predictions.n, "classes": len(predictions.classes)}
-    provenance |= {"hash": two_classes.fingerprint(ranked)} | two_classes.source_of(predictions)
+    numbers = {"rows": predictions.n, "classes": len(predictions.classes)}
+    provenance = two_classes.provenance_of(predictions, ranked, **numbers)
     return replace(data, context=context, slices=slices.made, provenance=provenance, warnings=warnings)
 
 
