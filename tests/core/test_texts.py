@@ -37,7 +37,7 @@ def test_names_and_places_are_those_of_a_sort(given_texts, kind):
         assert where.tolist() == place.tolist()
         assert check.check_groups(column, "groups", column.size).tolist() == place.tolist()
         assert check.distinct(column) == names.tolist()
-        told = texts.told_apart(column)
+        told = texts.encoded_texts(column)
     surrogates = any("\ud800" in each for each in given_texts)
     assert (told is None) == (kind == "bytes as objects" or (kind == "objects" and surrogates))
 
@@ -47,7 +47,7 @@ def test_what_is_not_all_text_goes_the_other_way(odd):
     column = np.empty(3, object)
     column[:] = ["b", odd, "b"]
     with mock.patch.object(texts, "MOST_SORTED", 0):
-        assert texts.told_apart(column) is None
+        assert texts.encoded_texts(column) is None
         if odd is None or odd != odd:
             names, place = numbered("segment", column)
             assert (names.tolist(), place.tolist()) == (["b", None], [0, 1, 0])

@@ -256,23 +256,23 @@ MOST_SORTED = 50_000
 """Largest number of texts that NumPy sorts. For more texts, Arrow is imported."""
 
 
-def told_apart(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
+def encoded_texts(column: Array) -> tuple[Array, NDArray[np.int32]] | None:
     """Return the sorted distinct texts of a column, and for each row the index of its text.
 
     Return None if the column is short, or if it contains a value that is not a text.
 
     Examples
     --------
-    >>> names, place = told_apart(np.array(["s", "north", "s"] * 20_000))
-    >>> names.tolist(), place[:3].tolist(), told_apart(np.array([5] * 60_000))
+    >>> names, place = encoded_texts(np.array(["s", "north", "s"] * 20_000))
+    >>> names.tolist(), place[:3].tolist(), encoded_texts(np.array([5] * 60_000))
     (['north', 's'], [1, 0, 1], None)
     """
     if column.size <= MOST_SORTED or column.dtype.kind not in "USO":
         return None
-    found = _by_bytes(column) if column.dtype.kind in "US" else _by_text(column)
-    if found is None:
+    encoded = _by_bytes(column) if column.dtype.kind in "US" else _by_text(column)
+    if encoded is None:
         return None
-    names, place = found
+    names, place = encoded
     order = np.argsort(names)
     rank = np.empty(order.size, np.int32)
     rank[order] = np.arange(order.size)
@@ -390,11 +390,11 @@ def unpacked(values: Array, absent: NDArray[np.bool_], name: str, error: type[In
     strange = [value for value in kept if not isinstance(value, NUMBER_TYPES)]
     if strange:
         raise error(name, expected="numbers", got=f"{strange[0]!r} of type {type(strange[0]).__name__}")
-    found = as_written(kept, np.asarray(kept), name, error) if kept else np.empty(0)
+    numbers = as_written(kept, np.asarray(kept), name, error) if kept else np.empty(0)
     if not absent.any():
-        return found
+        return numbers
     filled = np.full(values.size, np.nan)
-    filled[~absent] = found
+    filled[~absent] = numbers
     return filled
 
 

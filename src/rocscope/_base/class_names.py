@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Indices, told_apart
+from rocscope._base.arrays import Array, Indices, encoded_texts
 from rocscope.errors import LabelError, ShapeError
 
 
@@ -130,7 +130,7 @@ def square_by_class(matrix: Any, classes: Any, subject: str) -> tuple[Any, tuple
 
 def factorized(labels: Array) -> tuple[list[Any], NDArray[np.signedinteger[Any]]]:
     """Return the distinct labels, sorted if labels can be compared, and the index of the label of each row."""
-    texts = told_apart(labels)  # None unless it is a long column of texts
+    texts = encoded_texts(labels)  # None unless it is a long column of texts
     if texts is not None:
         return texts[0].tolist(), texts[1]
     if labels.dtype.kind in "iu":

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocscope import kernels
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Booleans, Indices, in_threads, told_apart
+from rocscope._base.arrays import Array, Booleans, Indices, encoded_texts, in_threads
 from rocscope._base.contract import held_to_contract
 from rocscope.errors import InputError
 
@@ -161,7 +161,7 @@ def numbered(name: str, column: Array | None) -> tuple[Array, NDArray[np.signedi
     if column is None:
         where = "Predictions" if name == "repeat" else "Predictions or rocscope.read"
         raise InputError(f"there is no {name} column", hint=f"pass {name}= to {where}")
-    texts = told_apart(column)
+    texts = encoded_texts(column)
     if texts is not None:
         return texts
     absent = check.missing(column)

@@ -214,7 +214,7 @@ def is_missing(value: Any) -> bool:
 
 def distinct(values: Array) -> list[Any]:
     """Return the distinct values of an array, sorted if the values can be ordered."""
-    texts = arrays.told_apart(values)
+    texts = arrays.encoded_texts(values)
     try:
         unique = np.unique(values) if texts is None else texts[0]
         return list(unique) if unique.dtype.kind in "mM" else unique.tolist()
@@ -339,7 +339,7 @@ def check_legend_labels(label: str | Sequence[str], models: int) -> list[str]:
 def check_groups(values: Any, name: str, n: int) -> Indices:
     """Return an integer for each row that identifies its group. Groups are numbered from 0."""
     column = check_column(values, name, n)
-    texts = arrays.told_apart(column)
+    texts = arrays.encoded_texts(column)
     if texts is not None:
         return texts[1].astype(np.intp)
     check_present(column, name, errors.InputError)

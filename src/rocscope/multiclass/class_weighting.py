@@ -313,12 +313,17 @@ def coordinate_ascent(problem: Problem, start: Array, *, sweeps: int = _MOST_SWE
         moved = line_search(problem, weight, step % problem.k)
         unchanged += 1
         if problem.score(moved) > score:
-            weight = moved / np.exp(np.log(moved).mean())
+            weight = _scaled(moved)
             score = problem.score(weight)  # score of the scaled weights: a tied row may change by rounding
             unchanged = 0
         if unchanged == problem.k:
             break
     return weight
+
+
+def _scaled(weight: Array) -> Array:
+    """Return class weights with the geometric mean 1; a common factor does not change decisions."""
+    return weight / np.exp(np.log(weight).mean())
 
 
 def best_of_starts(problem: Problem, starts: Sequence[Array], seed: Any = 0) -> Array:
@@ -878,9 +883,7 @@ def _of_model(
             part = _part(problem, seed)  # an approximate start is enough
             smooth, _ = fit_recalibration(part.y, part.proba, part.weight, part.unit)
             weight = best_of_starts(problem, [weight, smooth], seed)
-        weight = weight / np.exp(
-            np.log(weight).mean()
-        )  # a common factor does not change decisions: scale the geometric mean to 1
+        weight = _scaled(weight)
 
     if cost is None:
         counts = problem.counts(weight)

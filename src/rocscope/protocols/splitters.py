@@ -194,12 +194,15 @@ def _stratified(y: Array, k: int, seed: int) -> Iterator[TrainTest]:
     """Yield the same splits as scikit-learn's shuffled StratifiedKFold, without the slow import of scikit-learn."""
     _, first, code = np.unique(y, return_index=True, return_inverse=True)
     code = first.argsort().argsort()[code]  # classes are numbered by first occurrence
-    dealt, rng, fold = np.sort(code), np.random.RandomState(seed), np.empty(code.size, np.intp)
+    # Rows sorted by class are dealt to the folds in turn: sizes has the number of rows of each class in each fold.
+    dealt = np.sort(code)
     sizes = np.array([np.bincount(dealt[number::k], minlength=first.size) for number in range(k)])
-    for each, size in enumerate(sizes.T):
+    rng = np.random.RandomState(seed)
+    fold = np.empty(code.size, np.intp)
+    for label, size in enumerate(sizes.T):
         numbers = np.repeat(np.arange(k), size)
         rng.shuffle(numbers)
-        fold[code == each] = numbers
+        fold[code == label] = numbers
     return (TrainTest(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(k))
 
 
