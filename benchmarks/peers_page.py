@@ -154,7 +154,7 @@ def _look(line: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _panel(ax: Any, title: str, lines: Sequence[Sequence[Outcome]]) -> None:
-    theme.dress(ax)
+    theme.style_axes(ax)
     ax.set_title(title, loc="left", fontsize="medium")
     for line in lines:
         ax.loglog([o.rows for o in line], [o.seconds for o in line], marker="o", markersize=4, **_look(line))

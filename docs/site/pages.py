@@ -32,7 +32,8 @@ TOPICS = {
     "datasets": "Data sets",
 }
 WHOLE = {"metrics": "Metrics", "errors": "Errors"}  # topics that have one page with all their names
-OURS = "warn, heard, without_warnings, listing, one_of, brief"  # names in these modules that are not for users
+# Names in these modules that are not for users.
+OURS = "warn, collected_warnings, without_warnings, listing, one_of, brief"
 
 
 SEARCHED = {

@@ -119,7 +119,7 @@ _FILTERS = threading.RLock()  # otherwise one thread would restore what another 
 
 
 def warn(message: str) -> None:
-    """Issue a RocscopeWarning at the line of the user's call; within `heard`, collect the message instead.
+    """Issue a RocscopeWarning at the line of the user's call; within `collected_warnings`, collect the message instead.
 
     The line of the user's call is the innermost line outside this package. From Python 3.12 on, `skip_file_prefixes`
     of `warnings.warn` also finds it.
@@ -136,20 +136,20 @@ def warn(message: str) -> None:
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
+def collected_warnings() -> Iterator[list[str]]:
     """Collect rocscope's warnings of the current thread in a list, without repetition, instead of issuing them.
 
     Examples
     --------
-    >>> with heard() as said:
+    >>> with collected_warnings() as messages:
     ...     warn("an interval is a fallback")
-    >>> said
+    >>> messages
     ['an interval is a fallback']
     """
-    said: list[str] = []
-    token = _LISTENER.set(said)
+    messages: list[str] = []
+    token = _LISTENER.set(messages)
     try:
-        yield said
+        yield messages
     finally:
         _LISTENER.reset(token)
 

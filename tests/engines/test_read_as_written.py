@@ -14,7 +14,15 @@ import pytest
 import rocscope as rs
 from readers import FRAMES, WRITERS, counted, levels
 from rocscope.engines import describe, read_sketch
-from rocscope.errors import ColumnError, EngineError, InputError, RocscopeError, RocscopeWarning, ScoreError, heard
+from rocscope.errors import (
+    ColumnError,
+    EngineError,
+    InputError,
+    RocscopeError,
+    RocscopeWarning,
+    ScoreError,
+    collected_warnings,
+)
 
 COLUMNS = {"label": "y", "scores": "s"}
 LABELS = [1, 0, 1]
@@ -151,7 +159,7 @@ def test_an_encoding_is_named_where_it_is_not_utf_8(tmp_path, name, encoding):
     ):
         file.write(text.encode(encoding))
     if encoding in ("latin-1", "cp1252", "utf-16"):  # their first bytes tell
-        with heard() as said:
+        with collected_warnings() as said:
             assert rs.read(tmp_path / name, **COLUMNS, segment="g").segment.tolist() == ["é", "e"]
         assert len(said) == (encoding != "utf-16")
     elif "csv" in name and encoding == "utf-32":

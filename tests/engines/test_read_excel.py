@@ -9,7 +9,15 @@ import pytest
 
 import rocscope as rs
 from rocscope import cli
-from rocscope.errors import ColumnError, EngineError, InputError, LabelError, MissingDependencyError, ScoreError, heard
+from rocscope.errors import (
+    ColumnError,
+    EngineError,
+    InputError,
+    LabelError,
+    MissingDependencyError,
+    ScoreError,
+    collected_warnings,
+)
 
 pytest.importorskip("python_calamine")
 
@@ -213,7 +221,7 @@ def test_a_part_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch):
 def test_a_sheet_is_named_and_rows_around_its_table_are_skipped(tmp_path, capsys):
     rows = [["Mai 2024", None], [None, None], ["y", "s"], [1, "90 %"], [0, "25 %"], ["Summe", None]]
     path = write(tmp_path / "rows.xlsx", Info=[["a"]], Kunden=rows)
-    with heard() as notes:
+    with collected_warnings() as notes:
         with pytest.raises(EngineError, match=r"got 'Summe, '; pass skip_footer=1"):
             rs.read(path, label="y", scores="s", table="Kunden")
         read = rs.read(path, label="y", scores="s", table="Kunden", skip_footer=1)

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import rocscope as rs
 from hostile.calls import callables
 from rocscope._base.arrays import one_blas_thread
-from rocscope.errors import _FILTERS, heard, warn, without_warnings
+from rocscope.errors import _FILTERS, collected_warnings, warn, without_warnings
 
 THREADS = 16
 SOURCE = str(Path(rs.__file__).parent)
@@ -106,10 +106,16 @@ def test_calls_in_threads_leave_the_settings_of_the_process(quiet, part):
 
 
 # Where a lock keeps the second thread out, the first one waits for nothing.
-FOR_A_MOMENT = [(one_blas_thread, 10), (heard, 10), (lambda: without_warnings(UserWarning, "no such"), 0.1)]
+FOR_A_MOMENT = [
+    (one_blas_thread, 10),
+    (collected_warnings, 10),
+    (lambda: without_warnings(UserWarning, "no such"), 0.1),
+]
 
 
-@pytest.mark.parametrize(("setting", "seconds"), FOR_A_MOMENT, ids=["one_blas_thread", "heard", "without_warnings"])
+@pytest.mark.parametrize(
+    ("setting", "seconds"), FOR_A_MOMENT, ids=["one_blas_thread", "collected_warnings", "without_warnings"]
+)
 def test_what_is_set_for_a_moment_is_restored_in_any_order(quiet, setting, seconds):
     """One thread enters, another one too; the first leaves before the second."""
     first_in, second_in, first_out = threading.Event(), threading.Event(), threading.Event()
@@ -137,7 +143,7 @@ def test_each_thread_hears_its_own_warnings():
     both = threading.Barrier(2, timeout=5)
 
     def said(text):
-        with heard() as texts:
+        with collected_warnings() as texts:
             both.wait()
             warn(text)
             both.wait()

@@ -13,7 +13,7 @@ from binning import bands_hold
 from rocscope import ThresholdCounts, kernels
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, StoredError, WeightError
 from rocscope.ranges import CountsSketch
-from rocscope.ranges.sketch import CELL_BYTES, seal
+from rocscope.ranges.sketch import CELL_BYTES, to_checked_bytes
 from sketch_cases import (
     SMALLEST,
     bounds_hold,
@@ -291,7 +291,7 @@ def test_cells_that_no_sketch_has_are_refused(column):
     strange[column][3] = 2**62 + 12345 if column in (0, 4, 5) else 77 if column == 1 else -1
     facts = {name: getattr(sketch, name) for name in ("memory", "pos_label", "n_pos", "n_neg")}
     with pytest.raises(StoredError, match="cells"):
-        CountsSketch.from_bytes(seal(facts | {"light": 0.1, "dtype": "f8"}, strange))
+        CountsSketch.from_bytes(to_checked_bytes(facts | {"light": 0.1, "dtype": "f8"}, strange))
 
 
 @given(st.data())

@@ -21,7 +21,7 @@ from rocscope import cli
 from rocscope.engines.columns import numbers
 from rocscope.engines.formats import FileLayout
 from rocscope.engines.opening import open_source
-from rocscope.errors import RocscopeError, ScoreError, heard
+from rocscope.errors import RocscopeError, ScoreError, collected_warnings
 from workbook_cases import write_workbook
 
 pytestmark = pytest.mark.usefixtures("one_database")
@@ -128,7 +128,7 @@ def make_workbook(number, folder):
 def read_by_python(path, other="bought", **layout):
     """Return the scores and another column of a file, or the reason why it is refused."""
     try:
-        with heard(), open_source(path, FileLayout(**layout)) as source:
+        with collected_warnings(), open_source(path, FileLayout(**layout)) as source:
             table = source.fetch([other, "score"])
             column = numbers(table.column("score"), "score", ScoreError, decimal=source.decimal)
             return [[float(value) for value in column.values], list(map(str, table.column(other).to_pylist()))]

@@ -7,7 +7,7 @@ import pytest
 import rocscope as rs
 from file_cases import CLASSES, FILES
 from rocscope.engines.description import _likely_positive
-from rocscope.errors import RocscopeError, RocscopeWarning, heard
+from rocscope.errors import RocscopeError, RocscopeWarning, collected_warnings
 
 
 @pytest.mark.usefixtures("one_database")
@@ -17,7 +17,7 @@ from rocscope.errors import RocscopeError, RocscopeWarning, heard
 def test_a_file_is_counted_or_refused_as_the_table_says(tmp_path, name, read):
     case = FILES[name]
     path = case.write(tmp_path)
-    with heard():
+    with collected_warnings():
         if (refused := case.facts.get("refused")) is not None:
             with pytest.raises(RocscopeError) as error:
                 read(path, **case.asked)

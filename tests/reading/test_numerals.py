@@ -11,7 +11,7 @@ import rocscope as rs
 from rocscope.engines.columns import numbers
 from rocscope.engines.formats import FileLayout
 from rocscope.engines.opening import open_source
-from rocscope.errors import RocscopeError, ScoreError, heard
+from rocscope.errors import RocscopeError, ScoreError, collected_warnings
 
 pytestmark = pytest.mark.usefixtures("one_database")
 
@@ -41,10 +41,10 @@ def test_a_column_is_read_in_the_one_way_that_fits_or_refused(tmp_path, delimite
             with pytest.raises(RocscopeError, match=re.escape(message)):
                 numbers(source.fetch([name]).column(0), name, ScoreError, decimal=source.decimal)
         kept = {name: case for name, case in cases.items() if name not in refused}
-        with heard() as notes:
+        with collected_warnings() as notes:
             table = source.fetch([*kept])
         for name, case in kept.items():
-            with heard() as late_notes:
+            with collected_warnings() as late_notes:
                 column = numbers(table.column(name), name, ScoreError, decimal=source.decimal)
             present = column.values if column.missing is None else column.values[~column.missing]
             assert present.tolist() == case["numbers"], case
@@ -55,7 +55,7 @@ def test_a_column_is_read_in_the_one_way_that_fits_or_refused(tmp_path, delimite
 def test_a_condition_and_a_late_value_see_the_numbers(tmp_path):
     values = [f"{i % 7 + 100}" for i in range(12_000)] + ["1.234,5"] + ["7"] * 5
     path = write(tmp_path / "numbers.csv", {"s": values})
-    with heard():
+    with collected_warnings():
         assert rs.read(path, label="y", scores="s").scores["s"].max() == 1234.5
         assert rs.read(path, label="y", scores="s", where="s > 1000 OR s = 7").n == 6
         assert rs.read_counts(path, label="y", scores="s")["s"].threshold[0] == 1234.5
@@ -64,7 +64,7 @@ def test_a_condition_and_a_late_value_see_the_numbers(tmp_path):
 def test_only_the_columns_that_are_used_must_be_clear(tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text("y;s;amount\n1;0,5;2.687\n0;0,25;1.200\n1;0,75;999\n0;0,1;1.000\n")
-    with heard() as notes:
+    with collected_warnings() as notes:
         assert rs.read(path, label="y", scores="s").n == 4
         facts = rs.engines.describe(path)
     assert notes == [f"{path}: column 's': '0,1' is read as 0.1"]

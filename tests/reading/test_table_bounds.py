@@ -4,7 +4,7 @@ import pytest
 
 import rocscope as rs
 from rocscope.engines.description import guess
-from rocscope.errors import EngineError, InputError, heard
+from rocscope.errors import EngineError, InputError, collected_warnings
 
 pytestmark = pytest.mark.usefixtures("one_database")
 
@@ -34,7 +34,7 @@ def write(path, text):
 )
 def test_rows_above_the_names_are_skipped_with_a_note(tmp_path, above, end):
     path = write(tmp_path / "rows.csv", (above + ROWS).replace("\n", end))
-    with heard() as notes:
+    with collected_warnings() as notes:
         assert rs.read(path, **COLUMNS).scores["p"].tolist() == SCORES
         assert guess(path).label == "y"
     said = [f"{path}: skipped {above.count(chr(10))} line"] if above.strip() and not above.startswith("sep") else []
@@ -73,7 +73,7 @@ def test_a_file_without_names_is_refused_with_the_fix(tmp_path, rows):
     path = write(tmp_path / "rows.csv", rows)
     with pytest.raises(EngineError, match=r"expected column names in the first row, got the values '.*\(--no-header\)"):
         rs.read(path, label="column1", scores="column2")
-    with heard():
+    with collected_warnings():
         facts = rs.engines.describe(path, header=False)
     assert (facts.rows, facts["column2"].maximum) == (rows.count("\n"), 0.9)
 

@@ -9,7 +9,7 @@ import pytest
 import rocscope as rs
 from export_cases import make_export
 from report_open import count_in, write_page
-from rocscope.errors import RocscopeError, heard
+from rocscope.errors import RocscopeError, collected_warnings
 from rocscope.report.model import fingerprint
 
 
@@ -31,7 +31,7 @@ def difference(page, case):
     """Say what the page makes of a file that Python does not, and whether both count it."""
     found = count_in(page, case.path, case.roles, case.layout)
     try:
-        with heard():
+        with collected_warnings():
             counts = rs.read_counts(case.path, **case.asked)
     except RocscopeError as error:
         same = "error" in found and reason(found["error"]) == reason(str(error))

@@ -11,7 +11,7 @@ import rocscope as rs
 from report_browser import predictions
 from report_open import count_in
 from report_open import open_page_offline as open_page_offline
-from rocscope.errors import RocscopeError, heard
+from rocscope.errors import RocscopeError, collected_warnings
 from rocscope.report.model import report_data
 from rocscope.report.page import open_page, payload
 from workbook_cases import write_workbook
@@ -40,11 +40,11 @@ def test_intervals_and_tests_are_those_of_python(page, tmp_path, rows, models, d
     path = write(tmp_path / "s.csv", {"y": preds.y_true.astype(int)} | {m: s.tolist() for m, s in preds.scores.items()})
     found = count_in(page.page, path, roles(*preds.models), LAYOUT, intervals=True)["sure"]
     for model, mine in zip(preds.models, found["auc"], strict=True):
-        with heard():
+        with collected_warnings():
             own = rs.auc_interval(preds, model=model)
         assert [mine["value"], mine["low"], mine["high"]] == pytest.approx([own.value, own.low, own.high], abs=1e-10)
         assert mine["method"] == own.method
-    with heard():
+    with collected_warnings():
         pairs = rs.compare(preds)
     for mine, own in zip(found["comparisons"]["rows"], pairs, strict=True):
         ends = [own.difference.value, own.difference.low, own.difference.high, own.p_value, own.adjusted_p_value]

@@ -8,8 +8,8 @@ from rocscope.inference.confidence_sequence import (
     BLOCKS_BEFORE_GROWTH,
     LEAST_BLOCK_ROWS,
     _areas,
-    _began,
     _stakes,
+    _start_of_change,
     auc_evidence,
 )
 
@@ -35,7 +35,7 @@ def changes(gain, before, after, *, change, looks, rows, streams, level=0.95, se
         found = each @ stakes + 1 - stakes.sum() >= 1 / (1 - level)
         raised[active[found]] = n + rows
         with np.errstate(divide="ignore"):
-            place = _began(np.log(each[found]), np.diff([*first, n + rows]))
+            place = _start_of_change(np.log(each[found]), np.diff([*first, n + rows]))
         since[active[found]] = np.array(first)[place]
         active, grown = active[~found], grown[~found]
         if not active.size:
@@ -111,7 +111,7 @@ def rank_alarms(skill, later, *, rate, change, looks, rows, streams, upwards=Fal
         wealth = np.exp(np.minimum(grown, 700)) @ stakes + 1 - stakes.sum()
         found = wealth >= 1 / (1 - level)
         raised[active[found]] = n + rows
-        since[active[found]] = np.array(first)[_began(grown[found], np.diff([*first, n + rows]))]
+        since[active[found]] = np.array(first)[_start_of_change(grown[found], np.diff([*first, n + rows]))]
     return raised, since
 
 

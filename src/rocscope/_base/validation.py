@@ -502,7 +502,7 @@ def by_name(value: Any, names: Iterable[Hashable]) -> dict[Any, Any]:
     return dict(cast(Mapping[Any, Any], value)) if isinstance(value, Mapping) else dict.fromkeys(names, value)
 
 
-def settle(instance: object, **values: Any) -> None:
+def set_fields(instance: object, **values: Any) -> None:
     """Set attributes of a frozen dataclass in `__post_init__`, to store checked values."""
     for name, value in values.items():
         object.__setattr__(instance, name, value)

@@ -17,7 +17,7 @@ from typing import Any
 
 from rocscope._base.atomic_write import remove_unfinished
 from rocscope.cli.console import attended, discard, note
-from rocscope.errors import RocscopeError, heard
+from rocscope.errors import RocscopeError, collected_warnings
 
 # Exit codes: shells use 130 for an interrupted program; 101 means an internal error.
 BAD_INPUT = 2
@@ -62,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
             code = app(arguments)
         else:
             step = attended(" ".join(["rocscope", *arguments[:1]]))
-            with warnings.catch_warnings(record=True) as caught, heard() as said, step:
+            with warnings.catch_warnings(record=True) as caught, collected_warnings() as said, step:
                 code = app(arguments)
             for warning in dict.fromkeys([*said, *(str(warning.message) for warning in caught)]):
                 note(f"Warning: {warning}")

@@ -18,7 +18,7 @@ from rocscope._base.formatting import alike, known
 from rocscope.cli import console
 from rocscope.cli import gate as gating
 from rocscope.cli import options as opt
-from rocscope.errors import InputError, RocscopeError, ScoreError, heard
+from rocscope.errors import InputError, RocscopeError, ScoreError, collected_warnings
 
 if TYPE_CHECKING:
     from rocscope.figures.conditions import Condition
@@ -244,7 +244,7 @@ def monitor(
         batch = _read_unlabelled(file, rows, chosen, segment)
     else:
         batch = {"y_true": _read_labelled(file, rows, classes, chosen, segment), "again": again}
-    with updating(state), heard() as warnings:
+    with updating(state), collected_warnings() as warnings:
         watch = _load_or_begin(state, chosen, options)
         update = watch.update_unlabelled if unlabelled else watch.update
         update(when=when, **batch)

@@ -18,7 +18,7 @@ from rocscope._base.formatting import direction, p_value
 from rocscope.cli import console
 from rocscope.cli import gate as gating
 from rocscope.cli import options as opt
-from rocscope.errors import ColumnError, InputError, heard, one_of
+from rocscope.errors import ColumnError, InputError, collected_warnings, one_of
 
 if TYPE_CHECKING:
     from rocscope._base.arrays import Array
@@ -321,7 +321,7 @@ def compare(
     def estimate(condition: "Condition") -> "Estimate":
         return _condition_estimate(condition, compared(figures[condition.quantity], condition.level or level))
 
-    with heard() as warnings:
+    with collected_warnings() as warnings:
         results = {"auc": compared("auc", level)}
         if with_costs:
             results["cost"] = compared("cost", level)

@@ -43,7 +43,7 @@ class _Look:
         if not ax.lines:
             ax.set_prop_cycle(_line_cycle())
         # Set our style first, so that scikit-learn's own ticks, such as normal deviates, replace ours.
-        theme.dress(ax)
+        theme.style_axes(ax)
         return super().plot(ax=ax, **options)  # pyright: ignore[reportAttributeAccessIssue]
 
     @classmethod

@@ -72,9 +72,9 @@ class Context(Result):
         for name, cost in ((f"cost_{cell}", getattr(self, f"cost_{cell}")) for cell in CELLS):
             if not _is_name(cost):
                 expected = "a finite number, or the name of a column of the rows"
-                check.settle(self, **{name: check.check_number(cost, name, expected)})
+                check.set_fields(self, **{name: check.check_number(cost, name, expected)})
         if self.target_prevalence is not None:
-            check.settle(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
+            check.set_fields(self, target_prevalence=check.check_share(self.target_prevalence, "target_prevalence"))
         # If both kinds of errors were rewarded, the worst classifier would be the best.
         if not self.columns and self.false_alarm_cost < 0 and self.miss_cost < 0:
             raise _rewards_errors(f"{self!r}, which rewards errors of both kinds")
@@ -530,7 +530,7 @@ class Campaign(Result):
         if self.capacity is not None:
             most = "a number of contacts, at least 0"
             given["capacity"] = check.check_number(self.capacity, "capacity", most, least=0)
-        check.settle(self, **given)
+        check.set_fields(self, **given)
 
     @property
     def context(self) -> Context:

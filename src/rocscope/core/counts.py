@@ -310,7 +310,7 @@ class CumulativeCounts(Result):
         >>> counts.weights, counts.dependent
         ('sampling', False)
         """
-        check.settle(self, weights=weights, dependent=dependent)  # some counts are frozen
+        check.set_fields(self, weights=weights, dependent=dependent)  # some counts are frozen
         return self
 
     def point_of(self, tp: float, fp: float, fn: float, tn: float, threshold: float) -> OperatingPoint:

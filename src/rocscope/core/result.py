@@ -173,7 +173,7 @@ class Band(Result):
 
     def __post_init__(self) -> None:
         columns = {name: np.asarray(getattr(self, name), dtype=np.float64) for name in ("x", "low", "high")}
-        check.settle(self, **{name: check.read_only(column) for name, column in columns.items()})
+        check.set_fields(self, **{name: check.read_only(column) for name, column in columns.items()})
 
     @property
     def label(self) -> str:

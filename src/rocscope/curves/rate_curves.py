@@ -18,7 +18,7 @@ from rocscope._base.formatting import direction
 from rocscope._base.public_names import reach
 from rocscope.core import Band, Campaign, Context, CumulativeCounts, OperatingPoint, number, require_kinds
 from rocscope.curves.curve import Curve, cumulative, for_each_model, interpolate, scalar
-from rocscope.errors import InputError, RocscopeError, heard
+from rocscope.errors import InputError, RocscopeError, collected_warnings
 from rocscope.geometry.hull import Line, best_point, pool
 from rocscope.ranges.binned import BinnedCounts
 from rocscope.sample import points_of
@@ -187,7 +187,7 @@ class RocCurve(CountCurve):
 
     def _headline(self) -> str:
         try:
-            with heard():
+            with collected_warnings():
                 area = reach("auc_intervals").auc_interval(self.counts)
             return f"AUC {area.value:.4f}, {100 * area.level:g}% CI [{area.low:.3f}, {area.high:.3f}]"
         except RocscopeError:  # the counts do not determine the AUC or its interval

@@ -283,9 +283,9 @@ class Constraint(Condition):
         if self.model is not None:
             got, hint = repr(str(self)), "omit the model's name, because a constraint applies to the chosen model"
             raise InputError("constraint", expected="a bound without a model's name", got=got, hint=hint)
-        check.settle(self, quantity=self.figure.name)
+        check.set_fields(self, quantity=self.figure.name)
         check.check_choice("constraint", self.relation, (">=", "<=", ">", "<"))
-        check.settle(self, bound=check.check_number(self.bound, f"bound of {self.quantity}"))
+        check.set_fields(self, bound=check.check_number(self.bound, f"bound of {self.quantity}"))
         if self.level is not None:
             self._require_limit(self.level)
 

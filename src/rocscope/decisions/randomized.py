@@ -859,13 +859,13 @@ class Review(Result):
     specificity: float = 1.0
 
     def __post_init__(self) -> None:
-        check.settle(self, cost=check.check_number(self.cost, "review cost", "an amount of at least 0", least=0))
+        check.set_fields(self, cost=check.check_number(self.cost, "review cost", "an amount of at least 0", least=0))
         if self.capacity is not None:
             expected = "a number of cases of at least 0"
             capacity = check.check_number(self.capacity, "review capacity", expected, least=0)
-            check.settle(self, capacity=capacity)
+            check.set_fields(self, capacity=capacity)
         for name in ("sensitivity", "specificity"):
-            check.settle(self, **{name: check.check_proportion(getattr(self, name), f"review {name}")})
+            check.set_fields(self, **{name: check.check_proportion(getattr(self, name), f"review {name}")})
 
     @property
     def is_perfect(self) -> bool:

@@ -23,7 +23,7 @@ from rocscope.engines import columns as column_roles
 from rocscope.engines import formats
 from rocscope.engines.opening import TextRelation, open_source
 from rocscope.engines.tables import ParquetFiles
-from rocscope.errors import ColumnError, InputError, ScoreError, brief, heard, one_of, warn
+from rocscope.errors import ColumnError, InputError, ScoreError, brief, collected_warnings, one_of, warn
 
 # Columns in memory at the same time: few enough for wide data, many enough to parse a CSV file only once or twice.
 _COLUMNS_AT_ONCE = 8
@@ -475,7 +475,7 @@ def guess(
             if name in (label, weight, *scores):
                 raise error
         names = [name for name in names if name not in refusals]
-        with heard():  # marks are noted when the guessed columns are read
+        with collected_warnings():  # marks are noted when the guessed columns are read
             facts, rows = _facts_of_first_rows(opened, names, where)
         known: dict[str, str] = {}
         proba = None

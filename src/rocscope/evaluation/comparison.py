@@ -829,7 +829,7 @@ class RankComparison(Result):
     quantity: str
 
     def __post_init__(self) -> None:
-        check.settle(self, ranks=check.read_only(self.ranks))
+        check.set_fields(self, ranks=check.read_only(self.ranks))
 
     @property
     def mean_rank(self) -> dict[str, float]:

@@ -323,7 +323,7 @@ def fit_arguments(
     if groups is None:
         return arguments
     for name, model in models.items():
-        split = list(_splitting_groups(model, _receives(arguments[name], groups)))
+        split = list(_splitting_groups(model, _is_argument(arguments[name], groups)))
         if split:
             hint = _hint_for_groups(model)
             inner = ", ".join(split)
@@ -338,10 +338,10 @@ def unweighted(arguments: Mapping[str, Mapping[str, Any]], weight: Array | None)
     """Return the names of the models whose `fit` does not receive the weights."""
     if weight is None:
         return ()
-    return tuple(name for name, passed in arguments.items() if not _receives(passed, weight))
+    return tuple(name for name, passed in arguments.items() if not _is_argument(passed, weight))
 
 
-def _receives(arguments: Mapping[str, Any], column: Array) -> bool:
+def _is_argument(arguments: Mapping[str, Any], column: Array) -> bool:
     return any(value is column for value in arguments.values())
 
 

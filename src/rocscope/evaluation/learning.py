@@ -66,9 +66,11 @@ class LearningCurve(Result):
 
     def __post_init__(self) -> None:
         for name in ("size", "fold", "repeat"):
-            check.settle(self, **{name: check.read_only(np.asarray(getattr(self, name)))})
+            check.set_fields(self, **{name: check.read_only(np.asarray(getattr(self, name)))})
         for name in ("values", "training"):
-            check.settle(self, **{name: {model: check.read_only(runs) for model, runs in getattr(self, name).items()}})
+            check.set_fields(
+                self, **{name: {model: check.read_only(runs) for model, runs in getattr(self, name).items()}}
+            )
 
     @property
     def models(self) -> list[str]:

@@ -34,7 +34,7 @@ from rocscope.core import Campaign, Context, Predictions, Result, ThresholdCount
 from rocscope.curves.rate_curves import auc
 from rocscope.decisions.choosing import choose
 from rocscope.decisions.constraints import predict
-from rocscope.errors import ColumnError, InputError, OneClassError, WeightError, heard
+from rocscope.errors import ColumnError, InputError, OneClassError, WeightError, collected_warnings
 from rocscope.evaluation.averaging import mean
 from rocscope.figures import registry
 from rocscope.inference import Estimate, auc_interval, estimate_of, rate_intervals
@@ -653,7 +653,7 @@ def measure(
     target = None if one_class else context.target_prevalence
     forms = ClosedForms(of_scores, Shift.of(of_scores.outcomes, target), level)
     estimates = dict.fromkeys(MEASURES, forms.without(nan, ONE_CLASS))
-    with heard() as warnings:
+    with collected_warnings() as warnings:
         if area is not None and not one_class:
             estimates["auc"] = area
         elif not one_class:

@@ -839,7 +839,7 @@ class AreaDifference:
         return min(self.first.informative, self.second.informative)
 
     @property
-    def caution(self) -> float:
+    def mover_weight(self) -> float:
         """Weight of MOVER's interval, from 0 (Welch's interval only) to 1; see `AreaDifference`."""
         if isnan(self.variance):
             return 1.0
@@ -890,7 +890,7 @@ class AreaDifference:
         """
         total = self.variance + self.added
         welch = 0.0 if isnan(total) else inference.t_quantile(z, self.df) * sqrt(total)
-        more = self.caution * max(mover - welch, 0.0)  # c·(h − w)
+        more = self.mover_weight * max(mover - welch, 0.0)  # c·(h − w)
         if to_zero <= 0 or not total > 0:
             return welch + more
         smallest = min(self.first.smallest, self.second.smallest)
@@ -1088,7 +1088,11 @@ def _compare_pair(
         shown = hypothesis.wald(difference.value, sqrt(difference.variance), n, name, df=df, bound=1)
         return hypothesis.compare(*names, replace(shown, reason=reason), df=df, method=name)
 
-    name = "Welch t of placements and MOVER of Wilson intervals" if difference.caution > 0 else "Welch t of placements"
+    name = (
+        "Welch t of placements and MOVER of Wilson intervals"
+        if difference.mover_weight > 0
+        else "Welch t of placements"
+    )
     name = inference.joined(name, "one row added for each model" if difference.added else "", design)
     ends = difference.interval(hypothesis.level)
     error = difference.standard_error

@@ -453,10 +453,10 @@ def spread(grown: Array, rows: Array) -> Betting:
     log_wealth = np.logaddexp.reduce(np.log(stakes) + grown)
     # A float overflows above e^709. An alarm is raised at a much smaller wealth.
     wealth = float(np.exp(np.minimum(log_wealth, 700.0)) + 1 - stakes.sum())
-    return Betting(wealth, int(_began(grown, rows)))
+    return Betting(wealth, int(_start_of_change(grown, rows)))
 
 
-def _began(grown: Array, rows: Array) -> Array:
+def _start_of_change(grown: Array, rows: Array) -> Array:
     """Return the index of the block in which a change is estimated to start: the posterior median.
 
     Parameters
@@ -473,7 +473,7 @@ def _began(grown: Array, rows: Array) -> Array:
 
     Examples
     --------
-    >>> int(_began(np.log([1, 1, 8, 3]), np.array([50, 50, 50, 50])))
+    >>> int(_start_of_change(np.log([1, 1, 8, 3]), np.array([50, 50, 50, 50])))
     2
     """
     later = rows[1:].sum()

@@ -402,7 +402,9 @@ class Comparisons(Sequence[Comparison], Result):
     def __post_init__(self) -> None:
         index = {frozenset((pair.first, pair.second)): i for i, pair in enumerate(self.pairs)}
         covariance = check.read_only(np.asarray(self.covariance, dtype=np.float64))
-        check.settle(self, covariance=covariance, estimates=dict(self.estimates), pairs=tuple(self.pairs), _index=index)
+        check.set_fields(
+            self, covariance=covariance, estimates=dict(self.estimates), pairs=tuple(self.pairs), _index=index
+        )
 
     @overload
     def __getitem__(self, index: int | tuple[str, str]) -> Comparison: ...

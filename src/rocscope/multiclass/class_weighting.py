@@ -479,7 +479,7 @@ class ClassWeights(Result):
     model: str = "score"
 
     def __post_init__(self) -> None:
-        check.settle(self, weight=check.read_only(np.asarray(self.weight, dtype=np.float64)))
+        check.set_fields(self, weight=check.read_only(np.asarray(self.weight, dtype=np.float64)))
 
     def recalibrated(self, proba: Any) -> Array:
         """Return recalibrated probabilities (n × k), which are proportional to (w·p)^(1/temperature).

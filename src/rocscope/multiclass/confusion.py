@@ -493,7 +493,7 @@ class ConfusionMatrix(Result):
         if (matrix < 0).any():
             raise WeightError("counts", expected="counts of at least 0", got=f"{matrix.min():g}")
         names = names or class_names.check_classes(range(len(matrix)))
-        check.settle(self, counts=check.read_only(matrix), classes=names, _rows=None)
+        check.set_fields(self, counts=check.read_only(matrix), classes=names, _rows=None)
 
     @classmethod
     def from_labels(
@@ -551,7 +551,7 @@ class ConfusionMatrix(Result):
         # Groups of one row each can be ignored, except if a row has a frequency above 1.
         grouped = design.group is not None and (weight is not None or design.group.max(initial=-1) + 1 < cell.size)
         if grouped or (weight is not None and not design.is_frequency):
-            check.settle(matrix, _rows=(cell, design))
+            check.set_fields(matrix, _rows=(cell, design))
         return matrix
 
     @property

@@ -91,7 +91,7 @@ class CostMatrix(Result):
             raise LabelError("classes", expected="a name for each row and column of cost", got="None")
         if not allow_rewarded_errors:
             _refuse_rewarded_errors(matrix, names)
-        check.settle(self, cost=check.read_only(matrix), classes=names)
+        check.set_fields(self, cost=check.read_only(matrix), classes=names)
 
     @classmethod
     def from_benefits(cls, benefit: Any, *, classes: Any, rows: RowsAre | None = None) -> "CostMatrix":

@@ -386,7 +386,7 @@ def _in_ink(_: Any) -> dict[str, Any]:
     return {"color": theme.palette().ink, "linestyle": "solid"}
 
 
-def _found(curve: Any) -> list[Guide]:
+def _ranking_guides(curve: Any) -> list[Guide]:
     """Return reference lines of a random and a perfect ranking."""
     top = curve.y[-1].item()
     return [
@@ -442,8 +442,8 @@ STYLES = {
     "AverageCurve": Style(_of_pooled, look=average_look, decorate=draw_folds),
     "RocCurve": Style(lambda _: _diagonal("chance"), label=_auc),
     "Hull": Style(lambda _: _diagonal("chance"), label=_of_models, look=_in_ink, decorate=draw_owners),
-    "LiftChart": Style(_found),
-    "GainCurve": Style(_found),
+    "LiftChart": Style(_ranking_guides),
+    "GainCurve": Style(_ranking_guides),
     "LiftCurve": Style(lambda _: [Guide("chance", (0, 1), (1, 1))]),
     "PrecisionRecallCurve": Style(_prevalence, label=_average_precision),
     "DetCurve": Style(scale=deviate, prepare=set_deviate_axes),
@@ -625,7 +625,7 @@ def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = T
     style = style_of(curve)
     before = _drawn(ax)
     if not before:
-        theme.dress(ax)
+        theme.style_axes(ax)
         ax.set_box_aspect(1)
         ax.set_xlabel(quantity(curve.x_name).label)
         ax.set_ylabel(quantity(curve.y_name).label)

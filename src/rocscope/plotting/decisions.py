@@ -77,7 +77,7 @@ def plot_regions(regions: Hull | RegionMap, ax: Any = None, *, review: Review | 
         raise InputError("review", expected="no review with a RegionMap", got=repr(review), hint=hint)
     drawn = regions.region_map(review=review) if isinstance(regions, Hull) else regions
     axes = theme.new_axes() if ax is None else ax
-    theme.dress(axes)
+    theme.style_axes(axes)
     axes.set_xscale("log")
     axes.set_yscale("logit")
     labels = [_label(vertex) for vertex in drawn.vertices]

@@ -57,7 +57,7 @@ def plot_over_time(found: OverTime, ax: Any = None, *, label: str | Sequence[str
     """
     theme.require("found", found, OverTime, made_by="call rocscope.outcomes.over_time to make one")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
-    theme.dress(axes)
+    theme.style_axes(axes)
     for index, (model, name) in enumerate(zip(found.models, theme.names(found.models, label), strict=True)):
         look = theme.line_look(index)
         estimates = found.of(model)
@@ -110,7 +110,7 @@ def plot_drift(drift: Drift, ax: Any = None) -> Any:
         hint = "pass exact counts or rows to rocscope.drift"
         raise InputError("drift", expected="bins of the stability index", got="no bins", hint=hint)
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
-    theme.dress(axes)
+    theme.style_axes(axes)
     place = np.arange(drift.reference_share.size)
     muted, hue = theme.palette().muted, theme.palette().hues[0]
     axes.bar(place - 0.2, drift.reference_share, width=0.4, color=muted, alpha=0.6, label="reference", zorder=2)
@@ -168,7 +168,7 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
     """
     theme.require("curve", curve, UpliftCurve, made_by="call rocscope.outcomes.from_experiment(…).qini()")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
-    theme.dress(axes)
+    theme.style_axes(axes)
     drawn = [line for line in axes.lines if line.get_gid() == "uplift"]
     look = theme.line_look(len(drawn))
     axes.plot(curve.depth, curve.gained, label=theme.names([curve.model], label)[0], gid="uplift", zorder=3, **look)
@@ -222,7 +222,7 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     """
     theme.require("uplift", uplift, UpliftTable, made_by="call rocscope.outcomes.from_experiment(…).by_decile()")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
-    theme.dress(axes)
+    theme.style_axes(axes)
     estimates = [part.uplift for part in uplift.parts]
     place = np.arange(1, len(estimates) + 1)
     axes.bar(place, [estimate.value for estimate in estimates], color=theme.palette().hues[0], alpha=0.5, zorder=2)
@@ -279,7 +279,7 @@ def plot_learning_curve(
     """
     theme.require("curve", curve, LearningCurve, made_by="call rocscope.evaluation.learning_curve to make one")
     axes = theme.new_axes(5.6, 4.0) if ax is None else ax
-    theme.dress(axes)
+    theme.style_axes(axes)
     if curve.logarithmic:
         axes.set_xscale("log")
     for index, (model, name) in enumerate(zip(curve.models, theme.names(curve.models, label), strict=True)):
@@ -313,7 +313,7 @@ def _set_ticks(axes: Any, curve: LearningCurve) -> None:
             shown.append(index)
     axes.xaxis.set_major_locator(FixedLocator(curve.size[shown[::-1]].tolist()))
     axes.xaxis.set_minor_locator(NullLocator())
-    theme.dress(axes)
+    theme.style_axes(axes)
 
 
 _ROW = 0.3  # height of a model's row in inches

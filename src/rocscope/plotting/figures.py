@@ -575,7 +575,7 @@ def plot_isometrics(
     rate = np.linspace(0, 1, _GRID)
     fpr, tpr = np.meshgrid(rate, rate)
     value = figure.cells(share * tpr, (1 - share) * fpr, share * (1 - tpr), (1 - share) * (1 - fpr))
-    theme.dress(axes)
+    theme.style_axes(axes)
     axes.set_box_aspect(1)
     palette = theme.palette()
     value = np.ma.masked_invalid(value)  # undefined in a corner, such as precision if nothing is predicted positive

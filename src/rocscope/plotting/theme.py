@@ -207,7 +207,7 @@ def new_axes(width: float = 5.0, height: float = 4.8) -> Any:
     return new_figure(width, height).add_subplot()
 
 
-def dress(ax: Any) -> None:
+def style_axes(ax: Any) -> None:
     """Apply the common style to the frame, ticks and grid of an Axes."""
     colours = palette()
     ax.set_axisbelow(True)

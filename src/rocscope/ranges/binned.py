@@ -351,8 +351,8 @@ class BinnedCounts(CumulativeCounts):
             raise ShapeError("pos and neg", expected="at least one count above 0", got="only zeros")
         wins = wins_within(self.wins, low, high, pos, neg)
         columns = {"low": unsigned_zeros(low), "high": unsigned_zeros(high), "pos": pos, "neg": neg}
-        check.settle(self, **{name: check.read_only(column[used]) for name, column in columns.items()})
-        check.settle(self, wins=tuple(check.read_only(bound[used]) for bound in wins))
+        check.set_fields(self, **{name: check.read_only(column[used]) for name, column in columns.items()})
+        check.set_fields(self, wins=tuple(check.read_only(bound[used]) for bound in wins))
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> "BinnedCounts":

@@ -385,7 +385,9 @@ class CountsSketch(Result):
         """
         self._flush()
         facts = {name: getattr(self, name) for name in _FACTS} | {"light": self._light}
-        return seal(facts | {"dtype": None if self.dtype is None else self.dtype.str[1:]}, self._cells.columns())
+        return to_checked_bytes(
+            facts | {"dtype": None if self.dtype is None else self.dtype.str[1:]}, self._cells.columns()
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "CountsSketch":
@@ -408,7 +410,7 @@ class CountsSketch(Result):
         >>> CountsSketch.from_bytes(sketch.to_bytes())
         CountsSketch(n_pos=1, n_neg=1, auc=1)
         """
-        facts, columns = unseal(data)
+        facts, columns = from_checked_bytes(data)
         label = facts.content.get("pos_label")
         if isinstance(label, dict | list):
             facts.refuse("pos_label", "a string, a number or a boolean")
@@ -539,7 +541,7 @@ _WIDEST = 63  # largest width of a cell in bits; scores have 64 bits
 _HINT = "count the rows again"
 
 
-def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
+def to_checked_bytes(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
     """Return the bytes of a sketch: header, attributes, arrays of the cells, and checksum."""
     label = facts["pos_label"]
     plain = jsonable(label)
@@ -553,8 +555,8 @@ def seal(facts: dict[str, Any], columns: Sequence[Array]) -> bytes:
     return content + hashlib.sha256(content).digest()
 
 
-def unseal(data: Any) -> tuple[Fields, list[Array]]:
-    """Return the attributes and the arrays of the cells from bytes of `seal`. Raise StoredError for other bytes."""
+def from_checked_bytes(data: Any) -> tuple[Fields, list[Array]]:
+    """Return the attributes and the arrays of the cells from `to_checked_bytes`; raise StoredError for others."""
     content = bytes(cast(bytes, data)) if isinstance(data, bytes | bytearray | memoryview) else b""
     if len(content) < _HEAD.size or not content.startswith(MAGIC):
         _refuse("the bytes of a sketch", "other data")

@@ -39,7 +39,7 @@ from rocscope.decisions.choosing import DEFAULT_THRESHOLD, Decision, choose
 from rocscope.decisions.generalization import ChosenEstimate
 from rocscope.decisions.plan import replicates_for, set_level
 from rocscope.decisions.randomized import Review
-from rocscope.errors import InputError, heard
+from rocscope.errors import InputError, collected_warnings
 from rocscope.evaluation.summary import DOMAINS, MOST_PARTS, By, Summary, summarised
 from rocscope.geometry.hull import best_point, needs_every_threshold, pool
 from rocscope.geometry.thinning import thin
@@ -79,7 +79,7 @@ def area_estimates(samples: Samples, *, compared: bool = True, level: float = 0.
     rows = samples.rows
     estimates: Mapping[str, Estimate] = {}
     pairs: list[Comparison] = []
-    with heard() as warnings:
+    with collected_warnings() as warnings:
         if rows is None:
             counts = samples.counts()
             of_cases = {

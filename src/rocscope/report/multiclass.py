@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rocscope.core import Context, Result, jsonable
-from rocscope.errors import InputError, OneClassError, heard
+from rocscope.errors import InputError, OneClassError, collected_warnings
 from rocscope.inference.estimate import Estimate
 from rocscope.multiclass.areas import VARIANTS, multiclass_auc
 from rocscope.multiclass.confusion import ConfusionMatrix
@@ -187,7 +187,7 @@ def multiclass_report(
         for model in predictions.models:
             ranked[f"{cls} {model}"] = binary.counts(model)
     title = title or two_classes.title_of(predictions.models)
-    with heard() as warnings:
+    with collected_warnings() as warnings:
         data = multiclass_data(predictions, title=title, notes=notes)
     warnings += [*slices.warnings, *two_classes.small_cells(slices.made)]
     for kind in ("segment", "fold"):

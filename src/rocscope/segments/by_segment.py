@@ -126,13 +126,13 @@ def of_the_same_rows(by_model: dict[str, SegmentedCounts]) -> dict[str, Segmente
         subject = f"{name!r} and {other!r} are not paired"
         if not np.array_equal(counts.names, first.names):
             raise PairingError(subject, expected="the same segments", got="different segments")
-        if not (_alike(counts.n_pos, first.n_pos) and _alike(counts.n_neg, first.n_neg)):
+        if not (_equal_sums(counts.n_pos, first.n_pos) and _equal_sums(counts.n_neg, first.n_neg)):
             expected = "the same numbers of positives and negatives in each segment"
             raise PairingError(subject, expected=expected, got="different numbers")
     return by_model
 
 
-def _alike(sums: Array, others: Array) -> bool:
+def _equal_sums(sums: Array, others: Array) -> bool:
     """Return True if the sums are equal up to rounding errors."""
     return np.allclose(sums, others, tables.SAME, 0)
 
@@ -181,11 +181,11 @@ def of_segments(
     """Combine the separate counts of each segment into a SegmentedCounts, or one per model if there are several."""
     models = next(iter(by_segment.values()))
     names = array_of(list(by_segment))
-    rows = {model: _together([counts[model] for counts in by_segment.values()]) for model in models}
+    rows = {model: _combined([counts[model] for counts in by_segment.values()]) for model in models}
     return counts_of_models(names, rows, source)
 
 
-def _together(segments: list[Any]) -> tables.SegmentRows:
+def _combined(segments: list[Any]) -> tables.SegmentRows:
     """Combine counts of several segments; use one table if all are unweighted, in memory and have one score type."""
     rankings: list[Any] = [getattr(counts, "ranking", None) for counts in segments]
     if not all(isinstance(ranking, Levels) and not ranking.weighted for ranking in rankings):

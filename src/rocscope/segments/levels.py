@@ -465,13 +465,13 @@ def _sorted_in_buckets(slots: list[Array], scores: list[Array], number: int) -> 
             return
         rest = np.concatenate([run.rest[piece] for run, piece in zip(runs, pieces, strict=True)])
         begins = bounds[bucket << shift : min((bucket + 1) << shift, number)]
-        begins[:] = ends[bucket] + _settled(rest, np.concatenate(parts), begins.size, own)
+        begins[:] = ends[bucket] + _sort_slots(rest, np.concatenate(parts), begins.size, own)
 
     in_threads(settle, range(buckets))
     return codes, bounds
 
 
-def _settled(slot: Array, codes: Array, slots: int, out: Array) -> Array:
+def _sort_slots(slot: Array, codes: Array, slots: int, out: Array) -> Array:
     """Write the codes of consecutive slots into `out`, sorted within each slot; return the start of each slot."""
     sizes = np.zeros(slots, np.int64)
     kernels.segments.count(slot, slot.dtype.type(0), sizes)

@@ -400,10 +400,10 @@ class SegmentMeans:
         5% level rejected in 4.7 to 6.1% of the samples. With k − 1 degrees of freedom they rejected in 5.3 to 7.6%, and
         with Satterthwaite's degrees of freedom in 1.5 to 2.7%.
         """
-        return max(self.worth - 1, 1.0)
+        return max(self.effective_segments - 1, 1.0)
 
     @property
-    def worth(self) -> float:
+    def effective_segments(self) -> float:
         """Effective number of segments (Kish); with equal weights, the number of segments."""
         return min(1 / float(self.share @ self.share), self.k) if np.ptp(self.mass) else self.k
 
@@ -435,7 +435,7 @@ class SegmentMeans:
         """Return the reason why an interval with this standard error is unreliable; empty if it is reliable."""
         if self.crossed:
             return "rows of the same group are in different segments, so segments are not independent"
-        return few(self.worth, FEW_GROUPS, "segments of equal weight") or ("" if error > 0 else alike)
+        return few(self.effective_segments, FEW_GROUPS, "segments of equal weight") or ("" if error > 0 else alike)
 
 
 # Calibration and intervals are imported on use, so that counting a file does not import SciPy.
