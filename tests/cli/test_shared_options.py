@@ -146,6 +146,7 @@ NOTES = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("capacity", "cases"), NOTES)
 def test_a_capacity_that_is_hardly_meant_has_a_note(run, visits, capacity, cases):
     rows = rs.read(visits, label="y", scores="s")

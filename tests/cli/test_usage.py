@@ -89,6 +89,7 @@ def early_breaks(out, width):
     return breaks
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("width", [80, 120])
 def test_help_breaks_lines_only_where_they_are_full(tmp_path, width):
     typed = [(name, "--help") for name in app.COMMANDS] + [("--help",)]

@@ -38,6 +38,7 @@ def platt(z, y, weight):
     return minimize(surprise, [1.0, 0.0], method="BFGS", options={"gtol": 1e-10}).x
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("target_prevalence", [None, 0.05])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC()], ids=["probabilities", "distances"])

@@ -195,6 +195,7 @@ for call in (lambda: rs.roc_auc_score, lambda: rs.auc([1, 0], [1, 2], labels=[1]
 """
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("kind", ["a zip", "no stubs"])
 def test_packages_without_stubs_or_files_work(kind, tmp_path):
     package = Path(rs.__file__).parent

@@ -42,6 +42,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_statistics_vary_as_those_of_drawn_rows(name):
     options, statistic = OTHERS[name]

@@ -162,6 +162,7 @@ def test_a_promise_has_the_error_of_the_sample_that_it_comes_from(tmp_path):
     assert not loaded.outcomes(rows, label="y").kept
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("repeats", [16, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pilot", range(3))
 def test_a_promise_is_kept_where_nothing_has_changed(pilot, repeats):
