@@ -224,6 +224,11 @@ class Curves(Mapping[str, Curve], Result):
         -------
         Axes
             The axes with the curves.
+
+        Raises
+        ------
+        InputError
+            If the number of labels is not the number of models.
         """
         labels = None if label is None else iter(check.check_legend_labels(label, len(self)))
         for model, curve in self._curves.items():

@@ -135,7 +135,7 @@ class Marking(NamedTuple):
     hull: bool = False
     iso_line: bool = False
     context: Context | None = None
-    thresholds: Sequence[float] = ()
+    thresholds: Sequence[float] | None = None
     ties: Ties = "half"
 
 
@@ -157,14 +157,16 @@ def draw_counts(
             ax.plot(hull.x, hull.y, label="_hull", gid=HULL, **look)
         ax.plot([], [], color=theme.palette().muted, linewidth=0.9, label="convex hull")
     marks = [_draw_best(ax, curves, decision, what)]
+    given = [] if what.thresholds is None else list(what.thresholds)
+    thresholds = check.check_column(given, "thresholds").tolist() if given else []
     for name, curve in curves.items():
-        for threshold in check.check_column(what.thresholds, "thresholds").tolist() if len(what.thresholds) else ():
+        for threshold in thresholds:
             point = curve.counts.at(threshold)
             text = point.threshold_text if len(curves) <= _MOST_LABELLED else ""
             marks.append(Mark(*position(curve, point), colours[name], text))
             draw_mark(ax, marks[-1])
     if len(marks) > 1:  # one legend entry for the open circles of all models
-        label = "given thresholds" if len(what.thresholds) > 1 else f"threshold {what.thresholds[0]:g}"
+        label = "given thresholds" if len(thresholds) > 1 else f"threshold {thresholds[0]:g}"
         ax.plot([], [], label=label, **_look(theme.palette().muted, best=False))
     return marks
 
@@ -239,7 +241,7 @@ def plot_roc(
     hull: bool = False,
     iso_line: bool = False,
     context: Context | None = None,
-    thresholds: Sequence[float] = (),
+    thresholds: Sequence[float] | None = None,
     ties: Ties = "half",
     label: str | Sequence[str] | None = None,
     legend: Legend | None = None,
@@ -263,8 +265,8 @@ def plot_roc(
         Costs and prevalence that determine the best point and the iso-performance line. By default, false positives and
         false negatives have the same cost and the prevalence is that of the sample; the best point then maximises
         accuracy.
-    thresholds : sequence of float
-        Thresholds to mark on each curve, such as ``[0.5]``.
+    thresholds : sequence of float, optional
+        Thresholds to mark on each curve, such as ``[0.5]``; by default none.
     ties : {"half", "lower", "upper"}
         Treatment of positives and negatives with equal scores. With "half", a tie is a straight line, and a tied pair
         counts half in the AUC. "lower" also draws a step curve on which all tied pairs count as errors, and "upper" a
@@ -327,7 +329,7 @@ def plot_lift_chart(
     hull: bool = False,
     iso_line: bool = False,
     context: Context | None = None,
-    thresholds: Sequence[float] = (),
+    thresholds: Sequence[float] | None = None,
     ties: Ties = "half",
     label: str | Sequence[str] | None = None,
     legend: Legend | None = None,
@@ -597,7 +599,7 @@ def plot_three(
     hull: bool = False,
     iso_line: bool = False,
     context: Context | None = None,
-    thresholds: Sequence[float] = (),
+    thresholds: Sequence[float] | None = None,
     bins: int = 10,
     strategy: Strategy = "uniform",
     title: str = "",
