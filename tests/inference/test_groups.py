@@ -232,7 +232,7 @@ def test_evaluate_keeps_the_groups_that_it_split_by():
     assert predictions.groups.tolist() == patient[predictions.row].tolist()
     assert f"{K} groups" in rs.auc_interval(predictions).method
     assert rs.auc_interval(predictions, groups=False).method.endswith(
-        f"{N} groups, pooled over 6 folds, shared training rows not counted"
+        f"{N} groups, pooled over 6 folds, for the average of their models, shared training rows not counted"
     )
     fitted = rs.evaluation.from_estimator(GaussianNB().fit(X, LABEL), X, LABEL, groups=patient)
     assert fitted.groups.tolist() == patient.tolist()

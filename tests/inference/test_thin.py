@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 from scipy import special, stats
+from sklearn.linear_model import LogisticRegression
 
 import rocscope as rs
 from rocscope.inference.estimate import max_t
@@ -412,3 +413,43 @@ def test_few_groups_are_said_to_be_few():
     found = rs.auc_interval(label, label + rng.normal(size=90), groups=group)
     assert found.reason == "only 9 groups of equal size, fewer than 10"
     assert not found.to_dict()["reliable"]
+
+
+def check_cross_validation(n, features, samples):
+    """Whether the AUC of cross-validated logistic regressions that is reliable holds the mean AUC of the models."""
+    rng = np.random.default_rng([n, features])
+    slope = np.full(features, 1.1 / np.sqrt(features))
+    held, reliable = [], []
+    grid = np.linspace(0, 1, 21)
+    line, other = rng.normal(size=(2, 100_000))
+    happens = rng.random(line.size) < special.expit(1.1 * line - 0.8)
+    areas = [rs.auc(happens, share * line + np.sqrt(1 - share**2) * other) for share in grid]
+    for _ in range(samples):
+        x, fold = rng.normal(size=(n, features)), np.arange(n) % 5
+        y = rng.random(n) < special.expit(x @ slope - 0.8)
+        score, truths = np.empty(n), []
+        for k in range(5):
+            model = LogisticRegression().fit(x[fold != k], y[fold != k])
+            score[fold == k] = model.decision_function(x[fold == k])
+            of_model = model.coef_[0]
+            share = of_model @ slope / np.sqrt(of_model @ of_model * (slope @ slope))
+            truths.append(np.interp(share, grid, areas))
+        found = rs.auc_interval(rs.Predictions(y, score, fold=fold))
+        held.append(np.mean(truths) in found)
+        reliable.append(found.reliable)
+        assert found.reliable == (min(y.sum(), n - y.sum()) >= 150)
+        assert found.reliable or "share training rows" in found.reason
+    return np.mean(held), np.mean(reliable)
+
+
+def test_an_area_of_folds_with_few_rows_is_not_reliable():
+    _, reliable = check_cross_validation(300, 20, 3)
+    assert reliable == 0
+
+
+@pytest.mark.slow
+def test_areas_of_folds_hold_the_mean_of_the_models_only_with_many_rows():
+    held, reliable = check_cross_validation(300, 20, 400)
+    assert held < 0.93 and reliable == 0
+    held, reliable = check_cross_validation(1000, 20, 400)
+    assert held >= 0.93 - 3 * sqrt(0.07 * 0.93 / 400) and reliable == 1

@@ -366,7 +366,8 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
         raise OneClassError("AUC interval", expected="both classes", got=got)
     if units.weight is None and units.group is None and units.fold is None and len(units.scores) == 1:
         model = predictions.models[0]
-        return sample_of_counts(predictions.counts(model), model, units.note)
+        of_counts = sample_of_counts(predictions.counts(model), model, units.note)
+        return replace(of_counts, doubt=units.doubt_of_folds)
     auc, placed = _placed(units)
     if units.fold is None:
         residual = placed - auc
@@ -381,7 +382,8 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
         inner = _inner_units(placed[rows], units.frequency_of(rows))
         strata.append(replace(units.stratum_of_rows(residual[rows], rows), inner_units=inner))
     of_class = (strata[0].units, strata[1].units) if units.group is None else units.groups_of_class()
-    sample = AucSample(tuple(units.scores), auc, tuple(strata), *of_class, units.n, units.note)
+    facts = units.n, units.note
+    sample = AucSample(tuple(units.scores), auc, tuple(strata), *of_class, *facts, doubt=units.doubt_of_folds)
 
     if units.weighting is not None:
         moves = np.empty_like(residual)
@@ -389,8 +391,9 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
             moves[rows] = residual[rows] * units.share(rows)[:, None]
         stratum = replace(units.stratum_of_all(moves), groups_of_class=of_class)
         used = sample.strata if units.group is None else (stratum,)
-        sample = replace(sample, strata=used, covariance_of_units=stratum.covariance, doubt=units.weighting.doubt)
-        return replace(sample, one_more_row=_changes_by_a_row(units, auc))
+        sample = replace(sample, strata=used, covariance_of_units=stratum.covariance)
+        doubt = units.weighting.doubt or sample.doubt
+        return replace(sample, one_more_row=_changes_by_a_row(units, auc), doubt=doubt)
     if units.group is None:
         return sample
 
@@ -597,9 +600,12 @@ def auc_interval(
     are marked as not reliable. With fewer than 10 positives, or an AUC of at least 0.95, they cover in more than 98% of
     samples. The lowest coverage is 61% for "logit", 53% for "delong" and 84% for "newcombe".
 
-    For cross-validated scores, the interval ignores that the folds share training rows, and the `method` of the
-    Estimate states this. `rocscope.evaluation.nested_cross_validation` accounts for shared training rows. The interval
-    is not valid for training rows. It is not valid either if the model was chosen as the best of many on these rows.
+    For cross-validated scores, the interval estimates the mean of the AUCs that the models of the folds have on new
+    rows. A model that is fitted to all rows again usually has a higher AUC. The interval ignores that the folds share
+    training rows. So the AUC varies more than its standard error, and the interval is marked as not reliable if a class
+    has fewer than 150 rows. `rocscope.evaluation.nested_cross_validation` accounts for shared training rows. The
+    interval is not valid for training rows. It is not valid either if the model was chosen as the best of many on these
+    rows.
 
     References
     ----------
