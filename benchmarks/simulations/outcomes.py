@@ -25,8 +25,11 @@ HORIZON = 1.0
 STRENGTH = {0.6: 0.42, 0.8: 1.2, 0.97: 4.0}
 
 
-def follow_up(rng, n, auc, share, censored, *, competing=False, clusters=0):
-    """Return time, event, two equally good scores, and groups: a `share` of events until the horizon, uncensored."""
+def follow_up(rng, n, auc, share, censored, *, competing=False, clusters=0, dependent=0.0):
+    """Return time, event, two equally good scores, and groups: a `share` of events until the horizon, uncensored.
+
+    The log hazard of censoring rises by `dependent` with each unit of the predictor.
+    """
     b = STRENGTH[auc]
     group = np.arange(n) % clusters if clusters else None
     x = rng.standard_normal(n)
@@ -35,7 +38,7 @@ def follow_up(rng, n, auc, share, censored, *, competing=False, clusters=0):
     rate = np.exp(b * x + _level(b, share))
     time = rng.exponential(1 / rate)
     other = rng.exponential(1 / 0.2, n) if competing else np.full(n, np.inf)
-    end = rng.exponential(1 / -np.log1p(-censored), n) if censored else np.full(n, np.inf)
+    end = rng.exponential(np.exp(-dependent * x) / -np.log1p(-censored)) if censored else np.full(n, np.inf)
     event = np.where(end < np.minimum(time, other), 0, np.where(time <= other, 1, 2))
     scores = {name: x + 0.4 / b * rng.standard_normal(n) for name in "ab"}
     chances = {name: 1 / (1 + np.exp(-(np.log(share / (1 - share)) + b * score))) for name, score in scores.items()}
@@ -120,6 +123,7 @@ def main():
         sizes = [(80, 0.1), (300, 0.1), (400, 0.5)]  # 8, 30 and 200 events
         designs = [(*size, auc, censored, {}) for size, auc, censored in product(sizes, STRENGTH, (0.1, 0.4, 0.7))]
         designs += [(400, 0.3, auc, 0.4, {"competing": True}) for auc in STRENGTH]
+        designs += [(n, 0.3, 0.8, 0.4, {"dependent": slope}) for n in (200, 500) for slope in (0.2, 0.5, 1.0)]
         designs += [(400, 0.3, auc, 0.4, {"clusters": k}) for auc, k in ((0.8, 40), (0.97, 40), (0.8, 15))]
         for n, share, auc, censored, more in designs:
             what = ", ".join(["", *(f"{key} {value}" for key, value in more.items())])
