@@ -3,6 +3,9 @@
 export const SCHEMA = 3; // report: SCHEMA_VERSION
 export const DECISION_FORMAT = "rocscope.decision"; // decisions.plan: FORMAT.name
 export const DECISION_VERSION = 3; // decisions.plan: FORMAT.version
+export const SMALLEST_CAPACITY = 0.001; // decisions.plan: _SMALLEST_CAPACITY
+export const NO_LIMIT = "so it does not limit anything; check the population and the capacity"; // decisions.plan: _NO_LIMIT
+export const NOT_A_SHARE = "a capacity is a number of cases, neither a share nor in thousands"; // decisions.plan: _NOT_A_SHARE
 export const Z = 1.959963984540054;
 export const LEAST_PRIOR = 0.25; // inference.areas: _LEAST_PRIOR
 export const PRIOR = 2.0; // inference.areas: _PRIOR

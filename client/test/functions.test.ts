@@ -10,7 +10,7 @@ import { count, percent, shorten, tick } from "../src/format";
 import { decimal } from "../src/math/context";
 import { bestWithin, costAt, leastWithin } from "../src/math/hull";
 import { levelAt, makeLevels, nearest, wilson } from "../src/math/levels";
-import { perfectRates, profitOf } from "../src/math/profit";
+import { capacityNote, perfectRates, profitOf } from "../src/math/profit";
 
 const levels = makeLevels(
   Float64Array.of(Infinity, 0.9, 0.5, 0.1),
@@ -114,4 +114,12 @@ test("fifty models have fifty strokes, and the first ten differ by dash alone", 
   assert.equal(new Set(Array.from({ length: 10 }, (_, i) => strokeOf(i).dash.join())).size, 10);
   palette.value = { ...palette.value, hues: ["CanvasText", "LinkText"] };
   assert.equal(new Set(Array.from({ length: 20 }, (_, i) => stroke(i))).size, 20);
+});
+
+test("a capacity that is hardly meant has the note of Python", () => {
+  const note = (capacity: number | null, population: number): string => capacityNote({ population, fixedCost: 0, capacity });
+  assert.equal(note(500, 100), "the capacity is 500 of 100 cases, so it does not limit anything; check the population and the capacity");
+  assert.equal(note(2, 10_000), "the capacity is 2 of 10,000 cases; a capacity is a number of cases, neither a share nor in thousands");
+  assert.equal(note(0.2, 200), "the capacity is 0.2 of 200 cases; a capacity is a number of cases, neither a share nor in thousands");
+  assert.deepEqual([note(20, 100), note(100, 100), note(0, 10_000), note(null, 100)], ["", "", "", ""]);
 });

@@ -41,7 +41,7 @@ def test_monitor_keeps_its_state_and_fails_once_beyond_doubt(run, write, watch):
         assert "precision" in out
     codes = [run("monitor", "decision.json", write("bad.csv", 0.2), *options, "--when", f"bad {i}") for i in range(4)]
     assert [code for code, _, _ in codes][-1] == 1
-    assert "Failed: error > 0.25 since about" in codes[-1][2]
+    assert "Failed: --fail-if error > 0.25 is true since about" in codes[-1][2]
     code, content, _ = watch("good.csv", "--fail-if", "error > .25")
     assert (code, content["looks"], content["n"]) == (1, 7, 2800)
     assert content["alarm"]["limit"] == "error > 0.25"

@@ -239,3 +239,53 @@ def test_nothing_is_open_when_it_is_replaced_or_removed(tmp_path, watched, name)
     assert cli.run([*map(str, arguments), "-o", str(out), "--force"]) == 0
     assert len(watched) >= 6
     assert watched == [[]] * len(watched)
+
+
+WRITERS_OF_COMMANDS = {
+    "report": "report scores.csv -o OUT",
+    "page": "page -o OUT",
+    "choose": "choose scores.csv -o OUT",
+    "choose, a figure": "choose scores.csv --plot OUT",
+    "campaign": "campaign scores.csv --population 9 --unit-cost 1 --unit-benefit 3 -o OUT",
+    "campaign, a list": "campaign scores.csv --id y --population 9 --unit-cost 1 --unit-benefit 3 --select OUT",
+    "apply": "apply plan.json scores.csv -o OUT",
+    "calibrate": "calibrate scores.csv --label y --score a -o OUT",
+    "calibrate, rows": "calibrate scores.csv --score a --apply recalibrator.json -o OUT",
+    "gate": "gate scores.csv --guess --rules rules.toml --junit OUT",
+    "monitor": "monitor plan.json scores.csv --guess --state OUT",
+}
+STARTS = {
+    ".html": b"<!doctype html>", ".json": b"{", ".xml": b"<", ".parquet": b"PAR1", ".png": b"\x89PNG", ".pdf": b"%PDF",
+    ".svg": b"<svg",
+}  # fmt: skip
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("kind", WRITERS_OF_COMMANDS)
+def test_a_file_has_the_format_that_its_ending_names_or_the_hint_works(run, tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    Path("scores.csv").write_text("y,a\n" + "1,.9\n0,.8\n1,.7\n0,.2\n1,.3\n0,.1\n" * 5)
+    Path("rules.toml").write_text('rules = ["auc(a) >= 0.5"]\n')
+    assert run("choose", "scores.csv", "-o", "plan.json")[0] == 0
+    assert run("calibrate", "scores.csv", "--label", "y", "--score", "a", "-o", "recalibrator.json")[0] == 0
+    arguments = WRITERS_OF_COMMANDS[kind].split()
+    written = set()
+    for ending in (".html", ".json", ".csv", ".PNG", ".xlsx", ".parquet", ".xml", ".gz"):
+        name = f"x{ending}"
+        if name in written:
+            continue
+        code, _, err = run(*(name if argument == "OUT" else argument for argument in arguments))
+        if code:
+            assert code == 2 and not Path(name).exists()
+            assert f"got the ending {ending.lower()}; write " in err or "a name that ends in one of .svg" in err, err
+            hint = re.search(r"; write (\S+)$", err.strip())
+            name = hint[1] if hint else "x.svg"
+            if name in written:
+                continue
+            assert run(*(name if argument == "OUT" else argument for argument in arguments))[0] == 0
+        written.add(name)
+        content, suffix = Path(name).read_bytes(), Path(name).suffix.lower()
+        start = STARTS.get(suffix, content[: content.find(b",") + 1])
+        assert content.lower().startswith(start.lower()), (name, content[:20])
+        if suffix == ".csv":
+            assert content and not re.search(rb"[<{]|PNG|PAR1", content[:100])

@@ -151,9 +151,12 @@ NOTES = {
 def test_a_capacity_that_is_hardly_meant_has_a_note(run, visits, capacity, cases):
     rows = rs.read(visits, label="y", scores="s")
     decision = rs.choose(rows, subject_to=f"cases <= {capacity}", population=cases)
-    plan = rs.plan_campaign(rows, rs.Campaign(cases, 1, 3, capacity=capacity))
+    offer = rs.Campaign(cases, 1, 3, capacity=capacity)
+    plan = rs.plan_campaign(rows, offer)
+    parts = rs.Predictions(rows.y_true, rows.scores, segment=np.arange(rows.n) % 2)
+    allocation, actions = rs.allocate(parts, offer), rs.allocate(parts, actions={"letter": offer})
     noted = NOTES[capacity, cases]
-    for result in (decision, plan):
+    for result in (decision, plan, allocation, actions):
         found = [note for note in result.notes if note.code == "capacity"]
         assert len(found) == (noted is not None)
         assert all(note.startswith(noted) for note in found)
@@ -163,6 +166,9 @@ def test_a_capacity_that_is_hardly_meant_has_a_note(run, visits, capacity, cases
         code, out, err = run(command, visits, "--label", "y", "--score", "s", *options)
         printed = " ".join(f"{out} {err}".replace("│", " ").split())
         assert (code, (noted or "the capacity is") in printed) == (0, noted is not None)
+        code, out, _ = run(command, visits, "--label", "y", "--score", "s", *options, "--json")
+        of_capacity = [note for note in json.loads(out)["notes"] if note.startswith("the capacity is")]
+        assert (code, len(of_capacity)) == (0, noted is not None)
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_an_alarm_says_since_when_and_stays():
     assert watch.alarm.since in {"day 6", "day 7", "day 8"}
     assert 1400 < watch.alarm.n <= 2400
     assert watch.alarm.value > 0.25
-    assert "ALARM error > 0.25 since about day" in repr(watch)
+    assert "ALARM error > 0.25 is true since about day" in repr(watch)
 
 
 def test_calibration_and_ranks_raise_alarms_of_their_own():

@@ -1,5 +1,6 @@
 /** Money: profit of a campaign, and net benefit. */
 
+import { NO_LIMIT, NOT_A_SHARE, SMALLEST_CAPACITY } from "../constants";
 import { type Context, falseAlarmCost, missCost } from "./context";
 
 export interface Campaign {
@@ -18,6 +19,16 @@ export interface Campaign {
 export function profitOf(context: Context, { population, fixedCost }: Campaign, prevalence: number): (tpr: number, fpr: number) => number {
   const [gain, loss] = [missCost(context), falseAlarmCost(context)];
   return (tpr, fpr) => population * (prevalence * tpr * gain - (1 - prevalence) * fpr * loss) - fixedCost;
+}
+
+const written = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 10 });
+
+/** What is said of a capacity that exceeds the population or is far below it, as `notes_on_capacity` in Python has it. */
+export function capacityNote({ population, capacity }: Campaign): string {
+  if (capacity === null) return "";
+  const text = `the capacity is ${written.format(capacity)} of ${written.format(population)} cases`;
+  if (capacity > population) return `${text}, ${NO_LIMIT}`;
+  return capacity > 0 && capacity < Math.max(1, SMALLEST_CAPACITY * population) ? `${text}; ${NOT_A_SHARE}` : "";
 }
 
 /** Both rates at a depth when all positives come first. */

@@ -9,7 +9,7 @@ import { count, fixed, minus, number, percent } from "../format";
 import { entry } from "../inputs";
 import { falseAlarmCost, missCost, MOST_AMOUNT } from "../math/context";
 import { depthAt } from "../math/levels";
-import { profitOf } from "../math/profit";
+import { capacityNote, profitOf } from "../math/profit";
 import { capacityGap } from "./verdict";
 import type { State } from "../state/state";
 
@@ -46,13 +46,15 @@ const tidy = (value: number): number => Number(value.toPrecision(12));
 export function campaignCard(state: State): HTMLElement {
   const form = h("div", { class: "entries" }, ...entries(state));
   const outcome = h("dl", { class: "rates" });
-  const stored = h("p", { class: "caption" });
+  const [stored, limit] = [h("p", { class: "caption" }), h("p", { class: "caption" })];
   follow(inSight(outcome), () => {
     become(outcome, terms(outcomes(state)));
+    const note = capacityNote(state.campaign.terms.value);
+    setText(limit, note && `${note[0]!.toUpperCase()}${note.slice(1)}.`);
     const gap = state.campaign.within.value < 1 && !state.selection.moved.value ? capacityGap(state) : 0;
     setText(stored, gap > 0 ? `Computed at ${minus(textAt(state.selection.model.value, state.selection.current.value.level))}, the nearest stored threshold within the capacity.` : "");
   });
-  return card("campaign", "", "Campaign", [], form, outcome, stored);
+  return card("campaign", "", "Campaign", [], form, limit, outcome, stored);
 }
 
 function outcomes(state: State): [string, string][] {

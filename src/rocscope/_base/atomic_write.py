@@ -1,17 +1,29 @@
-"""Write files atomically, overwrite only on request, and let only one process at a time update a file."""
+"""Write files atomically, overwrite only on request, and let only one process at a time update a file.
+
+Writers name the endings of the format that they write. A name with the ending of another format is refused.
+"""
 
 import os
 import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from rocscope.errors import InputError
 
+HTML, JSON, CSV = (".html", ".htm"), (".json",), (".csv",)
+# Endings that name a format. Files with other endings, such as .txt, can contain any format.
+_OF_FORMATS = {
+    ".html", ".htm", ".xhtml", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".xls", ".ods", ".parquet",
+    ".arrow", ".feather", ".db", ".duckdb", ".sqlite", ".xml", ".md", ".rst", ".toml", ".yaml", ".yml", ".tex", ".pgf",
+    ".svg", ".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".eps", ".ps", ".docx", ".pptx", ".pkl",
+    ".pickle", ".joblib", ".npy", ".npz", ".h5", ".onnx", ".rds", ".rdata", ".sas7bdat", ".sav", ".dta", ".zip", ".gz",
+    ".bz2", ".xz", ".zst", ".7z", ".tar",
+}  # fmt: skip
 _LONGEST_NAME = 255  # bytes of a file's name that the usual file systems take
 _SHOWN = 60  # characters of a path in a message: a choice
 _FORBIDDEN = "\0:" if os.name == "nt" else "\0"  # what follows a colon would be a stream of another file, unseen
@@ -22,22 +34,41 @@ _LONGEST_WAIT = 30.0  # seconds for other updates: a choice; a script is better 
 _RETRY = 0.002
 
 
-def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> Path:
+def check_writable(path: str | os.PathLike[str], *, force: bool = False, endings: Sequence[str] = ()) -> Path:
     """Return the path if a file can be written there. Call this before the content is computed.
+
+    Parameters
+    ----------
+    path : str or path
+        Name of the file.
+    force : bool
+        Whether to overwrite an existing file.
+    endings : sequence of str
+        Endings of the format that is written, the usual ending first.
 
     Raises
     ------
     InputError
-        If the path is a folder or a device, if the folder of the file is missing or not writable, or if the file exists
-        and `force` is False.
+        If the path is a folder or a device, if the folder of the file is missing or not writable, if the file exists
+        and `force` is False, or if the path has the ending of another format.
     """
     try:
+        _check_ending(Path(path), endings)
         return _checked(Path(path), force=force)
     except (OSError, ValueError) as error:  # a path that is too long, or with a null byte
         if isinstance(error, InputError):
             raise
         got = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{str(path)[:_SHOWN]}…", expected="the name of a file", got=got) from None
+
+
+def _check_ending(target: Path, endings: Sequence[str]) -> None:
+    """Raise an error if a file name has the ending of a format that is not written."""
+    ending = target.suffix.lower()
+    if endings and ending in _OF_FORMATS and ending not in endings:
+        expected = f"a name that ends in {' or '.join(endings)}"
+        hint = f"write {target.with_suffix(endings[0])}"
+        raise InputError(str(target), expected=expected, got=f"the ending {ending}", hint=hint)
 
 
 def _checked(target: Path, *, force: bool) -> Path:
@@ -63,7 +94,9 @@ def _exists_already(target: Path) -> InputError:
     return InputError(f"{target} exists already", hint="choose another name, or overwrite it with force=True (--force)")
 
 
-def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: bool = False) -> Path:
+def write_file(
+    path: str | os.PathLike[str], content: str | bytes, *, force: bool = False, endings: Sequence[str] = ()
+) -> Path:
     """Write text (as UTF-8) or bytes to a temporary file, and rename the temporary file to `path`.
 
     If several processes write the same file without `force`, only one of them succeeds. An overwritten file keeps its
@@ -79,7 +112,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, force: boo
     InputError
         If `check_writable` raises an error, or if the operating system cannot write the file.
     """
-    target = check_writable(path, force=force)
+    target = check_writable(path, force=force, endings=endings)
     try:
         data = content.encode() if isinstance(content, str) else content
     except UnicodeEncodeError as error:

@@ -26,7 +26,7 @@ from sklearn.exceptions import NotFittedError
 from rocscope import kernels
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.atomic_write import write_file
+from rocscope._base.atomic_write import JSON, write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope.calibration import regression
@@ -222,7 +222,7 @@ class Recalibrator(BaseEstimator):
         ...     load_recalibrator(fitted.save(f"{folder}/fitted.json")).predict([2, 3])
         array([0.5, 0.5])
         """
-        return write_file(path, FORMAT.text(self.to_dict()), force=force)
+        return write_file(path, FORMAT.text(self.to_dict()), force=force, endings=JSON)
 
     def restore(self, state: Fields) -> Self:
         """Set the fitted attributes. `state` is the entry "state" in the dict that `to_dict` returns."""

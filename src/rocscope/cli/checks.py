@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import rocscope as rs
-from rocscope._base.atomic_write import check_writable, updating, write_file
+from rocscope._base.atomic_write import CSV, JSON, check_writable, updating, write_file
 from rocscope._base.formatting import alike, known
 from rocscope.cli import console
 from rocscope.cli import gate as gating
@@ -235,7 +235,7 @@ def monitor(
         if not classes.given:
             rows = replace(rows, score=rows.score or list(chosen.needs or chosen.models[:1]))
         rows = rows.settled(file, "label", classes=classes, guess=guess)
-    check_writable(state, force=True)
+    check_writable(state, force=True, endings=JSON)
     options = {"fail_if": fail_if or [], "level": level, "target_prevalence": target_prevalence}
     # Raises for a state of other limits, before the rows are read.
     _load_or_begin(state, chosen, options)
@@ -284,7 +284,7 @@ def monitor(
             console.note(f"Evidence for {limit!r}: the e-value is {wealth:.3g}. An alarm needs {needed:.3g}.")
     if watch.alarm is None:
         return 0
-    console.note(f"Failed: {watch.alarm}")
+    console.note(f"Failed: --fail-if {watch.alarm}")
     return _FAILED
 
 
@@ -482,7 +482,7 @@ def calibrate(
     output = output or ("calibrator.json" if apply is None else "-")
     if apply is None and output == "-":
         raise InputError("--output", expected="the name of a file for the recalibrator", got="-")
-    opt.require_output(output, force=force)
+    opt.require_output(output, JSON if apply is None else (*CSV, ".parquet"), force=force)
     needed = ("label", "scores") if apply is None else ()
     columns: dict[str, Any] = {"fold": fold, "groups": groups}
     rows = rows.settled(file, *needed, classes=classes, **columns)
@@ -624,7 +624,7 @@ def _apply_recalibrator(
         table, name = _with_recalibrated_classes(file, rows, classes, path, column)
     else:
         table, name = _with_recalibrated_score(file, rows, path, column, target_prevalence)
-    content = console.table_bytes(table, "parquet" if output.endswith(".parquet") else "csv")
+    content = console.table_bytes(table, "parquet" if Path(output).suffix.lower() == ".parquet" else "csv")
     if output == "-":
         console.write(content)
     else:

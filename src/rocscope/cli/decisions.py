@@ -15,6 +15,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 import rocscope as rs
+from rocscope._base.atomic_write import CSV, JSON
 from rocscope._base.formatting import about
 from rocscope.cli import console
 from rocscope.cli import gate as gating
@@ -89,7 +90,7 @@ def choose(
     """
     # Check the options, the columns and the costs.
     gates = gating.parse_gates(fail_if)
-    opt.require_output(output, force=force)
+    opt.require_output(output, JSON, force=force)
     console.check_figure(plot, plot_width, force=force)
     cost_columns: dict[str, Any] = {} if classes.given else {**costs.columns}
     rows = rows.settled(file, "label", "scores", classes=classes, groups=groups, **cost_columns)
@@ -399,8 +400,8 @@ def campaign(
     # Check the options, the outputs and the columns.
     gates = gating.parse_gates(fail_if, also=_CAMPAIGN_FIGURES)
     console.check_figure(plot, plot_width, force=force)
-    opt.require_output(select, force=force)
-    opt.require_output(output, force=force)
+    opt.require_output(select, CSV, force=force)
+    opt.require_output(output, JSON, force=force)
     groups = _require_list_options(select, id, apply_to, keep, groups)
     if segment is None and (max_difference or subject_to):
         option = "--max-difference" if max_difference else "--subject-to"
@@ -492,13 +493,14 @@ def _read_pilot(file: str, rows: opt.SampleOptions, memory: str | None, benefits
 def _print_plan(plan: Any, steps: int, gate_results: dict[str, Any], *, json: bool) -> None:
     """Print the plan of a campaign, with or without segments."""
     by_segment = not hasattr(plan, "best")
+    notes = {"notes": list(map(str, plan.notes))}
     if by_segment and json:
-        console.print_json("campaign", {"verdict": plan.verdict} | plan.to_dict() | gate_results)
+        console.print_json("campaign", {"verdict": plan.verdict} | plan.to_dict() | notes | gate_results)
     elif by_segment:
         _print_allocation(plan)
     elif json:
         interval = console.interval_json(console.interval_of(plan))
-        console.print_json("campaign", plan.to_dict(steps) | interval | gate_results)
+        console.print_json("campaign", plan.to_dict(steps) | interval | notes | gate_results)
     else:
         _print_campaign(plan, steps)
 
@@ -570,9 +572,13 @@ def _print_campaign(plan: "CampaignPlan", steps: int) -> None:
     headings = ("depth", "gain", "cumulative", "lift", "size", "responders", "non-responders", "profit")
     console.print_rows(f"{plan.best.model}: profit by depth", headings, lines, left=("model",))
     console.print_interval(console.interval_of(plan), "profit", about(plan.best.best.profit))
+    _print_notes(plan)
+    console.note(plan.verdict)
+
+
+def _print_notes(plan: Any) -> None:
     for note in plan.notes:
         console.note(f"Note: {note}.")
-    console.note(plan.verdict)
 
 
 def _print_allocation(plan: "rs.decisions.Allocation") -> None:
@@ -592,6 +598,7 @@ def _print_allocation(plan: "rs.decisions.Allocation") -> None:
     if plan.amounts is None:
         headings = ("segment", "who", "contacts", "responders", "depth", "of all responders")
     console.print_rows("Contacts by segment", headings, lines, left=headings[:2])
+    _print_notes(plan)
     console.note(plan.verdict)
     if plan.max_difference or plan.subject_to:
         console.note(f"The constraints on segments reduce the profit in the sample by {about(plan.price)}.")
@@ -648,7 +655,7 @@ def apply(
     safe_ids
         Put an apostrophe before texts that a spreadsheet would read as a formula, such as =1+1.
     """
-    opt.require_output(output, force=force)
+    opt.require_output(output, CSV, force=force)
     if label is not None and not every_row:
         hint = "add --every-row to list the cases with their outcomes"
         raise InputError("--label", expected="--every-row in the same command", got="no --every-row", hint=hint)

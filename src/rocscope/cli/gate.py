@@ -136,6 +136,13 @@ class JudgedGate:
         return "; ".join(dict.fromkeys(texts))
 
     @property
+    def verdict(self) -> str:
+        """Text that says whether the conditions of the gate are true."""
+        if any(map(_is_undefined, self.gate.conditions, self.estimates)):
+            return "cannot be checked"
+        return "is true" if self.failed != self.gate.required else "is not true"
+
+    @property
     def title(self) -> str:
         """Text of the gate, followed by the name of the segment if there is one."""
         return self.gate.text + (f" in {self.segment}" if self.segment else "")
@@ -196,7 +203,8 @@ def exit_code(judged: Iterable[JudgedGate]) -> int:
     code = 0
     for gate in judged:
         if gate.failed:
-            console.note(f"Failed: {gate.title}: {gate.result}")
+            source = "" if gate.gate.required else "--fail-if "
+            console.note(f"Failed: {source}{gate.title} {gate.verdict}: {gate.result}")
             code = FAILED
     return code
 
@@ -705,7 +713,7 @@ def gate(
 
     # Check the rules, the output and the columns.
     asked = Rules.read(rules, of_classes=classes.given)
-    opt.require_output(junit, force=force)
+    opt.require_output(junit, (".xml",), force=force)
     models, file = split_files([file, *others])
     needed = ["label"]
     if not (asked.plan or models):

@@ -580,6 +580,11 @@ class ReviewOptions:
 
 def load_plan(path: str, classes: ClassOptions) -> Any:
     """Load a plan. Raise an InputError if it needs `--proba` but the option is missing, or the other way round."""
+    from rocscope.engines.formats import format_of
+
+    if Path(path).suffix.lower() != ".json" and format_of(Path(path)) is not None:
+        hint = f"make a plan with rocscope choose {path} -o plan.json"
+        raise InputError(path, expected="a saved plan (JSON)", got="a file of rows", hint=hint)
     plan = rs.decisions.load_plan(path)
     of_classes = not isinstance(plan, rs.decisions.Plan)
     if of_classes and not classes.given:
@@ -620,7 +625,8 @@ def read_cost_matrix(path: str | None, cost_rows: Any, predictions: Any) -> "rs.
         return None
     if predictions is None:
         expected = "--proba with the columns of class probabilities"
-        raise InputError("--cost-matrix", expected=expected, got="no --proba")
+        hint = "for two classes use --cost-fp 1 --cost-fn 5"
+        raise InputError("--cost-matrix", expected=expected, got="no --proba", hint=hint)
     import csv
 
     from rocscope._base.class_names import class_order
@@ -652,10 +658,10 @@ COSTS = CostOptions()
 REVIEW = ReviewOptions()
 
 
-def require_output(path: str | None, *, force: bool) -> None:
-    """Raise an error if the output file cannot be written. Call this before the data are read."""
+def require_output(path: str | None, endings: Sequence[str], *, force: bool) -> None:
+    """Raise an error if an output file of this format cannot be written. Call this before the data are read."""
     if path not in (None, "-"):
-        check_writable(path, force=force)
+        check_writable(path, force=force, endings=endings)
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import rocscope as rs
-from rocscope._base.atomic_write import write_file
+from rocscope._base.atomic_write import HTML, write_file
 from rocscope._base.formatting import direction, p_value
 from rocscope.cli import console
 from rocscope.cli import gate as gating
@@ -483,7 +483,7 @@ def report(
     notes
         Text shown below the title.
     """
-    opt.require_output(output, force=force)
+    opt.require_output(output, HTML, force=force)
     columns: dict[str, Any] = {"fold": fold, "groups": groups, "segment": segment}
     rows = rows.settled(file, "label", "scores", classes=classes, **columns)
     context = costs.context()
@@ -569,13 +569,13 @@ def page(*, output: Annotated[str, opt.OUTPUT] = "open.html", force: opt.Force =
     output
         HTML file to write. Type - to print the HTML instead.
     """
-    opt.require_output(output, force=force)
+    opt.require_output(output, HTML, force=force)
     from rocscope.report.page import open_page
 
     if output == "-":
         console.print_text(open_page())
     else:
-        console.note(f"Page: {write_file(output, open_page(), force=force)}")
+        console.note(f"Page: {write_file(output, open_page(), force=force, endings=HTML)}")
 
 
 # The example of Vuk & Curk (2006): two data sets, two models, ten folds.

@@ -31,6 +31,7 @@ from rocscope.core.context import nearest
 from rocscope.decisions import allocation, apportionment, segment_costs
 from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases, SegmentPlan
 from rocscope.decisions.apportionment import ActionCosts, AllocationLimits, SegmentShares
+from rocscope.decisions.plan import Note, notes_on_capacity
 from rocscope.decisions.randomized import NEAR, UNIT, hashes_of
 from rocscope.decisions.segment_costs import ActionCampaign, GivenCosts, RowAmounts, SegmentUnitCosts, UnitCosts
 from rocscope.errors import InputError
@@ -119,6 +120,16 @@ class ActionAllocation(SegmentPlan):
     def left_out(self) -> tuple[str, ...]:
         """Labels of the campaigns that are not run, because their gain does not cover their fixed cost."""
         return tuple(campaign.label for campaign in self.campaigns if not campaign.runs)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on capacities that exceed their number of cases or are far below it."""
+        notes = super().notes
+        for campaign in self.campaigns:
+            if campaign.capacity is not None:
+                covered = campaign.places(self.actions) >= 0
+                notes += notes_on_capacity(float(campaign.capacity), float(self.population[covered].sum()))
+        return tuple(dict.fromkeys(notes))
 
     def keeps_capacities(self, tolerance: float = _ROUNDING) -> bool:
         """Return True if no campaign has more cases than its capacity, up to a relative tolerance.

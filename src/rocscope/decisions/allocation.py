@@ -34,7 +34,7 @@ from rocscope.decisions import generalization, randomized
 from rocscope.decisions.apportionment import RATES, SegmentShares, rates_of
 from rocscope.decisions.constraints import scores_of, size_of
 from rocscope.decisions.generalization import FOLDS, REPEATS, ChosenEstimate
-from rocscope.decisions.plan import Plan, Promise
+from rocscope.decisions.plan import Note, Plan, Promise, notes_on_capacity
 from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts, columns_of
 from rocscope.errors import InfeasibleError, InputError, RocscopeError
 from rocscope.inference.estimate import FEW_EVENTS, Estimate, few
@@ -124,6 +124,20 @@ class SegmentPlan(Plan):
     def left_out(self) -> tuple[Hashable, ...]:
         """Segments or campaigns on which the plan does not act, because the fixed cost exceeds the gain."""
         raise NotImplementedError
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on a capacity that exceeds the number of cases of all segments or is far below it."""
+        if self.limit is None or self.in_money:
+            return ()
+        return notes_on_capacity(float(self.limit), float(self.population.sum()))
+
+    @property
+    def population(self) -> Array:
+        """Expected number of cases in each segment."""
+        segments, (n_pos, n_neg) = np.arange(self.names.size), self.totals
+        terms = self.allocations[0].terms
+        return terms.column("pos", segments) * n_pos + terms.column("neg", segments) * n_neg
 
     @property
     def names(self) -> Array:

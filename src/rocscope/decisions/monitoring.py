@@ -30,7 +30,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.atomic_write import write_file
+from rocscope._base.atomic_write import JSON, write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.public_names import reach
@@ -308,7 +308,7 @@ class Alarm(Result):
     >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]), Context())
     >>> watch = monitor(decision, fail_if="cost > .35").update([1, 0] * 150, [0.1, 0.1] * 150, when="Mon")
     >>> print(watch.alarm)  # half of the cases are missed
-    cost > 0.35 since about Mon: 0.5 (alarm at 300 rows; tpr (0.5 → 0))
+    cost > 0.35 is true since about Mon: 0.5 (alarm at 300 rows; tpr (0.5 → 0))
     """
 
     limit: str
@@ -324,7 +324,7 @@ class Alarm(Result):
         after = f"row {self.since_n + 1:,}" if self.since is None else str(self.since)
         began = "from the first row on" if self.since is None and not self.since_n else f"since about {after}"
         cause = f"; {self.cause}" if self.cause else ""
-        return f"{self.limit} {began}: {self.value:.4g} (alarm at {self.n:,} rows{cause})"
+        return f"{self.limit} is true {began}: {self.value:.4g} (alarm at {self.n:,} rows{cause})"
 
 
 @held_to_contract
@@ -809,7 +809,7 @@ class Monitor:
         ...     monitored.save(f"{folder}/monitor.json").name
         'monitor.json'
         """
-        return write_file(path, FORMAT.text(self.to_dict()), force=force)
+        return write_file(path, FORMAT.text(self.to_dict()), force=force, endings=JSON)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Monitor":
@@ -960,7 +960,7 @@ def monitor(
     >>> for day in ("Thu", "Fri"):
     ...     watch = watch.update([1, 0] * 50, [0.1, 0.1] * 50, when=day)  # all positives are missed
     >>> print(watch.alarm)
-    cost > 0.35 since about Thu: 0.5 (alarm at 500 rows; tpr (0.5 → 0), calibration (0.113 → 0.4))
+    cost > 0.35 is true since about Thu: 0.5 (alarm at 500 rows; tpr (0.5 → 0), calibration (0.113 → 0.4))
     """
     limits = [fail_if] if isinstance(fail_if, str) else list(fail_if)
     if isinstance(what, str) and what in sequence.RANKED.values():

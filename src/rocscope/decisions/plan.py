@@ -21,7 +21,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
-from rocscope._base.atomic_write import write_file
+from rocscope._base.atomic_write import JSON, write_file
 from rocscope._base.formatting import chance, in_currency
 from rocscope._base.json_format import Fields, Format, FormatUpgrade, is_number
 from rocscope._base.public_names import reach
@@ -280,15 +280,17 @@ class Note(str):
 
 # A capacity below this share of the cases is probably meant as a share, or in thousands.
 _SMALLEST_CAPACITY = 0.001
+_NO_LIMIT = "so it does not limit anything; check the population and the capacity"
+_NOT_A_SHARE = "a capacity is a number of cases, neither a share nor in thousands"
 
 
 def notes_on_capacity(capacity: float, cases: float) -> tuple[Note, ...]:
     """Return a note if a capacity exceeds the number of cases or is far below it; otherwise an empty tuple."""
     text = f"the capacity is {capacity:,.10g} of {cases:,.10g} cases"
     if capacity > cases:
-        return (Note("capacity", f"{text}, so it does not limit anything; check the population and the capacity"),)
+        return (Note("capacity", f"{text}, {_NO_LIMIT}"),)
     if 0 < capacity < max(1.0, _SMALLEST_CAPACITY * cases):
-        return (Note("capacity", f"{text}; a capacity is a number of cases, neither a share nor in thousands"),)
+        return (Note("capacity", f"{text}; {_NOT_A_SHARE}"),)
     return ()
 
 
@@ -731,7 +733,7 @@ class Plan(Result):
         ...     path.name, load_plan(path).threshold
         ('decision.json', 0.9)
         """
-        return write_file(path, self.to_json(), force=force)
+        return write_file(path, self.to_json(), force=force, endings=JSON)
 
     def to_json(self) -> str:
         """Return the plan as JSON text, as written by `save`.

@@ -62,16 +62,24 @@ class Check(Result):
     stored, recomputed
         Stored value, and value that is recomputed from the rows.
     agrees : bool
-        True if both values agree up to rounding.
+        True if both values agree up to rounding, or if the stored value is in `interval`.
+    interval : pair of floats, or None
+        Recomputed interval, for a value that depends on random folds; None for all other values.
     """
 
     name: str
     stored: Any
     recomputed: Any
     agrees: bool
+    interval: tuple[float, float] | None = None
 
     def __str__(self) -> str:
-        return f"{self.name}: stored {_text(self.stored)}, recomputed {_text(self.recomputed)}"
+        text = f"{self.name}: stored {_text(self.stored)}, recomputed {_text(self.recomputed)}"
+        if self.interval is None:
+            return text
+        low, high = self.interval
+        place = "in" if low <= self.stored <= high else "not in"
+        return f"{text} from other folds; the stored value is {place} the interval [{low:.9g}, {high:.9g}]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,7 +184,9 @@ def _on_new_cases(plan: Plan, again: Plan) -> list[Check]:
     if stored is None or recomputed is None:
         return []
     agrees = stored.value in recomputed or _equal(stored.value, recomputed.value)
-    return [Check("value on new cases", stored.value, recomputed.value, agrees)]
+    # Without other folds the two values are equal, and the interval plays no part.
+    interval = None if _equal(stored.value, recomputed.value) else (recomputed.low, recomputed.high)
+    return [Check("value on new cases", stored.value, recomputed.value, agrees, interval)]
 
 
 # Decisions

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rocscope._base import class_names
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
-from rocscope._base.atomic_write import write_file
+from rocscope._base.atomic_write import CSV, write_file
 from rocscope.core import Predictions, Result
 from rocscope.decisions.plan import Plan, PlanOutcomes, outcomes_of
 from rocscope.engines import columns, formats
@@ -143,7 +143,7 @@ class AppliedPlan(Result):
         c
         a
         """
-        return write_file(path, self.to_csv(safe_ids=safe_ids), force=force)
+        return write_file(path, self.to_csv(safe_ids=safe_ids), force=force, endings=CSV)
 
     def __len__(self) -> int:
         return self.rows.size

@@ -20,7 +20,7 @@ from scipy import linalg, optimize, special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.atomic_write import write_file
+from rocscope._base.atomic_write import JSON, write_file
 from rocscope._base.class_names import check_classes
 from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.json_format import Format
@@ -473,7 +473,7 @@ class ClassRecalibrator(Result):
         ...     half.save(f"{folder}/half.json").name
         'half.json'
         """
-        return write_file(path, FORMAT.text(self.to_dict()), force=force)
+        return write_file(path, FORMAT.text(self.to_dict()), force=force, endings=JSON)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ClassRecalibrator":

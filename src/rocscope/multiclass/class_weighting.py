@@ -25,7 +25,7 @@ from scipy import optimize, special
 from rocscope._base import class_names
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
-from rocscope._base.atomic_write import write_file
+from rocscope._base.atomic_write import JSON, write_file
 from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.formatting import alike
 from rocscope._base.json_format import Fields, Format
@@ -633,7 +633,7 @@ class ClassWeights(Result):
         ...     weights.save(f"{folder}/weights.json").name
         'weights.json'
         """
-        return write_file(path, self.to_json(), force=force)
+        return write_file(path, self.to_json(), force=force, endings=JSON)
 
     def to_json(self) -> str:
         """Return the content of the JSON file that `save` writes.

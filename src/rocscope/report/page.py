@@ -23,7 +23,7 @@ import numpy as np
 
 from rocscope import __version__
 from rocscope._base import validation as check
-from rocscope._base.atomic_write import write_file
+from rocscope._base.atomic_write import HTML, write_file
 from rocscope._base.contract import held_to_contract
 from rocscope.core import Context, jsonable
 from rocscope.decisions.randomized import Review
@@ -447,7 +447,7 @@ class Report:
         ...     Report([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.3]).save(f"{folder}/report.html").name
         'report.html'
         """
-        return write_file(path, self.html, force=force)
+        return write_file(path, self.html, force=force, endings=HTML)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the report as a dictionary for JSON.

@@ -212,4 +212,10 @@ def test_a_file_that_promises_more_than_the_rows_is_refuted(tmp_path):
         assert (read.on_new_cases.value, read.promise) == (estimate.value, plan.promise)
         assert read.verify(preds).verified
         vars(read)["on_new_cases"] = replace(estimate, value=estimate.high + estimate.standard_error)
-        assert [text.split(":")[0] for text in read.verify(preds).refuted] == ["value on new cases"]
+        (refuted,) = read.verify(preds).refuted
+        assert refuted.startswith("value on new cases: stored ")
+        assert "the stored value is not in the interval [" in refuted
+        vars(read)["on_new_cases"] = replace(estimate, value=(estimate.value + estimate.high) / 2)
+        verified = read.verify(preds)
+        assert verified.verified
+        assert any("from other folds; the stored value is in the interval [" in str(one) for one in verified.checks)
