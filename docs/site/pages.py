@@ -10,7 +10,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 import rocscope as rs
-from rocscope._base.public_names import answers
+from rocscope._base.answers import answers
 from rocscope.figures.registry import FIGURES
 
 TOPICS = {

@@ -118,7 +118,7 @@ def test_scores_that_are_no_probabilities_have_nothing_to_compare_with(run, tmp_
             "got 2 columns; name only one column, such as --score m",
         ),
         (["old.csv", "--label", "y", "--score", "m", "--method", "magic"], "method: expected one of"),
-        (["old.csv", "--label", "y", "--score", "m", "-o", "old.csv"], "old.csv exists already"),
+        (["old.csv", "--label", "y", "--score", "m", "-o", "old.csv"], "old.csv: expected a name that ends in .json"),
         (["new.csv", "--score", "m", "--apply", "old.csv"], "old.csv: expected a recalibrator as JSON"),
         (["new.csv", "--score", "m", "--apply", "none.json"], "none.json cannot be read as a recalibrator file"),
         (["none.csv", "--label", "y", "--score", "m"], "none.csv"),

@@ -136,11 +136,17 @@ def test_version(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("summary",), "FILE: expected a file, got no file; see rocscope summary --help"),
+        (
+            ("summary",),
+            "FILE: expected a file, got no file; for example: rocscope summary scores.parquet --label y --score a",
+        ),
         (("sumary", "f.csv"), 'Neither a command nor a file: "sumary". Did you mean "summary"?'),
         (("summary", "f.csv", "--lable", "y"), "--lable: no such option (did you mean --label?)"),
-        (("summary", "--lable", "y"), "--lable is not an option of this command"),
-        (("summary", "a.csv", "b.csv"), "unexpected argument 'b.csv'; if you typed a pattern, put it in quotes"),
+        (("summary", "--lable", "y"), "--lable: no such option (did you mean --label?); see rocscope summary --help"),
+        (
+            ("summary", "a.csv", "b.csv"),
+            "unexpected argument 'b.csv'; to compare files use rocscope explore a.csv b.csv; ",
+        ),
         (("summary", "f.csv", "--label"), "--label: expected a value, got no value"),
         (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop", "segment"'),
         (("summary", "f.csv", "--format", "xls"), '"xls" for --format'),
@@ -210,7 +216,8 @@ VALUES = {
     "gate": (("compare", "--fail-if", "auc(t) < .7"), "--fail-if: expected a model name, 's', got 't'"),
     "figure": (("compare", "--fail-if", "acu(s) < .7"), "(did you mean 'auc'?), got 'acu'"),
     "positive": (("choose", "--pos-label", "ja"), "expected a value of column 'y': one of '0', '1', got 'ja'"),
-    "force": (("choose", "-o", "rows.csv"), "rows.csv exists already; choose another name, or overwrite it"),
+    "force": (("choose", "-o", "old.json"), "old.json exists already; choose another name, or overwrite it"),
+    "ending": (("choose", "-o", "rows.csv"), "rows.csv: expected a name that ends in .json, got the ending .csv"),
     "force that is not there": (("validate", "--force"), "--force: no such option; see rocscope validate --help"),
 }  # fmt: skip
 
@@ -218,6 +225,7 @@ VALUES = {
 def test_a_wrong_value_is_answered_in_its_own_words_before_rows_are_read(tmp_path):
     """All that takes long is what reads rows and computes: libraries beyond NumPy, which only checks take."""
     (tmp_path / "rows.csv").write_text("y,s\n1,0.9\n0,0.1\n")
+    (tmp_path / "old.json").write_text("{}")
     typed = [(command, *SCORED, *options) for (command, *options), _ in VALUES.values()]
     codes, err, loaded = answers(tmp_path, *typed)
     assert codes == ["2"] * len(VALUES), err
@@ -376,3 +384,36 @@ def test_a_campaign_on_two_rows_warns_of_no_division(run, tmp_path):
     (tmp_path / "two.csv").write_text("y,s\n1,.9\n0,.2\n")
     code, _, err = run("campaign", "two.csv", "--label", "y", "--score", "s", *CAMPAIGN)
     assert code == 0 and "Warning" not in err
+
+
+ANSWERED = {
+    "d.csv e.csv": "to compare files use rocscope explore d.csv e.csv;",
+    "compare d.csv e.csv": "to compare files use rocscope explore d.csv e.csv;",
+    "monitor d.csv e.csv": "for example: rocscope monitor decision.json new.parquet --label y --state s.json "
+    '--fail-if "cost > .35"; to make a plan: rocscope choose d.csv -o plan.json;',
+    "monitor d.csv e.csv --state s.json": "make a plan with rocscope choose d.csv -o plan.json",
+    "choose d.csv --cost-matrix costs.csv": "for two classes use --cost-fp 1 --cost-fn 5",
+    "choose d.csv --fp 1": "--fp: no such option; use --cost-fp;",
+    "campaign d.csv": "for example: rocscope campaign scores.csv --label y --score a --population 1e6",
+    "drift d.csv": "for example: rocscope drift january.csv june.csv --label y --score a;",
+    "gate d.csv --min-auc 0.7": '--min-auc: no such option; use the rule "auc >= 0.7" in the file of --rules;',
+    "summary d.csv --min-auc 0.7": "--min-auc: no such option; use --fail-if 'auc < 0.7';",
+    "report d.csv --format pdf": "use rocscope report FILE --output report.html, and print it to PDF",
+    "validate-plan plan.json d.csv": "use rocscope verify PLAN FILE;",
+    "--file d.csv": "omit this option: rocscope summary FILE;",
+}
+
+
+@pytest.mark.parametrize("typed", ANSWERED)
+def test_what_other_tools_accept_is_answered_with_a_command_that_works(run, tmp_path, monkeypatch, typed):
+    monkeypatch.chdir(tmp_path)
+    for name in ("d.csv", "e.csv"):
+        (tmp_path / name).write_text("y,a\n" + "1,.9\n0,.2\n0,.4\n1,.3\n" * 5)
+    code, out, err = run(*typed.split())
+    assert (code, out) == (2, "")
+    assert ANSWERED[typed] in err
+    if "rocscope choose d.csv" in err:
+        assert run("choose", "d.csv", "-o", "plan.json")[0] == 0
+        assert run("monitor", "plan.json", "e.csv", "--guess", "--state", "s.json")[0] == 0
+    if "--fail-if" in ANSWERED[typed] and typed.startswith("summary"):
+        assert run("summary", "d.csv", "--guess", "--fail-if", "auc < 0.7")[0] in (0, 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope._base.public_names import answers
+from rocscope._base.answers import answers
 from rocscope.errors import ShapeError
 
 CONSTRUCTORS = answers()["constructors"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import rocscope as rs
-from rocscope._base.public_names import text_of
+from rocscope._base.answers import text_of
 from rocscope.cli.app import COMMANDS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -10,9 +10,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import rocscope as rs
-from rocscope._base.public_names import answers
+from rocscope._base.answers import answers
 from rocscope.core.result import Result
-from rocscope.errors import InputError, LabelError
+from rocscope.errors import ColumnError, InputError, LabelError
 
 Y, SCORES = [0, 1, 0, 1, 1, 0] * 10, [*np.linspace(0, 1, 60)]
 PREDICTIONS = rs.Predictions(Y, SCORES)
@@ -95,7 +95,27 @@ ANSWERS = {
     "rs.auc_interval(y, s)[0]": "use .value, .low and .high",
     "rs.roc(y, s)['fpr']": "use .fpr",
     "rs.report(y, s)": "use rs.summary(y, p)",
+    "predictions['auc']": "use rs.auc(predictions)",
+    "predictions[0]": "use .y_true and .scores",
+    "predictions.counts()['f1']": "use .at(threshold).f_score()",
+    "rs.summary(predictions)['auc']": "for a figure of a model, use summary['score']['auc']",
+    "rs.lift(y, s).top_decile": "use .at([0.1, 0.2, 0.3])",
+    "rs.Predictions.from_predictions(y, s)": "use rs.Predictions(y, s)",
+    "rs.profit(y, s, value=50)": "use a Campaign: rs.Campaign(",
+    "rs.roc(y, s).plot(xlim=(0, 1))": "use ax.set_xlim(...)",
 }
+
+
+def test_columns_of_a_curve_are_those_of_its_frame_with_and_without_brackets():
+    curve = rs.roc(PREDICTIONS)
+    assert list(curve.columns) == list(curve.to_frame().columns) == ["fpr", "tpr", "threshold"]
+    assert curve.columns()["fpr"] is curve.columns["fpr"] is curve.fpr
+
+
+def test_results_that_refuse_items_are_one_object_to_numpy():
+    assert np.asarray(PREDICTIONS).shape == ()
+    with pytest.raises(KeyError):
+        PREDICTIONS["auc"]
 
 
 def test_the_points_of_a_curve_are_told_from_labels():
@@ -106,7 +126,7 @@ def test_the_points_of_a_curve_are_told_from_labels():
 
 @pytest.mark.parametrize("call", ANSWERS)
 def test_an_unknown_word_is_answered(call):
-    with pytest.raises((TypeError, AttributeError, InputError), match=re.escape(f"; {ANSWERS[call]}")):
+    with pytest.raises((TypeError, AttributeError, InputError, ColumnError), match=re.escape(f"; {ANSWERS[call]}")):
         eval(call, HERE)
 
 

@@ -16,8 +16,20 @@ from typing import Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_o
 
 import numpy as np
 
-from rocscope._base import public_names
-from rocscope._base.public_names import answers, as_hint, by_spelling
+from rocscope._base.answers import (
+    answers,
+    answers_by_spelling,
+    as_hint,
+    by_spelling,
+    call_for,
+    concept_call,
+    for_argument,
+    for_parts,
+    for_value,
+    of_one_kind,
+    spelling,
+    spellings,
+)
 from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -60,8 +72,7 @@ def held_to_contract(cls: _Class) -> _Class:
     # hasattr would also find the method of the metaclass
     if not any("__getattr__" in vars(kind) for kind in cls.__mro__):
         cls.__getattr__ = _refuse_attribute
-    # With a length, NumPy would take the object for a sequence.
-    if not hasattr(cls, "__len__") and not hasattr(cls, "__getitem__"):
+    if not hasattr(cls, "__getitem__"):
         cls.__getitem__ = _refuse_item
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name not in ("__init__", "__post_init__"):
@@ -347,7 +358,6 @@ PASS_PREDICTIONS = "for labels and scores pass rs.Predictions(y, {'a': s, 'b': s
 _ALIKE = 0.75  # as of names, see `rocscope._base.public_names`
 
 
-_SHORTEST_PART = 4  # letters of a part of an argument's name that is looked up by itself: "level", but not "fp"
 _LABELS_AND_SCORES = ("y_true", "y_pred", "y_score", "scores", "proba")
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
@@ -364,9 +374,9 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
     if by_position:
         return f"; {as_hint(by_position)}"
     if unknown is not None:
-        answer = _for_argument(name, unknown, known)
+        answer = for_value(name, unknown, options[unknown], known) or for_argument(name, unknown, known)
         close = "" if answer else _close(unknown, known, "{}=")
-        answer = answer or close or _for_parts(name, unknown, known)
+        answer = answer or close or for_parts(name, unknown, known)
         return close or (f"; {as_hint(answer)}" if answer else f"; it takes {', '.join(known)}")
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
@@ -403,66 +413,6 @@ def _is_ours(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "rocscope"
 
 
-def _answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mapping from the normalised spelling of each name in a table to its answer."""
-    return {spelled: table[name] for spelled, name in by_spelling(table).items()}
-
-
-def _for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
-    """Return what to use instead of an unknown argument of a function. Return an empty text if nothing is known."""
-    spelled = by_spelling(known)
-    if public_names.spelling(unknown) in spelled:
-        return f"{spelled[public_names.spelling(unknown)]}="
-    return _argument_answer(function, public_names.spellings(unknown), known)
-
-
-def _for_parts(function: str, unknown: str, known: Sequence[str]) -> str:
-    """Return what to use instead of an argument, from the last or the first words of its name."""
-    # The last words of a name say what it is: conf_interval_level is a level. The first words say so less often.
-    words = unknown.strip("_").split("_")
-    ends = [public_names.spelling("".join(words[start:])) for start in range(1, len(words))]
-    starts = [public_names.spelling("".join(words[:end])) for end in range(len(words) - 1, 0, -1)]
-    spelled = by_spelling(known)
-    argument = next((f"{spelled[part]}=" for part in ends if part in spelled), "")
-    parts = [part for part in (*ends, *starts) if len(part) >= _SHORTEST_PART]
-    answer = argument or _argument_answer(function, parts, known)
-    if not answer and "plot" in function:
-        answer = next((use for use in answers()["plot_arguments"]["any_other"] if _suits(use, known)), "")
-    return answer
-
-
-def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) -> str:
-    """Return the answer for the first known word. Answers for the function take precedence over general answers."""
-    of_plots = answers()["plot_arguments"] if "plot" in function else {}
-    tables = (answers()["arguments"].get(function, {}), of_plots, answers()["arguments"]["any"])
-    by_words = [_answers_by_spelling(table) for table in tables]
-    spelled_words = list(words)
-    for by_word in by_words:
-        for word in spelled_words:
-            answer = by_word.get(word, ())
-            # A general hint may name an argument; use it only if this function has the argument.
-            uses = [answer] if isinstance(answer, str) else answer
-            # A call of the same function is not an answer.
-            same = rf"rs\.(?:\w+\.)*{function}\([^()]*\)"
-            suiting = [use for use in uses if _suits(use, known) and not re.fullmatch(same, use)]
-            if suiting:
-                return _of_curve(function, suiting[0])
-    return ""
-
-
-def _of_curve(function: str, answer: str) -> str:
-    """Return an answer about any curve with the curve that was asked for in place of the ROC curve."""
-    if not public_names.is_curve(function):
-        return answer
-    return re.sub(r"rs\.roc(?=\(y, s\)\.(?:plot|to_frame)\()", f"rs.{function}", answer)
-
-
-def _suits(advice: str, known: Sequence[str]) -> bool:
-    """Return False if a hint begins with an argument, such as ``level=``, that the function does not have."""
-    argument, sign, _ = advice.partition("=")
-    return not sign or not argument.isidentifier() or argument in known
-
-
 class MissingAttributeError(AttributeError):
     """Error for an unknown attribute of a result. The message is built only when it is read."""
 
@@ -479,8 +429,14 @@ class MissingAttributeError(AttributeError):
         if hasattr(owner, "get_params"):
             return f"{message}; an estimator has fitted attributes after .fit(X, y)"
         close = _close(name, known, ".{}")
-        call = "" if close else _on_result(owner, public_names.concept_call(name))
+        call = "" if close else _on_result(owner, concept_call(name))
         return message + (close or (f"; {as_hint(call)}" if call else f"; it has .{', .'.join(known)}"))
+
+
+class MissingItemError(TypeError, KeyError):
+    """Error for a result that is indexed. Because it is a KeyError, NumPy does not take the result for a sequence."""
+
+    __str__ = Exception.__str__  # a KeyError would put its message in quotes
 
 
 def _refuse_item(result: Any, key: Any) -> NoReturn:
@@ -489,30 +445,30 @@ def _refuse_item(result: Any, key: Any) -> NoReturn:
     if isinstance(key, str):
         known = f"use .{key}" if key in dir(owner) else ""
         hint = known or str(MissingAttributeError(owner, key)).partition("; ")[2]
-        raise TypeError(f"{owner.__name__} has no items, such as [{key!r}]; {hint}")
+        raise MissingItemError(f"{owner.__name__} has no items, such as [{key!r}]; {hint}")
     unpacked = answers()["unpacked"]
     attributes = next((unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked), ".to_dict()")
-    raise TypeError(f"{owner.__name__} cannot be indexed or unpacked; use {attributes}")
+    raise MissingItemError(f"{owner.__name__} cannot be indexed or unpacked; use {attributes}")
 
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
     """Return what to use instead of an unknown attribute of a result. Return an empty text if nothing is known."""
-    if public_names.spelling(name) in known:
-        return f".{known[public_names.spelling(name)]}"
+    if spelling(name) in known:
+        return f".{known[spelling(name)]}"
     form = ("table",) if hasattr(owner, "to_frame") else ()
     of_owner = [answers()["attributes"].get(kind.__name__, {}) for kind in owner.__mro__]
     # Estimators have the methods of scikit-learn: what answers for results would lead away.
     is_estimator = hasattr(owner, "get_params")
     tables = of_owner if is_estimator else [*of_owner, *(answers()["attributes"][kind] for kind in (*form, "any"))]
-    by_word = ChainMap(*map(_answers_by_spelling, tables))  # the table of the class itself comes first
-    for word in public_names.spellings(name):
+    by_word = ChainMap(*map(answers_by_spelling, tables))  # the table of the class itself comes first
+    for word in spellings(name):
         if word in by_word:
             return by_word[word]
         if word in known:
             return f".{known[word]}"
-    call = "" if is_estimator else public_names.call_for(name)
+    call = "" if is_estimator else call_for(name)
     is_bare = re.fullmatch(r"rs(\.\w+)+", call)  # a function of rocscope of this name, without its arguments
-    return _on_result(owner, (public_names.concept_call(name) if is_bare else "") or call)
+    return _on_result(owner, (concept_call(name) if is_bare else "") or call)
 
 
 def _on_result(owner: type, call: str) -> str:
@@ -526,11 +482,12 @@ def _on_result(owner: type, call: str) -> str:
         return call
     call = call.replace("rs.ThresholdCounts.from_scores(y, s)", "predictions.counts()")
     scores = r"(?:[sp]|\{'a': s, 'b': p\})"
-    return re.sub(rf"rs\.Predictions\(y, {scores}\)|(?<=\()y, {scores}(?=[,)])", "predictions", call)
+    of_data = re.sub(rf"rs\.Predictions\(y, {scores}\)|(?<=\()y, {scores}(?=[,)])", "predictions", call)
+    return call if of_data == "predictions" else of_data
 
 
 def _close(name: str, known: Iterable[str], shown: str) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(name, public_names.of_one_kind(name, known), n=3, cutoff=_ALIKE)
+    close = get_close_matches(name, of_one_kind(name, known), n=3, cutoff=_ALIKE)
     return f"; did you mean {' or '.join(map(shown.format, close))}?" if close else ""

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from rocscope import errors
 from rocscope._base import arrays
+from rocscope._base.answers import value_meant
 from rocscope._base.arrays import Array, Booleans, Indices, as_array, unpacked, zeros_and_ones
 from rocscope._base.formatting import counted
-from rocscope._base.public_names import value_meant
 from rocscope.errors import listing, one_of
 
 _MOST_WHOLE = 2**62  # the sum of two such numbers fits 64 bits

@@ -574,7 +574,7 @@ class CalibrationCurve(Curve):
     def area(self) -> float:
         raise InputError("the area under a calibration plot has no meaning")
 
-    def columns(self) -> dict[str, Array]:
+    def _columns(self) -> dict[str, Array]:
         """Return a dict with the columns of the points: score and share of positives."""
         return {self.x_name: self.x, self.y_name: self.y}
 
@@ -663,10 +663,10 @@ class BinnedCalibrationCurve(CalibrationCurve):
     def _band_x(self) -> Array:
         return self.x  # mean scores move with the prevalence, as rows are weighted to it
 
-    def columns(self) -> dict[str, Array]:
+    def _columns(self) -> dict[str, Array]:
         """Return a dict with the columns of a table that has one row per bin."""
         edges = {"low": self.edges[:-1], "high": self.edges[1:], "pos": self.pos, "neg": self.neg}
-        return edges | super().columns()
+        return edges | super()._columns()
 
     def _facts(self) -> str:
         return f"{self.x.size} bins, n={number(self.counts.n)}"

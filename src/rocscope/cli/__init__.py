@@ -104,7 +104,7 @@ def _explained(error: BaseException, arguments: Sequence[str]) -> tuple[str, int
     if isinstance(error, CycloptsError):
         from rocscope.cli.app import usage
 
-        return usage(error), BAD_INPUT
+        return usage(error, arguments), BAD_INPUT
     if isinstance(error, RocscopeError):
         from rocscope.cli.app import as_typed
 

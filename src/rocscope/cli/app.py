@@ -19,7 +19,7 @@ from cyclopts import App, CycloptsError, Parameter
 from cyclopts.config import Env
 
 from rocscope import __version__
-from rocscope._base import public_names
+from rocscope._base import answers as foreign
 from rocscope.cli import options as opt
 from rocscope.cli.console import note
 from rocscope.errors import InputError
@@ -193,51 +193,85 @@ _CLOSE = 0.75
 _NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
 
 
-def usage(error: CycloptsError) -> str:
-    """Return the message of a usage error. The hint names the command's --help."""
+def usage(error: CycloptsError, arguments: Sequence[str]) -> str:
+    """Return the message of a usage error for the typed arguments. The hint names the command's --help."""
     command = " ".join(("rocscope", *(error.command_chain or ())))
-    return f"{_usage_message(error)}; see {command} --help"
+    return f"{_usage_message(error, arguments)}; see {command} --help"
 
 
-def _usage_message(error: CycloptsError) -> str:
+def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
     message = str(error).partition(" Available commands:")[0].rstrip(".")
     if isinstance(error, cyclopts.UnknownCommandError):
         message = message.replace("Unknown command", "Neither a command nor a file:")
-        answer = public_names.concept_for(error.unused_tokens[0], "commands") if error.unused_tokens else ""
-        return f"{message.partition('. Did you mean')[0]}; {public_names.as_hint(answer)}" if answer else message
+        typed = error.unused_tokens[0] if error.unused_tokens else ""
+        answer = foreign.concept_for(typed, "commands")
+        if typed.startswith("-"):
+            answer = _option_for("summary", typed, _names_of(app["summary"].assemble_argument_collection()))
+        return f"{message.partition('. Did you mean')[0]}; {foreign.as_hint(answer)}" if answer else message
     if isinstance(error, cyclopts.UnusedCliTokensError):
-        got = " ".join(map(repr, error.unused_tokens or ()))
-        return f"unexpected argument {got}; if you typed a pattern, put it in quotes, such as 'part-*.csv'"
-    in_place_of_file = re.match(r'Invalid value "(--[\w-]+)"', message)
+        return _too_many(error, arguments)
+    in_place_of_file = re.match(r"""Invalid value "(?:\(')?(--[\w-]+)""", message)
     if in_place_of_file and error.command_chain:  # as in drift --reference FILE
         command, typed = " ".join(error.command_chain), in_place_of_file[1]
-        answer = _option_for(command, typed, _names_of(app[command].assemble_argument_collection()))
-        return f"{typed}: no such option; {public_names.as_hint(answer)}" if answer else message
+        return _no_such_option(command, typed, _names_of(app[command].assemble_argument_collection()))
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         name = error.keyword or error.argument.name
         kind = "a value" if name.startswith("-") else "a file"
-        return f"{name}: expected {kind}, got no {kind.removeprefix('a ')}"
+        return f"{name}: expected {kind}, got no {kind.removeprefix('a ')}{_example(error, arguments)}"
     if isinstance(error, cyclopts.UnknownOptionError):
         typed = error.token.keyword or error.token.value
-        options = _names_of(error.argument_collection)
-        # A known word of another tool comes before a similar spelling: --group-by means --segment, not --groups.
-        answer = _option_for(" ".join(error.command_chain or ()), typed, options)
-        if answer:
-            return f"{typed}: no such option; {public_names.as_hint(answer)}"
-        close = get_close_matches(typed, options, cutoff=_CLOSE)
-        # An option of the same letters in another order comes first: --lable means --label rather than --table.
-        close.sort(key=lambda option: sorted(option) != sorted(typed))
-        return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
+        return _no_such_option(" ".join(error.command_chain or ()), typed, _names_of(error.argument_collection))
     if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
         name = error.token.keyword or "number"
         return str(opt.not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
     if isinstance(error, cyclopts.CoercionError) and error.token is not None:
-        of_others = public_names.answers()["option_values"]
+        of_others = foreign.answers()["option_values"]
         option = error.token.keyword or ""
         answer = of_others.get(f"{option} {error.token.value}") or of_others.get(option)
         if answer:
-            return f"{message.partition('. Did you mean')[0]}; {public_names.as_hint(answer)}"
+            return f"{message.partition('. Did you mean')[0]}; {foreign.as_hint(answer)}"
     return message
+
+
+def _no_such_option(command: str, typed: str, options: Sequence[str]) -> str:
+    """Return the message for an option that a command does not have."""
+    # A known word of another tool comes before a similar spelling: --group-by means --segment, not --groups.
+    answer = _option_for(command, typed, options)
+    if answer:
+        return f"{typed}: no such option; {foreign.as_hint(answer)}"
+    close = get_close_matches(typed, options, cutoff=_CLOSE)
+    # An option of the same letters in another order comes first: --lable means --label rather than --table.
+    close.sort(key=lambda option: sorted(option) != sorted(typed))
+    return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
+
+
+def _too_many(error: cyclopts.UnusedCliTokensError, arguments: Sequence[str]) -> str:
+    """Return the message for arguments after the last argument of a command, such as a second file."""
+    unexpected = error.unused_tokens or []
+    message = f"unexpected argument {' '.join(map(repr, unexpected))}"
+    pattern = "put it in quotes, such as 'part-*.csv'"
+    if not all(map(_is_file, unexpected)):
+        return f"{message}; if you typed a pattern, {pattern}"
+    first = next(filter(_is_file, arguments), "FILE")
+    explore = shlex.join(["rocscope", "explore", first, *unexpected])
+    return f"{message}; to compare files use {explore}; to read the parts of one table name a pattern and {pattern}"
+
+
+def _is_file(text: str) -> bool:
+    from rocscope.engines.formats import format_of
+
+    return not text.startswith("-") and (format_of(Path(text)) is not None or Path(text).exists())
+
+
+def _example(error: CycloptsError, arguments: Sequence[str]) -> str:
+    """Return a hint with the example of the command's help. If a plan is missing, also return how to make it."""
+    command = app[" ".join(error.command_chain or ())]
+    example = re.search(r"Example: (rocscope .*)", command.help)
+    hint = f"; for example: {example[1]}" if example else ""
+    file = next(filter(_is_file, arguments), "")
+    if example and ".json " in example[1] and file and Path(file).suffix.lower() != ".json":
+        hint += f"; to make a plan: rocscope choose {shlex.quote(file)} -o plan.json"
+    return hint
 
 
 def _names_of(arguments: Iterable[Any]) -> list[str]:
@@ -251,24 +285,39 @@ def _names_of(arguments: Iterable[Any]) -> list[str]:
 
 def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
     """Return what to type instead of another tool's option, or an empty text."""
-    of_command = public_names.answers()["option_values"].get(f"{command} {typed}")
+    of_command = foreign.answers()["option_values"].get(f"{command} {typed}")
     if of_command:
         return of_command
-    of_others = public_names.answers()["options"]
-    by_spelling = public_names.by_spelling(of_others)
-    for answer in of_others.get(by_spelling.get(public_names.spelling(typed), ""), ()):
+    of_others = foreign.answers()["options"]
+    by_spelling = foreign.by_spelling(of_others)
+    for answer in of_others.get(by_spelling.get(foreign.spelling(typed), ""), ()):
         option = re.match(r"--[\w-]+", answer)
         if option is None or option[0] in options:
             return answer
     # Words of other libraries for arguments of Python are known too: y_pred= is y_score=, which is --score here.
-    of_python = public_names.answers()["arguments"]["any"]
-    answers = of_python.get(public_names.by_spelling(of_python).get(public_names.spelling(typed), ""), ())
-    for answer in answers if isinstance(answers, list) else ():
-        argument = answer.partition("=")[0]
-        option = (_OTHER_NAMES | _OF_ARRAYS).get(argument, f"--{argument.replace('_', '-')}")
-        if option in options:
-            return option
-    return ""
+    for table in ("any", "Context", "Campaign"):
+        answers = foreign.answers_by_spelling(foreign.answers()["arguments"][table]).get(foreign.spelling(typed), ())
+        for answer in [answers] if isinstance(answers, str) else answers:
+            argument = answer.partition("=")[0]
+            option = (_OTHER_NAMES | _OF_ARRAYS).get(argument, f"--{argument.replace('_', '-')}")
+            if option in options:
+                return answer.replace(f"{argument}=", option, 1)
+    return _condition_for(command, typed, options)
+
+
+def _condition_for(command: str, typed: str, options: Sequence[str]) -> str:
+    """Return the condition that means a limit of a metric, such as --min-auc. Return an empty text if there is none."""
+    limit = re.fullmatch(r"--(min|max)[-_](\w+)", typed)
+    if limit is None:
+        return ""
+    from rocscope.figures.registry import known
+
+    figure = known(limit[2])
+    if figure is None:
+        return ""
+    if command == "gate":
+        return f"""the rule "{figure.name} {">=" if limit[1] == "min" else "<="} 0.7" in the file of --rules"""
+    return f"--fail-if '{figure.name} {'<' if limit[1] == 'min' else '>'} 0.7'" if "--fail-if" in options else ""
 
 
 # Options whose name differs from the argument of the library.

@@ -137,7 +137,7 @@ class JudgedGate:
 
     @property
     def verdict(self) -> str:
-        """Text that says whether the conditions of the gate are true."""
+        """Whether the conditions of the gate are true, in words."""
         if any(map(_is_undefined, self.gate.conditions, self.estimates)):
             return "cannot be checked"
         return "is true" if self.failed != self.gate.required else "is not true"

@@ -356,10 +356,10 @@ class NetBenefitCurve(Curve):
         odds = np.where(self.x > 0, self.x / (1 - self.x), 1.0)
         return Curve(self.x, 100 * spared / odds, self.threshold)
 
-    def columns(self) -> dict[str, Array]:
+    def _columns(self) -> dict[str, Array]:
         """Return the columns of the table: points, net benefits of treating all or no cases, avoided treatments."""
         references = {"treat_all": self.treat_all.y, "treat_none": self.treat_none.y}
-        return super().columns() | references | {"interventions_avoided_per_100": self.interventions_avoided.y}
+        return super()._columns() | references | {"interventions_avoided_per_100": self.interventions_avoided.y}
 
     def area(self) -> float:
         raise InputError("the area under a decision curve has no meaning", hint="compare it at your own threshold")

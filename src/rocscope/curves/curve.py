@@ -6,7 +6,7 @@ The last part of the file draws the SVG preview of a curve in a notebook.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from html import escape
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +18,14 @@ from rocscope.core import Band, CumulativeCounts, Predictions, Result, jsonable
 from rocscope.sample import with_scores
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class CurveColumns(dict[str, Array]):
+    """Mapping from the name of a column to an array. In earlier versions, it was returned by a method."""
+
+    def __call__(self) -> Self:
+        """Return the mapping itself, so that ``curve.columns()`` works too."""
+        return self
 
 
 class Curve(Result):
@@ -91,8 +99,18 @@ class Curve(Result):
         """Return the x and y of points that give the curve if they are joined by straight lines."""
         return self.x, self.y
 
-    def columns(self) -> dict[str, Array]:
-        """Return the points as a dict from column name to array."""
+    @property
+    def columns(self) -> "CurveColumns":
+        """Columns of `to_frame`, by name. ``curve.columns()`` returns the same.
+
+        Examples
+        --------
+        >>> list(Curve([0.0, 1.0], [0.0, 1.0], [2.0, 1.0]).columns)
+        ['x', 'y', 'threshold']
+        """
+        return CurveColumns(self._columns())
+
+    def _columns(self) -> dict[str, Array]:
         return {self.x_name: self.x, self.y_name: self.y, "threshold": self.threshold}
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -115,7 +133,7 @@ class Curve(Result):
         0  0.0  0.0        2.0
         1  1.0  1.0        1.0
         """
-        return check.frame_of(self.columns(), backend)
+        return check.frame_of(self._columns(), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the title, the points and further attributes as a dictionary for JSON.
@@ -128,7 +146,7 @@ class Curve(Result):
         {'curve': 'curve', 'x': [0.0, 1.0], 'y': [0.0, 1.0], 'threshold': [None, 1.0]}
         """
         facts = {name: getattr(self, name) for name in self._content}  # the attributes that a subclass lists
-        return jsonable({"curve": self.title} | self.columns() | facts)
+        return jsonable({"curve": self.title} | self._columns() | facts)
 
     def _facts(self) -> str:
         return f"{self.x.size} points"
@@ -253,7 +271,7 @@ class Curves(Mapping[str, Curve], Result):
         2     b  0.0  0.0
         3     b  1.0  1.0
         """
-        columns = {model: curve.columns() for model, curve in self._curves.items()}
+        columns = {model: curve.columns for model, curve in self._curves.items()}
         names = next(iter(columns.values()))
         joined = {name: np.concatenate([column[name] for column in columns.values()]) for name in names}
         model = np.repeat(list(columns), [column["threshold"].size for column in columns.values()])

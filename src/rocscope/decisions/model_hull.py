@@ -1077,9 +1077,9 @@ class Hull(Curve):
             raise InexactCountsError(f"area under the hull: not exact, from {low:.9g} to {high:.9g}", hint=hint)
         return self._area
 
-    def columns(self) -> dict[str, Array]:
+    def _columns(self) -> dict[str, Array]:
         """Return a table with one row per vertex, as a dict from column name to array."""
-        columns = super().columns()
+        columns = super()._columns()
         for name in ("model", "negated", "slope_low", "slope_high"):
             columns[name] = np.array([getattr(vertex, name) for vertex in self.vertices])
         return columns

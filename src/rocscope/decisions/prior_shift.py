@@ -393,8 +393,8 @@ class PartialLiftChart(Curve):
         """
         return PartialProfitCurve(self, campaign)
 
-    def columns(self) -> dict[str, Array]:
-        return super().columns() | {"standard_error": self.standard_error}
+    def _columns(self) -> dict[str, Array]:
+        return super()._columns() | {"standard_error": self.standard_error}
 
     def _facts(self) -> str:
         return f"{self.method}, {self.n_labelled} of {self.n} rows labelled, known to depth {self.reach:.4g}"

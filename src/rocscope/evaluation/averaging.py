@@ -643,12 +643,12 @@ class AverageCurve(Curve):
             band = self.band if self.x_band is None else None
         return super().plot(ax, band=band or None, **line)
 
-    def columns(self) -> dict[str, Array]:
+    def _columns(self) -> dict[str, Array]:
         """Return columns with the points, interval limits and numbers of folds."""
         low = high = np.full(self.x.size, np.nan)
         if self.band is not None:
             low, high = self.band.low, self.band.high
-        return super().columns() | {"low": low, "high": high, "folds": self.folds_at}
+        return super()._columns() | {"low": low, "high": high, "folds": self.folds_at}
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dict for JSON with points, areas, curves of the folds, and the reasons for missing curves.
@@ -784,7 +784,7 @@ def average_curve(
     >>> average = average_curve(preds)
     >>> average.at([0.0, 0.25, 0.5]), average.areas.mean.value, average.areas.pooled.value
     (array([0.75, 0.75, 1.  ]), 0.875, 0.6875)
-    >>> average_curve(preds, method="threshold", grid=[5.5]).columns()["tpr"]
+    >>> average_curve(preds, method="threshold", grid=[5.5]).columns["tpr"]
     array([0. , 0.5])
     """
     check.check_choice("method", method, METHODS)

@@ -273,7 +273,9 @@ class Summary(Result, Sequence[SummaryRow]):
             if (row.model, row.part) == (model, str(part)):
                 return row
         expected = check.one_of(f"{model}, {part}", [_row_name(row) for row in self.rows])
-        raise ColumnError("model and part", expected=expected, got=repr(key))
+        is_measure = model in MEASURES or registry.known(str(model)) is not None
+        hint = f"for a figure of a model, use summary[{self.models[0]!r}][{key!r}]" if is_measure else ""
+        raise ColumnError("model and part", expected=expected, got=repr(key), hint=hint)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -434,8 +434,7 @@ class RejectCurve(Curve):
         after = int(np.searchsorted(self.x, reject_cost, side="right"))
         return 1.0 if after == 0 else float(self.rejected[after - 1])
 
-    def columns(self) -> dict[str, Array]:
-        """Return the columns of a table with one row per point of the curve."""
+    def _columns(self) -> dict[str, Array]:
         return {self.x_name: self.x, self.y_name: self.y, "rejected": self.rejected, "decided_cost": self.decided_cost}
 
     def area(self) -> float:

@@ -1,0 +1,334 @@
+"""Answers for names of other libraries: the call, argument or attribute to use in rocscope.
+
+The file answers.toml contains the answers. A name is looked up by its spelling, without case, underscores and words
+such as plot_ and _score. A name that the file does not contain is recognised by its words, as a concept of the field.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pkgutil import get_data
+from typing import Any
+
+_ROOT = "rocscope"
+# Tables in which one key contains several names with the same answer, separated by spaces.
+_GROUPED = ("fillers", "plot_arguments", "options", "values")
+_GROUPED_BY_OWNER = ("names", "arguments", "attributes")
+
+
+@cache
+def text_of(name: str) -> str:
+    """Return the text of a file in this folder. This also works if the package is in a zip file."""
+    return (get_data("rocscope._base", name) or b"").decode()
+
+
+@cache
+def answers() -> dict[str, Any]:
+    """Return the content of answers.toml: what to use for names, arguments and attributes of other libraries.
+
+    Examples
+    --------
+    >>> answers()["names"]["scikit-learn"]["roc_auc_score"], answers()["attributes"]["RocCurve"]["roc_auc"]
+    ('rs.auc(y, s)', '.auc')
+    """
+    import tomllib
+
+    tables = tomllib.loads(text_of("answers.toml"))
+    for name in _GROUPED:
+        tables[name] = _by_name(tables[name])
+    for name in _GROUPED_BY_OWNER:
+        tables[name] = {owner: _by_name(table) for owner, table in tables[name].items()}
+    return tables
+
+
+def _by_name(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table with one entry per name."""
+    return {name: answer for names, answer in table.items() for name in names.split()}
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def spelling(name: str) -> str:
+    """Return the normalised spelling of a name: lower case, without underscores and points.
+
+    Examples
+    --------
+    >>> spelling("ci.auc"), spelling("rocCurve_")
+    ('ciauc', 'roccurve')
+    """
+    return re.sub(r"[\W_]", "", name).casefold()
+
+
+def spellings(name: str) -> Iterator[str]:
+    """Yield the normalised spelling of a name, and then its spelling without words such as plot_ and _score.
+
+    Examples
+    --------
+    >>> list(spellings("plot_roc_curves"))
+    ['plotroccurves', 'plotroccurve', 'roccurves', 'roccurve', 'plotroc', 'roc']
+    """
+    waiting, fillers = [_WORD.findall(name)], answers()["fillers"]
+    while waiting:
+        words = waiting.pop(0)
+        whole = spelling("".join(words)) if words else ""
+        if not whole:
+            continue
+        yield whole
+        if whole.endswith("s"):
+            yield whole[:-1]
+        if words[0].casefold() in fillers and words[1:] not in waiting:
+            waiting.append(words[1:])
+        if words[-1].casefold() in fillers and words[:-1] not in waiting:
+            waiting.append(words[:-1])
+
+
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+_LONG = 6  # letters of a word that is recognised within another: "cutoff" in "findcutoff", but not "class"
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in lower case.
+
+    Examples
+    --------
+    >>> words_of("findBestF1_score")
+    ['find', 'best', 'f1', 'score']
+    """
+    return [token.casefold() for token in _TOKEN.findall(name)]
+
+
+@cache
+def _meanings() -> dict[str, str]:
+    """Return a mapping from each word, such as "cutoff", to the word that concepts use, such as "threshold"."""
+    meanings: dict[str, str] = {}
+    for word, others in answers()["words"].items():
+        meanings |= dict.fromkeys([word, *others.split()], word)
+    return meanings
+
+
+@cache
+def _concepts(table: str) -> list[tuple[list[str], str]]:
+    """Return the words and the answer of each concept in a table. Concepts with the most words come first."""
+    concepts = [(words.split(), answer) for words, answer in answers()[table].items()]
+    return sorted(concepts, key=lambda concept: -len(concept[0]))
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """Return all words that concepts contain, and all filler words. Other words in a name may be typing errors."""
+    concepts = " ".join([*answers()["concepts"], *answers()["of_multiclass"]])
+    return frozenset([*_meanings(), *answers()["fillers"], *concepts.split()])
+
+
+def concept_for(name: str, table: str = "concepts") -> str:
+    """Return the answer for the concept that the words of a name describe. Return an empty text if there is none.
+
+    Examples
+    --------
+    >>> concept_for("youden_optimal_cutpoint"), concept_for("nothing")
+    ("rs.choose(y, s, criterion='youden')", '')
+    """
+    spelled = spelling(name)
+    words = {synonym: word for synonym, word in _meanings().items() if len(synonym) >= _LONG and synonym in spelled}
+    for word in words_of(name):
+        singular = word if word in _meanings() else word.removesuffix("s")
+        words |= {word: word, singular: _meanings().get(singular, singular)}
+    meant = {*words, *words.values()}
+    for concept, answer in _concepts(table):
+        if all(word in meant or (len(word) >= _LONG and word in spelled) for word in concept):
+            return answer
+    return ""
+
+
+def by_spelling(known: Iterable[str]) -> dict[str, str]:
+    """Return a mapping from normalised spelling to name. If several names have the same spelling, use the first."""
+    names: dict[str, str] = {}
+    for name in known:
+        names.setdefault(spelling(name), name)
+    return names
+
+
+@cache
+def calls_by_spelling() -> dict[str, str]:
+    """Return a mapping from the normalised spelling of names of other libraries and of rocscope to the call to use."""
+    calls: dict[str, str] = {}
+    for names in answers()["names"].values():
+        for theirs, ours in names.items():
+            calls.setdefault(spelling(theirs), ours)
+    for line in text_of("public_names.txt").splitlines():
+        home, module, *names = line.split()
+        for name in names if module != "." else []:
+            calls.setdefault(spelling(name), f"{home.replace(_ROOT, 'rs', 1)}.{name}")
+    return calls
+
+
+def as_hint(answer: str) -> str:
+    """Return a hint: "use" and an answer. An answer that is an instruction is returned unchanged.
+
+    Examples
+    --------
+    >>> as_hint("rs.auc(y, s)"), as_hint("omit this argument: the result is exact")
+    ('use rs.auc(y, s)', 'omit this argument: the result is exact')
+    """
+    return answer if answer.startswith(("omit ", "for ")) else f"use {answer}"
+
+
+def call_for(name: str) -> str:
+    """Return the call to use for a name of another library. Return an empty text if there is none.
+
+    Examples
+    --------
+    >>> call_for("plotRocCurve"), call_for("logloss"), call_for("nothing")
+    ('rs.roc(y, s).plot()', 'rs.calibration.log_loss(y, p)', '')
+    """
+    calls = calls_by_spelling()
+    is_plot = any(answers()["fillers"].get(word.casefold()) == "plot" for word in _WORD.findall(name))
+    for index, word in enumerate(spellings(name)):
+        if index and is_plot and f"plot{word}" in calls:
+            return calls[f"plot{word}"]
+        if word in calls:
+            return _drawn(calls[word]) if index and is_plot else calls[word]
+    return ""
+
+
+def _drawn(call: str) -> str:
+    """Return the call that draws a curve, for an area that of its curve; other calls are returned unchanged."""
+    call = {
+        "rs.auc(y, s)": "rs.roc(y, s)",
+        "rs.precision_recall(y, s).average_precision": "rs.precision_recall(y, s)",
+    }.get(call, call)
+    return f"{call}.plot()" if re.fullmatch(rf"rs\.(?:{_CURVES})\(y, [sp]\)", call) else call
+
+
+def is_curve(name: str) -> bool:
+    """Return whether a function of rocscope returns a curve, which can be drawn."""
+    return name in _CURVES.split("|")
+
+
+_CURVES = "roc|gain|lift|hull|precision_recall|det|calibration_curve|net_benefit|cost_curve"
+
+
+def value_meant(value: str) -> list[str]:
+    """Return what another library's value of an option, such as method="sigmoid", is called in rocscope.
+
+    Examples
+    --------
+    >>> value_meant("sigmoid"), value_meant("nothing")
+    (['platt'], [])
+    """
+    by_word = {spelling(theirs): ours for theirs, ours in answers()["values"].items()}
+    return by_word.get(spelling(value), [])
+
+
+def concept_call(name: str) -> str:
+    """Return the call for the concept that a name describes.
+
+    A name with "multiclass" gives a call for several classes. A name with "plot" gives a call that draws.
+
+    Examples
+    --------
+    >>> concept_call("cumulative_gains_chart"), concept_call("MulticlassBrierLoss")
+    ('rs.gain(y, s).plot()', 'rs.multiclass.multiclass_brier(y, probabilities)')
+    """
+    meant = {_meanings().get(word) for word in words_of(name)}
+    call = (concept_for(name, "of_multiclass") if "multiclass" in meant else "") or concept_for(name)
+    return _drawn(call) if "plot" in meant else call
+
+
+def of_one_kind(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names of the same kind. If `name` begins with "plot", these are names of plots, else all others.
+
+    Examples
+    --------
+    >>> of_one_kind("plot", ["lot", "plot_roc"]), of_one_kind("lots", ["lot", "plot_roc"])
+    (['plot_roc'], ['lot'])
+    """
+    is_plot = name.casefold().startswith("plot")
+    return [word for word in known if word.casefold().startswith("plot") == is_plot]
+
+
+def answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping from the normalised spelling of each name in a table to its answer."""
+    return {spelled: table[name] for spelled, name in by_spelling(table).items()}
+
+
+def for_value(function: str, argument: str, value: Any, known: Sequence[str]) -> str:
+    """Return what to use for an argument with its value, such as ``curve='PR'``. Return an empty text if not known.
+
+    Examples
+    --------
+    >>> for_value("auc", "curve", "PR", []), for_value("auc", "curve", "x", [])
+    ('rs.precision_recall(y, s).average_precision', '')
+    """
+    return _argument_answer(function, [spelling(f"{argument}_{value}")], known) if isinstance(value, str) else ""
+
+
+def for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
+    """Return what to use instead of an unknown argument of a function. Return an empty text if nothing is known."""
+    spelled = by_spelling(known)
+    if spelling(unknown) in spelled:
+        return f"{spelled[spelling(unknown)]}="
+    return _argument_answer(function, spellings(unknown), known) or _field_answer(unknown, known)
+
+
+def _field_answer(unknown: str, known: Sequence[str]) -> str:
+    """Return an object to pass, if a function takes a Context or a Campaign and the argument is one of its fields."""
+    objects = {
+        "context": ("Context", "a Context: rs.Context(cost_fp=1, cost_fn=5)"),
+        "campaign": ("Campaign", "a Campaign: rs.Campaign(population=1000, unit_cost=1, unit_benefit=5)"),
+    }
+    for argument, (owner, answer) in objects.items():
+        if argument in known and spelling(unknown) in answers_by_spelling(answers()["arguments"][owner]):
+            return answer
+    return ""
+
+
+_SHORTEST_PART = 4  # letters of a part of an argument's name that is looked up by itself: "level", but not "fp"
+
+
+def for_parts(function: str, unknown: str, known: Sequence[str]) -> str:
+    """Return what to use instead of an argument, from the last or the first words of its name."""
+    # The last words of a name say what it is: conf_interval_level is a level. The first words say so less often.
+    words = unknown.strip("_").split("_")
+    ends = [spelling("".join(words[start:])) for start in range(1, len(words))]
+    starts = [spelling("".join(words[:end])) for end in range(len(words) - 1, 0, -1)]
+    spelled = by_spelling(known)
+    argument = next((f"{spelled[part]}=" for part in ends if part in spelled), "")
+    parts = [part for part in (*ends, *starts) if len(part) >= _SHORTEST_PART]
+    answer = argument or _argument_answer(function, parts, known)
+    if not answer and "plot" in function:
+        answer = next((use for use in answers()["plot_arguments"]["any_other"] if _suits(use, known)), "")
+    return answer
+
+
+def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) -> str:
+    """Return the answer for the first known word. Answers for the function take precedence over general answers."""
+    of_plots = answers()["plot_arguments"] if "plot" in function else {}
+    tables = (answers()["arguments"].get(function, {}), of_plots, answers()["arguments"]["any"])
+    by_words = [answers_by_spelling(table) for table in tables]
+    spelled_words = list(words)
+    for by_word in by_words:
+        for word in spelled_words:
+            answer = by_word.get(word, ())
+            # A general hint may name an argument; use it only if this function has the argument.
+            uses = [answer] if isinstance(answer, str) else answer
+            # A call of the same function is not an answer.
+            same = rf"rs\.(?:\w+\.)*{function}\([^()]*\)"
+            suiting = [use for use in uses if _suits(use, known) and not re.fullmatch(same, use)]
+            if suiting:
+                return _of_curve(function, suiting[0])
+    return ""
+
+
+def _of_curve(function: str, answer: str) -> str:
+    """Return an answer about any curve with the curve that was asked for in place of the ROC curve."""
+    return (
+        re.sub(r"rs\.roc(?=\(y, s\)\.(?:plot|to_frame)\()", f"rs.{function}", answer) if is_curve(function) else answer
+    )
+
+
+def _suits(advice: str, known: Sequence[str]) -> bool:
+    """Return False if a hint begins with an argument, such as ``level=``, that the function does not have."""
+    argument, sign, _ = advice.partition("=")
+    return not sign or not argument.isidentifier() or argument in known
