@@ -250,7 +250,9 @@ class Curves(Mapping[str, Curve], Result):
         """
         labels = None if label is None else iter(check.check_legend_labels(label, len(self)))
         for model, curve in self._curves.items():
-            ax = curve.plot(ax, model=model, **line if labels is None else line | {"label": next(labels)})
+            if labels is not None:
+                line["label"] = next(labels)
+            ax = curve.plot(ax, model=model, **line)
         return ax
 
     def to_frame(self, backend: str = "pandas") -> Any:

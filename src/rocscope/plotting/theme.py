@@ -74,7 +74,9 @@ DARK = Palette(
 
 def setting(name: str, ours: Any) -> Any:
     """Return a setting of Matplotlib if the user or a style sheet changed it; otherwise return our value."""
-    return ours if rcParams[name] == rcParamsDefault[name] else rcParams[name]
+    current: Any = rcParams
+    default: Any = rcParamsDefault
+    return ours if current[name] == default[name] else current[name]
 
 
 def _cycle() -> dict[str, list[Any]]:
