@@ -213,7 +213,9 @@ WITHOUT_ROWS = {
     **dict.fromkeys(("plotting.svg", "plotting.plot_curve", "plotting.plot_regions"), "draws what was computed"),
     **dict.fromkeys(("plotting.plot_learning_curve", "plotting.plot_critical_difference"), "draws what was computed"),
     **dict.fromkeys(("plotting.plot_confusion", "plotting.plot_pairwise_auc"), "draws what was computed"),
-    **dict.fromkeys(("plotting.plot_campaign", "plotting.plot_drift"), "draws what was computed"),
+    **dict.fromkeys(
+        ("plotting.plot_campaign", "plotting.plot_drift", "plotting.plot_segments"), "draws what was computed"
+    ),
     "plotting.plot_isometrics": "draws lines of equal value, without data",
     **dict.fromkeys(("scorer", "evaluation.scorer"), "of a model that is fitted later"),
     "load_plan": "reads a file",

@@ -74,7 +74,7 @@ def test_the_example_of_the_issue():
         lambda: rs.roc(PREDS).iso_performance_line(LIMITED),
         lambda: rs.hull(PREDS).expected_cost(LIMITED),
         lambda: rs.inference.compare_costs(PAIR, LIMITED),
-        lambda: rs.plotting.plot_roc(PREDS, context=LIMITED),
+        lambda: rs.plotting.plot_roc(PREDS, context=LIMITED, iso_line=True),
     ],
 )
 def test_doors_that_know_no_capacity_refuse_it(call):
