@@ -10,13 +10,12 @@ optimum. The methods are in `rocscope.decisions.apportionment`.
 """
 
 import math
-import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import compress, repeat
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope._base.grouping import listed
+from rocscope._base.hashed_order import hashes_of
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import Campaign, Context, Predictions, ThresholdCounts, jsonable, number, require_kinds
 from rocscope.core.context import nearest
@@ -32,7 +32,7 @@ from rocscope.decisions import allocation, apportionment, segment_costs
 from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCases, SegmentPlan
 from rocscope.decisions.apportionment import ActionCosts, AllocationLimits, SegmentShares
 from rocscope.decisions.plan import Note, notes_on_capacity
-from rocscope.decisions.randomized import NEAR, UNIT, hashes_of
+from rocscope.decisions.randomized import NEAR, UNIT
 from rocscope.decisions.segment_costs import ActionCampaign, GivenCosts, RowAmounts, SegmentUnitCosts, UnitCosts
 from rocscope.errors import InputError
 from rocscope.sample import Models
@@ -149,13 +149,13 @@ class ActionAllocation(SegmentPlan):
     @cached_property
     def cases(self) -> dict[str, Array]:
         """Dict from action name to the expected number of cases with this action in each segment."""
-        reached = [place.cases for place in self.places]
-        reached.append(np.zeros(self.names.size))  # no action follows the last one
-        names = {name for order in self.actions.values() for name in order}
-        cases = {name: np.zeros(self.names.size) for name in sorted(names)}
-        for segment, order in enumerate(self.actions.values()):
-            for place, name in enumerate(order):
-                cases[name][segment] = reached[place][segment] - reached[place + 1][segment]
+        orders = list(self.actions.values())
+        reached = [*(place.cases for place in self.places), np.zeros(len(orders))]  # no action follows the last one
+        of_place = -np.diff(reached, axis=0)
+        cases = {}
+        for name in sorted(orders[0]):
+            places = [order.index(name) for order in orders]
+            cases[name] = of_place[places, np.arange(len(orders))]
         return cases
 
     @property
@@ -279,35 +279,12 @@ class ActionAllocation(SegmentPlan):
         return ", ".join(f"{number(round(float(cases.sum()), 9))} × {name}" for name, cases in self.cases.items())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "ActionAllocation":
-        """Read a plan saved by `save`; see `rocscope.load_plan`.
-
-        Parameters
-        ----------
-        path : str or path
-            Name of the file.
-
-        Raises
-        ------
-        StoredError
-            If the file cannot be read, or does not contain an allocation with several actions.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from rocscope import Campaign, ThresholdCounts, allocate
-        >>> actions = {"letter": Campaign(8, unit_cost=1, unit_benefit=4), "call": Campaign(8, 3, 10)}
-        >>> plan = allocate(ThresholdCounts([2, 1], [3, 1], [1, 3]), actions=actions)
-        >>> with TemporaryDirectory() as folder:
-        ...     ActionAllocation.load(plan.save(f"{folder}/plan.json"))
-        ActionAllocation(1 segment, 4 × call, 0 × letter, cost=-18)
-        """
-        fields = _FORMAT.read(path)
+    def of_fields(cls, fields: Fields) -> Self:
         places = tuple(Allocation.of_fields(place) for place in fields.objects("places"))
         orders = [segment.texts("actions") for segment in fields.objects("segments")]
         if not places or any(place.keys != places[0].keys or len(place.keys) != len(orders) for place in places):
             fields.refuse("places", "allocations with the same segments")
-        if any(len({*order}) != len(places) for order in orders):
+        if any({*order} != {*orders[0]} or len({*order}) != len(places) for order in orders):
             fields.refuse("segments", f"{len(places)} different actions in each segment")
         limit = fields.optional("limit", fields.fraction)
         in_money = fields.take("in_money", bool, "true or false")
@@ -316,8 +293,7 @@ class ActionAllocation(SegmentPlan):
         for campaign in campaigns:
             if campaign.action not in orders[0] or campaign.segment not in (None, *actions):
                 fields.refuse("campaigns", "actions and segments of the plan")
-        plan = cls(actions, places, fields.number_or_nan("marginal"), limit, in_money, campaigns)
-        return plan.checked(fields)
+        return cls(actions, places, fields.number_or_nan("marginal"), limit, in_money, campaigns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cost, the limit and the actions of all segments as JSON-compatible data.
@@ -493,9 +469,8 @@ def allocate(
     exceeds the gain)
     """
     if actions is not None and context is not None:
-        raise InputError(
-            "actions and context", expected="only one of these arguments", got="both", hint="omit one of them"
-        )
+        hint = "omit one of them"
+        raise InputError("actions and context", expected="only one of these arguments", got="both", hint=hint)
     if population is not None:
         check.check_number(population, "population", "a number of cases above 0", above=0)
     require_kinds("allocate", segments)

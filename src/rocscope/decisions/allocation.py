@@ -11,13 +11,12 @@ For the interval, thresholds are chosen again on nine tenths of the cases and ap
 """
 
 import math
-import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import special
@@ -27,12 +26,13 @@ from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import made_by_contract
 from rocscope._base.formatting import about, counted, in_currency
 from rocscope._base.grouping import deal, listed, numbered
+from rocscope._base.hashed_order import Hashes, draw, hashes_of
 from rocscope._base.json_format import Fields, Format
 from rocscope.core import OperatingPoint, Predictions, jsonable, number
+from rocscope.core.applying import scores_of, size_of
 from rocscope.core.context import PARTS
 from rocscope.decisions import generalization, randomized
 from rocscope.decisions.apportionment import RATES, SegmentShares, rates_of
-from rocscope.decisions.constraints import scores_of, size_of
 from rocscope.decisions.generalization import FOLDS, REPEATS, ChosenEstimate
 from rocscope.decisions.plan import Note, Plan, Promise, notes_on_capacity
 from rocscope.decisions.segment_costs import RowAmounts, SegmentUnitCosts, UnitCosts, columns_of
@@ -614,7 +614,7 @@ class Allocation(SegmentPlan):
         [True, False, True, False]
         """
         cases = self.listed(scores, segment)
-        hashes = randomized.hashes_of(ids, cases.code.size, random_state)
+        hashes = hashes_of(ids, cases.code.size, random_state)
         return self.drawn(cases, self.numbers(cases), hashes)
 
     def rows(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Indices:
@@ -717,7 +717,7 @@ class Allocation(SegmentPlan):
                 total = most
         return np.array(randomized.rounded_to((total + near) // unit, planned))
 
-    def drawn(self, cases: ListedCases, most: Array, hashes: randomized.Hashes) -> Booleans:
+    def drawn(self, cases: ListedCases, most: Array, hashes: Hashes) -> Booleans:
         """Return True for the selected cases: in each segment, the given number of cases with the highest scores.
 
         Parameters
@@ -738,7 +738,7 @@ class Allocation(SegmentPlan):
         for name, column in cases.scores.items():
             rows = np.flatnonzero((alone & (model == self.points.models.index(name)))[code])
             hashes_of_rows = hashes_within(hashes, rows)
-            chosen[rows] = randomized.draw(column[rows], code[rows], most, hashes_of_rows)
+            chosen[rows] = draw(column[rows], code[rows], most, hashes_of_rows)
         several = np.flatnonzero(~alone[code])
         dealt, bounds = deal(code[several], several, most.size)
         for i in np.flatnonzero(~alone & (most > 0)).tolist():
@@ -839,41 +839,7 @@ class Allocation(SegmentPlan):
         return jsonable(self.to_dict() | {"in_money": self.in_money, "exact": exact} | amounts)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Allocation":
-        """Read an allocation saved by `save`; see `rocscope.load_plan`.
-
-        Parameters
-        ----------
-        path : str or path
-            Name of the file.
-
-        Raises
-        ------
-        StoredError
-            If the file cannot be read, or does not contain an allocation.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from rocscope import Context, ThresholdCounts, allocate
-        >>> segments = {"n": ThresholdCounts([2, 1], [3, 1], [1, 5]), "s": ThresholdCounts([2, 1], [2, 1], [1, 5])}
-        >>> allocation = allocate(segments, Context(cost_fn=2))
-        >>> with TemporaryDirectory() as folder:
-        ...     Allocation.load(allocation.save(f"{folder}/plan.json")).cost == allocation.cost
-        True
-        """
-        fields = FORMAT.read(path)
-        return cls.of_fields(fields).checked(fields)
-
-    @classmethod
-    def of_fields(cls, fields: Fields) -> "Allocation":
-        """Read an allocation from the fields of a file, without checking the derived fields.
-
-        Parameters
-        ----------
-        fields : Fields
-            Fields of the file.
-        """
+    def of_fields(cls, fields: Fields) -> Self:
         exact = fields.inner("exact", "terms, counts and thresholds")
         points, shares, costs = fields.make("exact", read_exact, exact)
         if fields.number("fixed_cost") != float(costs.fixed):
@@ -907,7 +873,7 @@ def plain(column: Array, i: int) -> Any:
     return column[i : i + 1].tolist()[0]
 
 
-def hashes_within(hashes: randomized.Hashes, rows: Array) -> randomized.Hashes:
+def hashes_within(hashes: Hashes, rows: Array) -> Hashes:
     """Return the hash function for a subset of rows, called with indices into the subset."""
     return lambda index: hashes(rows[index])
 
@@ -916,42 +882,42 @@ def hashes_within(hashes: randomized.Hashes, rows: Array) -> randomized.Hashes:
 
 
 @dataclass(frozen=True)
-class HeldOutCases:
-    """Outcomes of held-out cases in cross-validation, where allocations are made on nine tenths of the cases.
+class CaseCosts:
+    """Number and cost of the cases with each outcome, in a sample or among held-out cases.
+
+    Held-out cases get the allocation that was made on the other nine tenths of the cases. Their costs include a charge
+    for each unit of the limit that is used: the marginal value of the limit. The charge corrects for a number of cases
+    acted on that differs from the plan.
 
     Attributes
     ----------
-    counts : list of (true positives, false positives)
-        For each action, two arrays of expected counts by segment.
-    costs : list of SegmentUnitCosts
-        Unit costs, with a charge for each unit of the limit that is used. The charge is the marginal value of the
-        limit. It corrects for a number of held-out cases acted on that differs from the plan.
+    size, cost, segment : arrays of n
+        Number of cases with each outcome, their cost per case, and the index of their segment. If costs differ between
+        rows, the outcomes are "acted on" and "not acted on" for each row, and their sizes are probabilities.
+    idle : float
+        Cost of acting on nobody.
     limit_cost : float
         Marginal value of the limit times the limit.
     doubt : str
         Reason why an interval may not be reliable; empty if it is reliable.
-    by_row : tuple of three arrays of n, or None
-        If costs differ between rows: the probability of acting on each row, the cost of acting on it, and the cost of
-        not acting on it. `counts` are then counts of the cases on which the allocation was made.
-    segment : array of n integers
-        Index of each row's segment.
-    unseen : array of 2
-        Additional second and third moments, for amounts larger than any amount in the sample.
+    unseen : array of 2, or None
+        Additional second and third moments, for amounts larger than any amount in the sample; None if costs are equal
+        in all rows.
     """
 
-    counts: list[tuple[Array, Array]]
-    costs: list[SegmentUnitCosts]
-    limit_cost: float
+    size: Array
+    cost: Array
+    segment: Array
+    idle: float
+    limit_cost: float = 0.0
     doubt: str = ""
-    by_row: tuple[Array, Array, Array] | None = None
-    segment: Any = None
-    unseen: Any = (0.0, 0.0)
+    unseen: Array | None = None
 
 
 def held_out_outcomes(
     places: Sequence[Allocation], source: AllocationSource | None, limit: Fraction | None, seed: int
-) -> HeldOutCases | None:
-    """Return the outcomes of held-out cases; None if the data have no separate rows.
+) -> CaseCosts | None:
+    """Return the costs of held-out cases; None if the data have no separate rows.
 
     Parameters
     ----------
@@ -998,9 +964,9 @@ def held_out_outcomes(
     marginal = 0.0 if limit is None else source.marginal
     # If folds run other campaigns, their fixed costs differ, and so does the budget after fixed costs.
     limit_cost = marginal * (float(limit or 0) - more_fixed * first.in_money) - more_fixed
-    outcomes = HeldOutCases([(tp, fp) for tp, fp in counts], [], limit_cost, doubt, segment=segment)
     if first.amounts is not None:
-        return _with_row_costs(outcomes, first, first.amounts, rows, acted, marginal)
+        costs_of_rows = _costs_of_rows(first, first.amounts, rows, segment, acted, marginal)
+        return replace(costs_of_rows, limit_cost=limit_cost, doubt=doubt or costs_of_rows.doubt)
     # Each case is charged with its use of the limit, times the marginal value of the limit.
     price, costs = Fraction(marginal), []
     for place in places:
@@ -1009,13 +975,13 @@ def held_out_outcomes(
             paid = price * unit.use
             priced.append(replace(unit, hit=unit.hit - paid, alarm=unit.alarm + paid))
         costs.append(replace(place.terms, distinct=priced))
-    return replace(outcomes, costs=costs)
+    return replace(costs_of_outcomes(counts, first.totals, costs), limit_cost=limit_cost, doubt=doubt)
 
 
-def _with_row_costs(
-    held_out: HeldOutCases, plan: Allocation, amounts: RowAmounts, rows: Predictions, acted: Array, marginal: float
-) -> HeldOutCases:
-    """Return held-out outcomes with the costs of each row, if costs differ between rows."""
+def _costs_of_rows(
+    plan: Allocation, amounts: RowAmounts, rows: Predictions, segment: Array, acted: Array, marginal: float
+) -> CaseCosts:
+    """Return the costs of rows, if costs differ between rows, given the probability of acting on each row."""
     unit = plan.terms.distinct[0]
     # Each row was used twice, with weights whose sum is hit + alarm, so it represents this number of cases.
     cases = float(unit.pos) * (amounts.hit + amounts.alarm)
@@ -1024,10 +990,11 @@ def _with_row_costs(
     idle = np.zeros(len(rows)) if amounts.is_campaign else cases * idle / PARTS
     costs = idle - acted * gain
     unseen = UnseenAmounts.of(costs[:, None], np.abs(gain), [(rows.y_true, 1.0), (~rows.y_true, 1.0)])
-    doubt = held_out.doubt or unseen.doubt or few(float(unseen.bearing[0]), FEW_EVENTS, "rows have amounts")
-    by_row = acted, idle - gain + marginal * cases * float(unit.use), idle
-    facts = {"doubt": doubt, "by_row": by_row, "unseen": unseen.moments[0]}
-    return replace(held_out, counts=[plan.counts], costs=[plan.terms], **facts)
+    doubt = unseen.doubt or few(float(unseen.bearing[0]), FEW_EVENTS, "rows have amounts")
+    size = np.append(acted, 1 - acted)
+    cost = np.append(idle - gain + marginal * cases * float(unit.use), idle)
+    idle_cost = float(plan.total(UnitCosts.cost_of_leaving, plan.totals))
+    return CaseCosts(size, cost, np.append(segment, segment), idle_cost, doubt=doubt, unseen=unseen.moments[0])
 
 
 def _share_acted_on(plan: Allocation, rows: Predictions, segment: Array, names: Sequence[Hashable]) -> Array:
@@ -1068,7 +1035,7 @@ def _separate_rows(data: Any) -> Predictions | None:
 
 
 def cost_interval(
-    apparent: float, places: Sequence[Allocation], level: float, held_out: HeldOutCases | None
+    apparent: float, places: Sequence[Allocation], level: float, held_out: CaseCosts | None
 ) -> ChosenEstimate:
     """Return the expected total cost of all segments, with a confidence interval.
 
@@ -1080,8 +1047,8 @@ def cost_interval(
         One allocation per action, in order of stakes.
     level : float
         Confidence level.
-    held_out : HeldOutCases or None
-        Outcomes of held-out cases. If None, the outcomes of the sample with fixed thresholds are used.
+    held_out : CaseCosts or None
+        Costs of held-out cases. If None, the costs of the sample with fixed thresholds are used.
 
     Notes
     -----
@@ -1095,43 +1062,21 @@ def cost_interval(
     Hall 1992, J. R. Stat. Soc. B 54:221–228.
     """
     level = check.check_level(level)
-    if held_out is None:
-        counts = [place.counts for place in places]
-        costs = [place.terms for place in places]
-    else:
-        counts = held_out.counts
-        costs = held_out.costs
-    cells, idle = outcome_cells(counts, places[0].totals, costs)
-    if held_out is None or held_out.by_row is None:
-        size = np.array([number for number, _ in cells])
-        cost = np.array([unit_cost for _, unit_cost in cells])
-        segment = np.broadcast_to(np.arange(idle.size), size.shape)
-        unseen = np.zeros(2)
-    else:
-        acted, cost_acted, cost_left = held_out.by_row
-        # Each row has two outcomes, acted on and not acted on, with their probabilities as numbers of cases.
-        size = np.array([acted, 1 - acted])
-        cost = np.array([cost_acted, cost_left])
-        segment = np.array([held_out.segment, held_out.segment])
-        unseen = held_out.unseen
-    n, spent, (second, third, fourth) = _moments(size.ravel(), cost.ravel(), segment.ravel(), idle.size)
-    # Add second and third moments for amounts larger than any in the sample.
-    second = second + unseen[0]
-    third = third + unseen[1]
-    value = float(spent.sum())
-    saved = float(idle.sum()) - value
+    cases = held_out
+    if cases is None:
+        terms = [place.terms for place in places]
+        cases = costs_of_outcomes([place.counts for place in places], places[0].totals, terms)
+    second, third, fourth = _central_moments(cases)
+    # At exactly the planned number of cases, the charges for the use of the limit sum to `limit_cost`.
+    value = float(cases.size @ cases.cost) - cases.limit_cost
     variance = second
     method = "as given"
     reason = "the interval ignores how the thresholds were chosen"
     if held_out is not None:
-        # Held-out costs include the marginal value of the limit for every case that uses it, so a fold that acts on
-        # more cases than planned has no advantage. At exactly the planned number these charges sum to `limit_cost`.
-        value -= held_out.limit_cost
-        saved += held_out.limit_cost
         method = "choice repeated in folds"
-        reason = held_out.doubt
+        reason = cases.doubt
         variance = FOLD_VARIANCE * second + (max(value - apparent, 0.0) / 2) ** 2
-        if not reason and held_out.by_row is None:
+        if not reason and cases.unseen is None:
             # The effective number of cells: equal cells with the same variance and fourth moment.
             reason = few(second**2 / fourth if fourth else np.inf, FEW_EVENTS, "cases make up the variance")
     error = math.sqrt(max(variance, 0.0))
@@ -1139,19 +1084,20 @@ def cost_interval(
     z = normal_quantile(level)
     low = value - error * float(generalization.skewed(z, skew))
     high = value - error * float(generalization.skewed(-z, skew))
+    saved = cases.idle - value
     acting = float(special.ndtr(saved / error)) if error else float(saved > 0)
     facts: dict[str, Any] = {"standard_error": error, "reason": reason, "apparent": apparent, "acting": acting}
-    return ChosenEstimate(value, low, high, level, f"Hall, thresholds {method}", float(n.sum()), **facts)
+    return ChosenEstimate(value, low, high, level, f"Hall, thresholds {method}", float(cases.size.sum()), **facts)
 
 
-def outcome_cells(
-    counts: Sequence[tuple[Array, Array]], totals: tuple[Array, Array], costs: Sequence[SegmentUnitCosts]
-) -> tuple[list[tuple[Array, Array]], Array]:
-    """Return the number of cases with each outcome, the cost per case of each outcome, and the cost of not acting.
+def costs_of_outcomes(
+    counts: Iterable[Any], totals: tuple[Array, Array], costs: Sequence[SegmentUnitCosts]
+) -> CaseCosts:
+    """Return the number of cases with each outcome, and the cost per case of each outcome.
 
     Parameters
     ----------
-    counts : list of (true positives, false positives)
+    counts : iterable of (true positives, false positives)
         For each action in order of stakes, two arrays of counts by segment. The cases are those with this action or a
         later action.
     totals : tuple of two arrays
@@ -1164,7 +1110,7 @@ def outcome_cells(
     cost_pos = pos * costs[0].column("miss", segments)
     cost_neg = neg * costs[0].column("rest", segments)
     n_pos, n_neg = totals
-    idle = cost_pos * n_pos + cost_neg * n_neg
+    idle = float((cost_pos * n_pos + cost_neg * n_neg).sum())
     cells = []
     for (tp, fp), unit_costs in zip(counts, costs, strict=True):
         cells += [(n_pos - tp, cost_pos), (n_neg - fp, cost_neg)]
@@ -1172,19 +1118,23 @@ def outcome_cells(
         scale = float(unit_costs.largest)
         cost_pos = cost_pos - pos * scale * unit_costs.column("hit", segments)
         cost_neg = cost_neg + neg * scale * unit_costs.column("alarm", segments)
-    return [*cells, (n_pos, cost_pos), (n_neg, cost_neg)], idle
+    cells += [(n_pos, cost_pos), (n_neg, cost_neg)]
+    size, cost = (np.concatenate(column) for column in zip(*cells, strict=True))
+    return CaseCosts(size, cost, np.tile(segments, len(cells)), idle)
 
 
-def _moments(size: Array, cost: Array, segment: Array, segments: int) -> tuple[Array, Array, list[float]]:
-    """Return the number of cases and the total cost by segment, with sums of powers of deviations from segment means.
+def _central_moments(cases: CaseCosts) -> tuple[float, float, float]:
+    """Return the sums of squares, cubes and fourth powers of the costs' deviations from their segment's mean.
 
-    The powers are 2, 3 and 4.
+    The first two allow for amounts larger than any amount in the sample.
     """
-    n = np.bincount(segment, size, segments)
-    spent = np.bincount(segment, size * cost, segments)
-    mean = np.divide(spent, n, out=np.zeros(segments), where=n > 0)
-    deviation = cost - mean[segment]
-    return n, spent, [float(size @ deviation**power) for power in (2, 3, 4)]
+    n = np.bincount(cases.segment, cases.size)
+    total = np.bincount(cases.segment, cases.size * cases.cost)
+    mean = np.divide(total, n, out=np.zeros(n.size), where=n > 0)
+    deviation = cases.cost - mean[cases.segment]
+    second, third, fourth = (float(cases.size @ deviation**power) for power in (2, 3, 4))
+    unseen = (0.0, 0.0) if cases.unseen is None else cases.unseen
+    return second + unseen[0], third + unseen[1], fourth
 
 
 # The file: exact unit costs, counts and thresholds

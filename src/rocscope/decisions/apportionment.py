@@ -22,7 +22,7 @@ from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -100,13 +100,9 @@ class SegmentShares:
         relative = weight[used] / np.bincount(owner, weight[used])[owner]
         share = [Fraction(value).limit_denominator(10**15) for value in relative.tolist()]
         # The last point of each segment gets the exact remainder, so that the shares sum to 1.
-        is_last = np.append(np.diff(owner) > 0, True)
-        rest = ONE
-        for i in range(used.size):
-            if is_last[i]:
-                share[i], rest = rest, ONE
-            else:
-                rest -= share[i]
+        ends = np.flatnonzero(np.append(np.diff(owner) > 0, True)).tolist()
+        for begin, end in pairwise([-1, *ends]):
+            share[end] = ONE - sum(share[begin + 1 : end])
         return cls(owner, np.where(used < nobody, used, -1), share)
 
 
@@ -354,12 +350,8 @@ class AllocationLimits:
         """Return the limits from the arguments of `allocate`, checked; without a capacity, take that of a Campaign."""
         if isinstance(context, Campaign) and context.capacity is not None:
             if capacity is not None:
-                raise InputError(
-                    "capacity",
-                    expected="one capacity",
-                    got="capacity= and the Campaign's capacity",
-                    hint="omit one of them",
-                )
+                got = "capacity= and the Campaign's capacity"
+                raise InputError("capacity", expected="one capacity", got=got, hint="omit one of them")
             capacity = context.capacity
         if capacity is not None and budget is not None:
             raise InputError("budget", expected="a capacity or a budget", got="both", hint="omit one of them")
@@ -502,11 +494,15 @@ class _LinearProgram:
             self.at_most(column, value, row, np.full(owners.size, most))
             self.at_most(column, -value, row, np.zeros(owners.size))
 
-    def solve(self, cost: Array, used: Array, cases: float, **others: Any) -> tuple[Array, float]:
+    def solve(
+        self, cost: Array, used: Array, cases: float, bounds: Array, runs: int = 0, **sums: Any
+    ) -> tuple[Array, float]:
         """Return the variables with the lowest cost under the limit, and the dual variable of the limit.
 
-        The dual variable is the saving in cost per unit of the limit. It is 0 if some variables are integers. Costs
-        and the limit are divided by the total number of cases. Further arguments are passed to linprog.
+        The dual variable is the saving in cost per unit of the limit. It is 0 if some variables are integers: the last
+        `runs` variables, which are 1 for the campaigns that are run. Costs and the limit are divided by the total
+        number of cases. `bounds` has the lowest and the highest value of each variable. `sums` are equality constraints
+        as arguments of linprog.
 
         Raises
         ------
@@ -517,20 +513,25 @@ class _LinearProgram:
 
         limit, texts = self.limits.limit, [text for _, text in self.limits.constraint_texts]
         rest = np.zeros(len(self.limits.differences))
+        others: dict[str, Any] = sums | {"bounds": bounds, "method": "highs"}
+        if runs:
+            place = np.arange(self.all_variables)
+            others |= {"integrality": (place >= self.size - runs) & (place < self.size), "options": {"mip_rel_gap": 0}}
+            cost = _MIP_UNIT * cost
         least = None
         if texts:
-            least = linprog(np.append(used, rest), **self._upper_bounds(), **others, method="highs")
+            least = linprog(np.append(used, rest), **self._upper_bounds(), **others)
         if limit is not None:
             self.sum_at_most(np.arange(used.size), used, float(limit) / cases)
-        solution = linprog(np.append(cost, rest), **self._upper_bounds(), **others, method="highs")
+        solution = linprog(np.append(cost, rest), **self._upper_bounds(), **others)
         if solution.x is not None:
-            dual = 0.0 if limit is None or "integrality" in others else -float(solution.ineqlin.marginals[-1])
+            dual = 0.0 if limit is None or runs else -float(solution.ineqlin.marginals[-1])
             return solution.x[: self.size], dual
         if least is None:
             raise RocscopeError("allocation", expected="an optimum of the linear program", got=str(solution.message))
         hint = "no limit suffices" if least.x is None else f"a limit of at least {least.fun * cases:.6g} is needed"
-        bounds = " and ".join(dict.fromkeys(texts))
-        raise InfeasibleError(f"no allocation within the limit satisfies the constraints {bounds}", hint=hint)
+        violated = " and ".join(dict.fromkeys(texts))
+        raise InfeasibleError(f"no allocation within the limit satisfies the constraints {violated}", hint=hint)
 
     def _upper_bounds(self) -> dict[str, Any]:
         """Return the inequality constraints as arguments of linprog."""
@@ -594,19 +595,16 @@ def constrained_shares(
     # The shares of each segment sum to 1. If its campaign is not run, only the share of "nobody" is above 0.
     entries = np.ones(segment.size), (segment, np.arange(segment.size))
     sums = coo_array(entries, shape=(segments.size, program.all_variables))
-    most = np.ones(program.all_variables)
-    most[:number] = costs.may_act[vertices.segment]
-    options: dict[str, Any] = {"bounds": np.column_stack([np.zeros(most.size), most])}
+    ends = np.tile([0.0, 1.0], (program.all_variables, 1))
+    ends[:number, 1] = costs.may_act[vertices.segment]
     if runs:
         column = np.append(np.arange(number), segment.size + costs.index)
         value = np.repeat([1.0, -1.0], [number, segments.size])
         program.at_most(column, value, np.append(vertices.segment, segments), np.zeros(segments.size))
         fixed = np.array([float(amount) for amount in costs.fixed_costs]) / cases
-        cost = _MIP_UNIT * np.append(cost, fixed / float(costs.largest))
+        cost = np.append(cost, fixed / float(costs.largest))
         used = np.append(used, fixed if limits.in_money else 0 * fixed)
-        is_run = np.arange(most.size) - segment.size
-        options |= {"integrality": (is_run >= 0) & (is_run < runs), "options": {"mip_rel_gap": 0}}
-    solution, dual = program.solve(cost, used, cases, A_eq=sums, b_eq=np.ones(segments.size), **options)
+    solution, dual = program.solve(cost, used, cases, ends, runs, A_eq=sums, b_eq=np.ones(segments.size))
     weight, chosen = np.split(solution, [segment.size])
     shares = SegmentShares.of_weights(weight, segment, number, tp + fp)
     return vertices, shares, tuple((chosen > 0.5).tolist()) if runs else costs.runs, dual * float(costs.largest)
@@ -809,15 +807,11 @@ def constrained_action_shares(
     program.limit_differences(points, increments[0], segment, up, right)
     ends = np.tile([0.0, 1.0], (program.all_variables, 1))
     runs = slice(of_actions, program.size)
-    options: dict[str, Any] = {}
     if choose_runs:
         ends[runs, 0] = [not campaign.fixed_cost for campaign in campaigns]
-        is_run = np.arange(len(ends)) - of_actions
-        options = {"integrality": (is_run >= 0) & (is_run < len(campaigns)), "options": {"mip_rel_gap": 0}}
-        cost *= _MIP_UNIT
     else:
         ends[runs] = [[campaign.runs] * 2 for campaign in campaigns] or ends[runs]
-    solution, dual = program.solve(cost / largest, used, cases, bounds=ends, **options)
+    solution, dual = program.solve(cost / largest, used, cases, ends, len(campaigns) if choose_runs else 0)
     all_reached = solution[:of_actions].reshape(len(increments), levels.size)
     chosen = (solution[runs] > 0.5).tolist()
     campaigns = tuple(replace(campaign, runs=run) for campaign, run in zip(campaigns, chosen, strict=True))

@@ -10,13 +10,12 @@ the profit is the interval of the expected cost with reversed signs.
 """
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as fields_of
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,16 +23,18 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.formatting import about, counted, in_currency
+from rocscope._base.hashed_order import hashes_of
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.progress import Progress
 from rocscope._base.public_names import reach
 from rocscope.core import Campaign, Result, jsonable, require_kinds
+from rocscope.core.applying import size_of
 from rocscope.core.context import column_of
 from rocscope.curves.profit_curve import CampaignRow, ProfitCurve, RowProfitCurve
-from rocscope.decisions.constraints import criterion_of, size_of
+from rocscope.decisions.constraints import criterion_of
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, Rule
 from rocscope.decisions.plan import Note, Plan, Promise, notes_on_capacity, read_rule, replicates_for
-from rocscope.decisions.randomized import HullVertex, RandomizedRule, hashes_of, whose
+from rocscope.decisions.randomized import HullVertex, RandomizedRule, whose
 from rocscope.decisions.sampling_model import PricedRows, RowCostModel, SamplingModel, model_of_rows
 from rocscope.errors import InputError
 from rocscope.sample import Labels, Models, Sample, Samples, Scores, samples_of, with_context
@@ -308,15 +309,13 @@ class CampaignPlan(Plan):
     def promise(self) -> Promise:
         if not self.worthwhile:
             return Promise(rate=math.nan, gain=0.0)
-        row, campaign = self.best.best, self.campaign
+        row, campaign, estimate = self.best.best, self.campaign, self.on_new_cases
         fixed = campaign.fixed_cost
         promise = Promise(rate=row.responders / row.size, gain=(row.profit + fixed) / row.size, fixed=fixed)
-        estimate = self.on_new_cases
         gain = math.nan if estimate is None else (estimate.value + fixed) / row.size
         if isinstance(campaign.unit_benefit, str):
-            if estimate is None:
-                return promise
-            return promise._replace(gain=gain, error=estimate.standard_error / row.size)
+            by_row = {} if estimate is None else {"gain": gain, "error": estimate.standard_error / row.size}
+            return promise._replace(**by_row)
         cells = None if self.samples is None else self._sampling_model_of_counts(self.samples).held_out_cells()
         point, hit = self.rule.point, campaign.unit_benefit - campaign.unit_cost
         prevalence = campaign.context.prevalence(point.prevalence)
@@ -369,31 +368,20 @@ class CampaignPlan(Plan):
         return f"Contact {customers} ({share}){name}. Expect {brings} and {profit}.{self._certainty()}"
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "CampaignPlan":
-        """Read a plan saved by `save`; see `rocscope.load_plan`.
-
-        Parameters
-        ----------
-        path : str or path
-            Name of the file.
-
-        Raises
-        ------
-        StoredError
-            If the file cannot be read, or does not contain a campaign plan.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from rocscope import Campaign, ThresholdCounts, plan_campaign
-        >>> counts = ThresholdCounts([3, 2, 1], [30, 15, 5], [70, 185, 695])
-        >>> plan = plan_campaign(counts, Campaign(1000, unit_cost=1, unit_benefit=10))
-        >>> with TemporaryDirectory() as folder:
-        ...     CampaignPlan.load(plan.save(f"{folder}/plan.json")).best.best.profit
-        200.0
-        """
-        fields = FORMAT.read(path)
-        return _read_plan(fields, tuple(_read_offer(offer) for offer in fields.objects("offers"))).checked(fields)
+    def of_fields(cls, fields: Fields) -> Self:
+        offers = tuple(map(_read_offer, fields.objects("offers")))
+        level = fields.number("level", 0, 1)
+        named = fields.inner("campaigns", "campaigns by name")
+        campaigns = {}
+        for name in named.content:
+            campaigns[name] = named.make(name, Campaign, **named.take(name, dict, "a campaign"))
+        table = tuple(map(_read_row, fields.objects("table")))
+        rule, depth = read_rule(fields, "rule"), fields.share("depth")
+        best = _read_offer(fields.inner("best", "an offer"))
+        worthwhile = fields.take("worthwhile", bool, "true or false")
+        if best not in offers or best.campaign not in campaigns:
+            fields.refuse("best", "one of the offers", f"{best.model} in {best.campaign}")
+        return fields.make("", cls, offers, best, worthwhile, campaigns, rule, depth, level, table)
 
     def to_dict(self, steps: int = _TENTHS) -> dict[str, Any]:
         """Return all offers as JSON-compatible data, with a table of the best offer's results at `steps` depths.
@@ -511,21 +499,6 @@ def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
 
 
 # The file
-
-
-def _read_plan(fields: Fields, offers: tuple[Offer, ...]) -> CampaignPlan:
-    """Read a plan from the fields of a file, and check their types."""
-    inner = fields.inner("campaigns", "campaigns by name")
-    level = fields.number("level", 0, 1)
-    campaigns = {}
-    for name in inner.content:
-        campaigns[name] = inner.make(name, Campaign, **inner.take(name, dict, "a campaign"))
-    table = tuple(_read_row(row) for row in fields.objects("table"))
-    rule, depth = read_rule(fields, "rule"), fields.share("depth")
-    best, worthwhile = _read_offer(fields.inner("best", "an offer")), fields.take("worthwhile", bool, "true or false")
-    if best not in offers or best.campaign not in campaigns:
-        fields.refuse("best", "one of the offers", f"{best.model} in {best.campaign}")
-    return fields.make("", CampaignPlan, offers, best, worthwhile, campaigns, rule, depth, level, table)
 
 
 def _read_offer(fields: Fields) -> Offer:

@@ -33,7 +33,15 @@ from rocscope.core import CELLS, Campaign, Context, CumulativeCounts, OperatingP
 from rocscope.core.predictions import require_kinds
 from rocscope.decisions import model_hull
 from rocscope.decisions import sampling_model as sampling
-from rocscope.decisions.constraints import Constraint, Criterion, Function, at_mix, constraints_of, criterion_of
+from rocscope.decisions.constraints import (
+    Constraint,
+    Criterion,
+    Function,
+    at_mix,
+    constraints_of,
+    criterion_of,
+    share_bound,
+)
 from rocscope.decisions.decision import Decision, Question
 from rocscope.decisions.generalization import MIN_COST, TIE
 from rocscope.decisions.model_hull import Envelope, Hull, UncertainContext, hull_of
@@ -454,12 +462,7 @@ class ChoiceProblem:
         """
         prevalence, cases = self.mix
         depth = prevalence * tpr + (1 - prevalence) * fpr
-        for constraint in self.constraints:
-            by_cases = constraint.quantity == "cases" and depth * cases == decimal(constraint.bound)
-            by_depth = constraint.quantity == "depth" and depth == decimal(constraint.bound)
-            if by_cases or by_depth:
-                return depth
-        return None
+        return depth if depth in (share_bound(constraint, cases) for constraint in self.constraints) else None
 
     def _best_rule(self) -> ConvexCombination:
         """Return the best randomised rule under the constraints: the optimum of a linear program."""

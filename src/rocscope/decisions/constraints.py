@@ -1,4 +1,4 @@
-"""Criteria (`criterion=`) and constraints (`subject_to=`) for choosing a threshold, and predictions at a threshold.
+"""Criteria (`criterion=`) and constraints (`subject_to=`) for choosing a threshold.
 
 A `Criterion` is a metric to optimise. A `Constraint` is a bound on a metric, parsed from a string such as "tpr >= 0.9
 at 95%". Both are functions of the four counts tp, fp, fn and tn at a threshold (`FourCells`). Rates within a class,
@@ -10,7 +10,7 @@ space (`Constraint.straight`).
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -20,98 +20,15 @@ import numpy as np
 
 from rocscope._base import special
 from rocscope._base import validation as check
-from rocscope._base.arrays import Array, Booleans
+from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
-from rocscope.core import Context, Predictions, decimal
-from rocscope.errors import ColumnError, InputError, ShapeError, WeightError
+from rocscope.core import Context, decimal
+from rocscope.errors import InputError, WeightError
 from rocscope.figures.conditions import Condition
 from rocscope.figures.influence import Figure
 from rocscope.figures.registry import figure_named, in_context, scorer_name
 from rocscope.geometry.bounded import Bound
 from rocscope.inference import learn_then_test, proportions
-
-
-def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
-    """Return the checked scores of the required models.
-
-    Parameters
-    ----------
-    models : iterable of str
-        Names of the required models.
-    scores : array, mapping from model name to array, Predictions, or data frame
-        Scores with one array per model. If only one model is required, a single array is allowed.
-
-    Raises
-    ------
-    ColumnError
-        If a required model has no scores.
-    ShapeError, ScoreError
-        If the scores have different lengths or are not finite numbers.
-    """
-    names = list(dict.fromkeys(models))
-    if isinstance(scores, Predictions):
-        scores = scores.scores
-    columns = getattr(scores, "columns", None)  # of a data frame
-    if columns is None and not isinstance(scores, Mapping):
-        if len(names) > 1:
-            raise ColumnError("scores", expected=f"a mapping with the models {names}", got="one array")
-        return {names[0]: check.check_scores(scores)}
-    present = [str(name) for name in (scores if columns is None else columns)]
-    for name in names:
-        if name not in present:
-            got = f"the columns {present}"
-            raise ColumnError(f"scores of model {name!r}", expected=f"a column {name!r}", got=got)
-    checked = {name: check.check_scores(np.asarray(scores[name]), name=f"scores[{name!r}]") for name in names}
-    if len({column.size for column in checked.values()}) > 1:
-        sizes = ", ".join(f"{column.size} of {name!r}" for name, column in checked.items())
-        raise ShapeError("scores", expected="the same number of scores from each model", got=sizes)
-    return checked
-
-
-def size_of(scores: Any) -> int:
-    """Return the number of cases, given scores of any type that `scores_of` accepts."""
-    if isinstance(scores, Predictions):
-        return len(scores)
-    columns = scores if isinstance(scores, Mapping) else getattr(scores, "columns", None)
-    if columns is None:
-        return check.check_scores(scores).size
-    names = list(columns)
-    if not names:
-        raise ColumnError("scores", expected="a column for each model", got="no columns")
-    return check.check_column(scores[names[0]], f"scores[{names[0]!r}]").size
-
-
-def predict(scores: Array, threshold: float, negated: bool = False) -> Booleans:
-    """Return True for each score that is at least the threshold; if negated, for each score below the threshold.
-
-    Examples
-    --------
-    The comparison is exact: a float32 score and a float64 threshold are not rounded to a common type.
-
-    >>> predict(np.array([0.1, 0.2], np.float32), 0.1)
-    array([ True,  True])
-    >>> predict(np.array([2**53, 2**53 + 1]), 2**53 + 1)
-    array([False,  True])
-    """
-    if math.isinf(threshold):
-        positive = np.full(scores.size, threshold < 0)
-    elif scores.dtype.kind == "f":
-        # If float64 rounds the threshold down, such as a large integer, take the next float above it.
-        # With a float64 threshold NumPy does not round the threshold to float32 scores.
-        least = float(threshold)
-        if least < threshold:
-            least = math.nextafter(least, math.inf)
-        positive = scores >= np.float64(least)
-    else:
-        # Integers are compared as integers, because float64 would round integers above 2^53.
-        least = math.ceil(threshold)
-        limits = np.iinfo(scores.dtype)
-        if limits.min <= least <= limits.max:
-            positive = scores >= scores.dtype.type(least)
-        else:
-            positive = np.full(scores.size, least < 0)
-    return ~positive if negated else positive
-
 
 # Criteria
 
@@ -562,6 +479,12 @@ class Constraint(Condition):
         sign = 1 if self.relation == "<=" else -1
         up, right, rest = (sign * (Fraction(top) - bound * bottom) for top, bottom in zip(*lines, strict=True))
         return Bound(up, right, -rest)
+
+
+def share_bound(constraint: Constraint, cases: Fraction) -> Fraction | None:
+    """Return a bound on the number or share of positive cases as a share of `cases`; None for other constraints."""
+    bound = decimal(constraint.bound)
+    return {"cases": bound / cases, "depth": bound}.get(constraint.quantity)
 
 
 @lru_cache(maxsize=8)

@@ -10,12 +10,11 @@ cost ratios r or of prevalences π.
 """
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +22,18 @@ from numpy.typing import NDArray
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import made_by_contract
 from rocscope._base.formatting import about, counted, in_currency
+from rocscope._base.hashed_order import hashes_of
+from rocscope._base.json_format import Fields
 from rocscope._base.progress import Progress
-from rocscope.core import Campaign, Context, CumulativeCounts, OperatingPoint, html_table, jsonable
+from rocscope.core import CELLS, Campaign, Context, CumulativeCounts, OperatingPoint, html_table, jsonable
+from rocscope.core.applying import predict, scores_of, size_of
+from rocscope.core.context import cost_of
 from rocscope.core.counts import RATES
-from rocscope.decisions.constraints import Constraint, Function, predict, scores_of, size_of
+from rocscope.decisions.constraints import Constraint, Function
 from rocscope.decisions.generalization import ChosenEstimate, CostOrCriterion
 from rocscope.decisions.model_hull import UncertainContext
 from rocscope.decisions.plan import FORMAT, Plan, Promise, arguments, replicates_for
-from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing, hashes_of, whose
+from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing, whose
 from rocscope.decisions.sampling_model import SamplingModel, as_given
 from rocscope.errors import InputError
 
@@ -126,6 +129,7 @@ class Decision(Plan):
     """
 
     file_format = FORMAT
+    not_in_older_files = dict.fromkeys(("point", "default_point", "per_thousand", "in_population"), RATES)
 
     model: str
     point: OperatingPoint
@@ -258,12 +262,8 @@ class Decision(Plan):
     @property
     def regrets(self) -> dict[str, float]:
         """Expected cost per case minus the cost of each alternative; negative if the decision is cheaper."""
-        others = {
-            "hull": self.hull_cost,
-            "treat_all": self.treat_all_cost,
-            "treat_none": self.treat_none_cost,
-            "default_threshold": self.default_cost,
-        }
+        others = {"hull": self.hull_cost, "treat_all": self.treat_all_cost, "treat_none": self.treat_none_cost}
+        others["default_threshold"] = self.default_cost
         return {name: self.expected_cost - cost for name, cost in others.items()}
 
     @property
@@ -486,9 +486,7 @@ class Decision(Plan):
         return f"{about(share * self.population)} of {counted(self.population, 'case')}"
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
-        tp, fp, fn, tn = (
-            np.asarray(amounts[cost] if isinstance(cost, str) else cost, float) for cost in self.context.costs.values()
-        )
+        tp, fp, fn, tn = (np.asarray(cost_of(cell, self.context, amounts), float) for cell in CELLS)
         return np.where(positive, fn - tp, tn - fp)
 
     def strata(self, scores: Any, segment: Any = None) -> Indices:
@@ -508,37 +506,12 @@ class Decision(Plan):
         return self.lot or RandomizedRule.between(vertex, vertex, Fraction(1))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Decision":
-        """Load a decision that was saved with `save`.
-
-        Parameters
-        ----------
-        path : str or path
-            Name of the file.
-
-        Raises
-        ------
-        StoredError
-            If the file does not exist, has a newer format version, is incomplete, or was changed after saving.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from rocscope import ThresholdCounts, choose
-        >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]))
-        >>> with TemporaryDirectory() as folder:
-        ...     path = decision.save(f"{folder}/decision.json")
-        ...     Decision.load(path).threshold
-        0.9
-        """
-        fields = FORMAT.read(path)
+    def of_fields(cls, fields: Fields) -> Self:
         question = None
         if "offered_review" in fields.content:
             offered = fields.take("offered_review", dict, "a cost and a capacity")
             question = Question(review=fields.make("offered_review", Review, **offered))
-        decision = fields.make("", cls, **arguments(fields), question=question)
-        points = ("point", "default_point", "per_thousand", "in_population")
-        return decision.checked(fields, dict.fromkeys(points, RATES))
+        return fields.make("", cls, **arguments(fields), question=question)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision as JSON-compatible data; infinite and undefined values become None.

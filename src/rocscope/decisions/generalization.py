@@ -18,7 +18,7 @@ The interval is computed from random draws of the cost: `DrawsOfCounts`, or `Dra
 The variance of the draws is increased by the error of the choice; see `ChosenEstimate`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any, Literal, NamedTuple
@@ -785,6 +785,22 @@ class ChosenEstimate(Estimate):
         spread = float(known.std()) if known.size else nan
         return cls(low=low, high=high, level=level, standard_error=spread, **facts)
 
+    @classmethod
+    def of_fixed_rule(cls, value: float, draws: Array, nobody: Array, **facts: Any) -> "ChosenEstimate":
+        """Return the estimate of the cost of a fixed rule, which is not chosen again in resamples.
+
+        Parameters
+        ----------
+        value : float
+            Cost of the rule in the sample.
+        draws, nobody : arrays
+            Draws of the cost of the rule, and of the cost of acting on nobody.
+        **facts
+            Other attributes of the estimate.
+        """
+        acting = float((draws < nobody).mean())
+        return cls.of_draws(draws, value=value, apparent=value, acting=acting, **facts)
+
     def as_profit(self, fixed_cost: float = 0.0) -> "ChosenEstimate":
         """Convert the estimate of a cost to the estimate of a profit: the negative cost, minus a fixed cost.
 
@@ -850,38 +866,6 @@ class ChosenEstimate(Estimate):
     def shares(self) -> str:
         """Probability that each model is the best, as text."""
         return ", ".join(f"{model} {share:.0%}" for model, share in self.models.items())
-
-
-@dataclass(frozen=True)
-class FixedRule:
-    """A fixed rule, which is not chosen again in resamples.
-
-    Attributes
-    ----------
-    value : float
-        Cost of the rule in the sample.
-    draw : function of (number of replicates, seed)
-        Returns two arrays of draws: the cost of the rule and the cost of acting on nobody.
-    method : str
-        Method of the draws.
-    n : float
-        Number of rows.
-    why : str
-        Reason why the rule is not chosen again.
-    """
-
-    value: float
-    draw: Callable[[int, int], tuple[Array, Array]]
-    method: str
-    n: float
-    why: str
-
-    def estimate(self, level: float, replicates: int, seed: int) -> ChosenEstimate:
-        """Return an estimate of the cost of the rule."""
-        values, nobody = self.draw(replicates, seed)
-        facts: dict[str, Any] = {"method": self.method, "n": self.n, "reason": self.why, "apparent": self.value}
-        acting = float((values < nobody).mean())
-        return ChosenEstimate.of_draws(values, level=level, value=self.value, acting=acting, **facts)
 
 
 def few_of_a_class(rows: float) -> str:

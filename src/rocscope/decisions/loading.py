@@ -1,7 +1,6 @@
 """Read a plan of any kind from a file."""
 
 import os
-from typing import Any
 
 from rocscope._base.contract import contract
 from rocscope._base.json_format import parse, read_bytes
@@ -55,10 +54,10 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     """
     what, hint = "a plan", "pass a file that was saved with plan.save(path)"
     content = parse(read_bytes(path, what), str(path), what, hint).content
-    plan: Any = PLANS_BY_FORMAT.get(str(content.get("format")))
-    if content.get("format") == CLASS_WEIGHTS:
-        plan = reach("class_monitoring").ClassWeights
-    if plan is None:
+    name = content.get("format")
+    if name == CLASS_WEIGHTS:
+        return reach("class_monitoring").ClassWeights.load(path)
+    if str(name) not in PLANS_BY_FORMAT:
         expected = f'JSON with "format": {" | ".join([*PLANS_BY_FORMAT, CLASS_WEIGHTS])}'
-        raise StoredError(str(path), expected=expected, got=f'"format": {content.get("format")!r}', hint=hint)
-    return plan.load(path)
+        raise StoredError(str(path), expected=expected, got=f'"format": {name!r}', hint=hint)
+    return PLANS_BY_FORMAT[str(name)].load(path)

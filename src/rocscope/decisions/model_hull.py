@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -48,20 +48,6 @@ MAP_STEPS = 121
 
 
 # Distributions of a cost ratio or a prevalence.
-
-
-@runtime_checkable
-class Distribution(Protocol):
-    """Interface of a distribution: mean, quantiles, and the probability and partial expectation below a value."""
-
-    @property
-    def mean(self) -> float: ...
-
-    def mass_below(self, value: Array) -> Array: ...
-
-    def moment_below(self, value: Array) -> Array: ...
-
-    def quantile(self, mass: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -276,6 +262,9 @@ class Draws:
         return f"Draws({self.values.size:,} with mean {self.mean:.6g})"
 
 
+Distribution = Uniform | Beta | LogNormal | Draws
+
+
 class ContextDraws(NamedTuple):
     """Costs of the four outcomes and prevalence, as numbers or arrays of draws.
 
@@ -358,10 +347,8 @@ class UncertainContext:
             self.target_prevalence = _uncertain(target_prevalence, "target_prevalence", 1)
         sizes = {value.values.size for value in self._values if isinstance(value, Draws)}
         if len(sizes) > 1:
-            got = f"the lengths {sorted(sizes)}"
-            raise InputError(
-                "draws", expected="arrays of equal length", got=got, hint="pass as many draws of each quantity"
-            )
+            got, hint = f"the lengths {sorted(sizes)}", "pass as many draws of each quantity"
+            raise InputError("draws", expected="arrays of equal length", got=got, hint=hint)
 
     @property
     def _values(self) -> tuple[Any, ...]:
@@ -839,10 +826,8 @@ class Hull(Curve):
         """
         if context.target_prevalence is None and self.prevalence is None:
             shares = ", ".join(f"{counts.prevalence:.4g} of {name!r}" for name, counts in self.counts.items())
-            hint = "pass a prevalence with Context(target_prevalence=…)"
-            raise PairingError(
-                "models", expected="samples with the same prevalence", got=f"prevalences of {shares}", hint=hint
-            )
+            got, hint = f"prevalences of {shares}", "pass a prevalence with Context(target_prevalence=…)"
+            raise PairingError("models", expected="samples with the same prevalence", got=got, hint=hint)
         first = next(iter(self.counts.values()))
         return first.n_pos, first.n_neg
 
@@ -1272,14 +1257,12 @@ def _cost_distribution(prevalence: float, costs: Any, severity_ratio: float | No
     if severity_ratio is not None:
         ratio = check.check_number(severity_ratio, "severity_ratio", "a finite number above 0", above=0)
         if costs != "prevalence":
-            raise InputError(
-                "costs and severity_ratio", expected="only one of these arguments", got="both", hint="omit costs"
-            )
+            expected = "only one of these arguments"
+            raise InputError("costs and severity_ratio", expected=expected, got="both", hint="omit costs")
         return Beta(2, 1 + 1 / ratio)
     if isinstance(costs, Beta):
         return costs
-    if isinstance(costs, str) and costs == "prevalence":
-        return Beta(1 + prevalence, 2 - prevalence)
-    if isinstance(costs, str) and costs == "symmetric":
-        return Beta(2, 2)
+    named = {"prevalence": Beta(1 + prevalence, 2 - prevalence), "symmetric": Beta(2, 2)}
+    if isinstance(costs, str) and costs in named:
+        return named[costs]
     raise InputError("costs", expected="'prevalence', 'symmetric' or a Beta", got=repr(costs))

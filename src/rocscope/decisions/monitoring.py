@@ -34,8 +34,8 @@ from rocscope._base.atomic_write import JSON, write_file
 from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.json_format import Fields, Format
 from rocscope._base.public_names import reach
-from rocscope.core import Context, Predictions, Result, html_table, jsonable
-from rocscope.decisions.constraints import predict, scores_of
+from rocscope.core import CELLS, Context, Predictions, Result, html_table, jsonable
+from rocscope.core.applying import predict, scores_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.loading import load_plan
 from rocscope.decisions.plan import Plan
@@ -88,12 +88,9 @@ def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int |
     Two batches are equal if their rows and their names are equal. Small batches without a name are always new, because
     they may be equal by chance.
     """
-    if when is None and n < LEAST_RECOGNISED_ROWS:
-        return None
-    for place, look in enumerate(looks):
-        if (look.digest, look.when) == (digest, when):
-            return place
-    return None
+    known = [(look.digest, look.when) for look in looks]
+    is_known = (digest, when) in known and (when is not None or n >= LEAST_RECOGNISED_ROWS)
+    return known.index((digest, when)) if is_known else None
 
 
 def block_of(looks: list[Look], when: Any) -> int | None:
@@ -149,16 +146,14 @@ MOST_ROWS = 2.0**53
 
 def rule_of(decision: Decision) -> dict[str, Any]:
     """Return the rule and costs that a monitor stores for a decision with one threshold."""
-    context, point = decision.context, decision.point
-    costs = {name: getattr(context, name) for name in _COSTS}
     infinite = math.isinf(decision.threshold)
     return {
         "model": decision.model,
         "threshold": None if infinite else decision.threshold,
         "kind": decision.rule if infinite else "threshold",
         "negated": decision.negated,
-        "costs": costs,
-        "cells": [float(cell) for cell in (point.tp, point.fp, point.fn, point.tn)],
+        "costs": {name: getattr(decision.context, name) for name in _COSTS},
+        "cells": [float(getattr(decision.point, cell)) for cell in CELLS],
     }
 
 
@@ -181,17 +176,6 @@ def rule_of_fields(fields: Fields) -> dict[str, Any]:
         "costs": {name: costs.number(name, -LARGEST_COST, LARGEST_COST) for name in _COSTS},
         "cells": rule.column("cells", 0, size=4).tolist(),
     }
-
-
-def are_probabilities(fields: Fields, limits: tuple[str, ...]) -> bool:
-    """Return True if all scores so far were probabilities.
-
-    Raise an error if some scores were not probabilities and there is a limit on calibration.
-    """
-    probabilities = fields.take("probabilities", bool, "true or false")
-    if not probabilities and any(limit.startswith("calibration") for limit in limits):
-        fields.refuse("probabilities", "true (needed for a limit on calibration)")
-    return probabilities
 
 
 def blocks_of_fields(fields: Fields, limits: tuple[str, ...], size: int) -> list[sequence.LookBlock]:
@@ -515,9 +499,8 @@ class Monitor:
         (0.4, Estimate(0.25, 95% CI [0.157, 0.3636], n=200))
         """
         if not self._means or "classes" in self.rule:
-            raise InputError(
-                "monitor", expected="a monitor of a decision or plan", got="a monitor of scores or classes"
-            )
+            expected = "a monitor of a decision or plan"
+            raise InputError("monitor", expected=expected, got="a monitor of scores or classes")
         score = self._score(y_score)
         acted = self._predicted(score)
         look = Look(check_when(when), 0, digest_of(acted, score, np.ones(acted.size)))
@@ -714,9 +697,8 @@ class Monitor:
         3
         """
         if not self.watches_as(other):
-            raise InputError(
-                "monitors to merge", expected="equal rules, limits and levels", got="different rules, limits or levels"
-            )
+            got = "different rules, limits or levels"
+            raise InputError("monitors to merge", expected="equal rules, limits and levels", got=got)
         for look in other._looks:
             if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
                 got = f"the batch {look.when} in both monitors"
@@ -849,7 +831,9 @@ class Monitor:
         level, limits = fields.number("level"), fields.texts("limits")
         mix = fields.number("target_prevalence", 0, 1) if "target_prevalence" in fields.content else None
         monitor = fields.make("limits", cls, rule_of_fields(fields), limits, level, mix)
-        monitor._probabilities = are_probabilities(fields, limits)
+        monitor._probabilities = fields.take("probabilities", bool, "true or false")
+        if not monitor._probabilities and any(limit.quantity == "calibration" for limit in monitor.limits):
+            fields.refuse("probabilities", "true (needed for a limit on calibration)")
         monitor._restore(fields)
         monitor._ranking.add_dict(ranking_of_fields(fields, monitor._blocks))
         return monitor

@@ -1,8 +1,8 @@
-"""Plan: the base class of decisions, campaign plans and allocations, and the comparison of a plan with its outcomes.
+"""Plan: the base class of decisions, campaign plans and allocations.
 
 A plan is a rule that selects the cases to act on, together with a forecast of their outcomes. A plan can be applied to
 new cases (`select`, `apply`), saved to a file (`save`) and checked against its data (`verify`). Later, `outcomes`
-compares the forecast (`Promise`) with the actual outcomes (`PlanOutcomes`); the formulas are in `outcomes_of`.
+compares the forecast (`Promise`) with the actual outcomes; the formulas are in `rocscope.outcomes.plan_outcomes`.
 
 The fields of decision files are described in docs/guide/decisions/decision-json.md. JSON has no infinite numbers, so an
 infinite threshold is stored as null. The sign of the infinite threshold follows from the other fields.
@@ -11,7 +11,7 @@ infinite threshold is stored as null. The sign of the infinite threshold follows
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -26,16 +26,11 @@ from rocscope._base.formatting import chance, in_currency
 from rocscope._base.json_format import Fields, Format, FormatUpgrade, is_number
 from rocscope._base.public_names import reach
 from rocscope.core import CELLS, Context, OperatingPoint, Result, jsonable
-from rocscope.decisions.constraints import size_of
+from rocscope.core.applying import size_of
 from rocscope.decisions.generalization import ChosenEstimate
 from rocscope.decisions.randomized import HullVertex, RandomizedRule, Review, Reviewing
 from rocscope.errors import InputError, RocscopeError
-from rocscope.inference.estimate import Estimate
 from rocscope.inference.expected_costs import FOLD_VARIANCE
-from rocscope.inference.proportions import normal_quantile, proportion
-
-# With fewer positives or fewer negatives, a normal interval of a mean is not reliable.
-_FEWEST_OF_A_CLASS = 10
 
 # Bootstrap replicates for the value on new cases in a plan's sentence and file and on the page. They also give the
 # probability that a model is the best; its standard error with 1,000 replicates is at most √(0.25/1000) = 1.6 points.
@@ -114,152 +109,6 @@ class Promise(NamedTuple):
         return self._replace(gain=gain, error=math.hypot(self.error, self.gain - gain))
 
 
-@dataclass(frozen=True, repr=False)
-class PlanOutcomes(Result):
-    """Actual outcomes of a plan, compared with its forecast; returned by `Plan.outcomes`.
-
-    Attributes
-    ----------
-    n : int
-        Number of cases to which the plan was applied.
-    acted : int
-        Number of cases that were acted on.
-    known : int
-        Number of cases that were acted on and have a known outcome; `rate` and `gain` refer to these cases.
-    rate : Estimate
-        Share of positives among the `known` cases.
-    promised_rate : float
-        Share of positives that the plan forecasts.
-    gain : Estimate
-        Total gain from acting on the `known` cases relative to not acting, minus fixed costs. For a campaign, the gain
-        is the profit.
-    promised_gain : float
-        Gain that the plan forecasts for a number of `known` new cases.
-    promised_error : float
-        Standard error of `promised_gain`, due to the sampling error of the sample from which the plan was made.
-    effect : Estimate or None
-        Effect of acting on the rate of positives, estimated from cases with equal scores among which a hash of the
-        identifier decided on which cases to act. None if the plan has no such random selection, or if the outcomes of
-        cases not acted on are unknown.
-    """
-
-    n: int
-    acted: int
-    known: int
-    rate: Estimate
-    promised_rate: float
-    gain: Estimate
-    promised_gain: float
-    effect: Estimate | None = None
-    promised_error: float = 0.0
-
-    @property
-    def kept(self) -> bool:
-        """True if the achieved gain is not significantly below the promised gain.
-
-        This is a one-sided test at the level of the intervals: promised − achieved ≤ z·√(s₁² + s₂²). Here s₁ and s₂ are
-        the standard errors of the achieved and of the promised gain. If the forecast is correct, the result is True
-        with probability `level`.
-        """
-        error = math.hypot(self.gain.standard_error, self.promised_error)
-        return self.promised_gain - self.gain.value <= normal_quantile(2 * self.gain.level - 1) * error
-
-    @property
-    def promise(self) -> Estimate:
-        """The promised gain with a confidence interval, which accounts for the sampling error of the plan's sample."""
-        half_width = normal_quantile(self.gain.level) * self.promised_error
-        low, high = self.promised_gain - half_width, self.promised_gain + half_width
-        return Estimate(self.promised_gain, low, high, self.gain.level, "normal", self.known, self.promised_error)
-
-    @property
-    def note(self) -> str:
-        """Achieved and promised rate and gain in one sentence."""
-        effect = "" if self.effect is None else f"; acting changes the rate by {self.effect.words}"
-        return (
-            f"{self.known:,} of {self.acted:,} acted on: rate {self.rate.words}, promised {self.promised_rate:.4g}; "
-            f"gain {self.gain.words}, promised {self.promise.words}{effect}"
-        )
-
-    def __repr__(self) -> str:
-        return f"PlanOutcomes({self.note})"
-
-
-def outcomes_of(
-    promise: Promise, acted: Array, positive: Array, known: Array, strata: Array, gains: Array, level: float
-) -> PlanOutcomes:
-    """Compare the outcomes of rows with the forecast of a plan.
-
-    Parameters
-    ----------
-    promise : Promise
-        The forecast of the plan.
-    acted, positive, known : array of n booleans
-        True for rows that were acted on, for positive rows, and for rows with known outcomes.
-    strata : array of n whole numbers
-        Number of the stratum of each row. A stratum contains rows with equal scores from which the rows acted on were
-        selected by hash. The number is −1 if the score alone decided on the row.
-    gains : array of n numbers
-        Gain from acting on each row relative to not acting. Rows that were not acted on also need a gain.
-    level : float
-        Confidence level.
-
-    Notes
-    -----
-    The interval of the rate is Wilson's interval. The interval of the gain is a normal interval: n·m ± z·s·√n for n
-    cases with mean gain m and variance s². The effect is the Mantel–Haenszel difference of rates, Σ w(p₁ − p₀)/Σ w. The
-    sums are over strata, with n₁ cases acted on at rate p₁, n₀ cases not acted on at rate p₀, and w = n₁·n₀/(n₁ + n₀).
-    The variance of the effect is Σ w²(p₁(1 − p₁)/(n₁ − 1) + p₀(1 − p₀)/(n₀ − 1))/(Σ w)². Strata with n₁ < 2 or n₀ < 2
-    are omitted.
-    """
-    seen = acted & known
-    n, n_positive = int(seen.sum()), int((seen & positive).sum())
-    options: dict[str, Any] = {"level": level, "n": float(n)}
-    no_rate = Estimate(math.nan, math.nan, math.nan, method="Wilson", **options)
-    rate = proportion(n_positive, n, level=level) if n else no_rate
-    value = float(gains[seen].sum()) - promise.fixed
-    error = float(gains[seen].std(ddof=1)) * math.sqrt(n) if n > 1 else math.nan
-    half_width = normal_quantile(level) * error
-    low, high = value - half_width, value + half_width
-    few = min(n_positive, n - n_positive) < _FEWEST_OF_A_CLASS
-    doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives or negatives among the cases acted on" if few else ""
-    gain = Estimate(value, low, high, method="normal", standard_error=error, reason=doubt, **options)
-    promised_gain = n * promise.gain - promise.fixed
-    effect = _effect(acted, positive, known, strata, level)
-    facts = rate, promise.rate, gain, promised_gain, effect, n * promise.error
-    return PlanOutcomes(positive.size, int(acted.sum()), n, *facts)
-
-
-def _effect(acted: Array, positive: Array, known: Array, strata: Array, level: float) -> Estimate | None:
-    """Return the effect of acting on the rate of positives, from rows selected by hash; None if there are too few."""
-    used = known & (strata >= 0)
-    size = int(strata.max(initial=-1)) + 1
-    if not size:
-        return None
-    treated, control = used & acted, used & ~acted
-    n1 = np.bincount(strata[treated], minlength=size)
-    n0 = np.bincount(strata[control], minlength=size)
-    # The variance of a rate needs two cases in each arm.
-    kept = (n1 > 1) & (n0 > 1)
-    if not kept.any():
-        return None
-    x1 = np.bincount(strata[treated & positive], minlength=size)[kept]
-    x0 = np.bincount(strata[control & positive], minlength=size)[kept]
-    n1, n0 = n1[kept], n0[kept]
-    p1, p0 = x1 / n1, x0 / n0
-    weight = n1 * n0 / (n1 + n0)
-    total = weight.sum()
-    value = float((weight * (p1 - p0)).sum() / total)
-    variance = weight**2 * (p1 * (1 - p1) / (n1 - 1) + p0 * (1 - p0) / (n0 - 1))
-    error = math.sqrt(float(variance.sum())) / float(total)
-    half_width = normal_quantile(level) * error
-    fewest = min(x1.sum(), x0.sum(), (n1 - x1).sum(), (n0 - x0).sum())
-    few = fewest < _FEWEST_OF_A_CLASS
-    doubt = f"fewer than {_FEWEST_OF_A_CLASS} positives or negatives in one of the two groups compared" if few else ""
-    low, high = max(value - half_width, -1.0), min(value + half_width, 1.0)
-    method, n = "Mantel–Haenszel difference of rates", float(n1.sum() + n0.sum())
-    return Estimate(value, low, high, level, method, n, error, reason=doubt)
-
-
 class Note(str):
     """Note for the reader of a plan: a string with the attributes `code` and `parameters`.
 
@@ -309,6 +158,8 @@ class Plan(Result):
     """
 
     file_format: ClassVar[Format]
+    not_in_older_files: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Names of derived numbers that older files do not contain, by field."""
 
     level: float = 0.95
     """Confidence level of the forecast for new cases."""
@@ -626,7 +477,7 @@ class Plan(Result):
         level: float = 0.95,
         random_state: Any = 0,
         **layout: Any,
-    ) -> PlanOutcomes:
+    ) -> Any:
         """Compare the plan's actual outcomes with its forecast.
 
         Parameters
@@ -735,6 +586,44 @@ class Plan(Result):
         """
         return write_file(path, self.to_json(), force=force, endings=JSON)
 
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Load a plan of this class that was saved with `save`; `rocscope.load_plan` loads plans of every class.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+
+        Raises
+        ------
+        StoredError
+            If the file does not exist, has a newer format version, is incomplete, or was changed after saving. Also if
+            it contains another object.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from rocscope import Decision, ThresholdCounts, choose
+        >>> decision = choose(ThresholdCounts([0.9, 0.6, 0.4], [2, 1, 1], [0, 1, 2]))
+        >>> with TemporaryDirectory() as folder:
+        ...     Decision.load(decision.save(f"{folder}/decision.json")).threshold
+        0.9
+        """
+        fields = cls.file_format.read(path)
+        return cls.of_fields(fields).checked(fields)
+
+    @classmethod
+    def of_fields(cls, fields: Fields) -> Self:
+        """Read a plan from the fields of a file, without checking the derived fields.
+
+        Parameters
+        ----------
+        fields : Fields
+            Fields of the file.
+        """
+        raise NotImplementedError
+
     def to_json(self) -> str:
         """Return the plan as JSON text, as written by `save`.
 
@@ -745,28 +634,26 @@ class Plan(Result):
         >>> json.loads(choose(ThresholdCounts([2, 1], [1, 0], [0, 1])).to_json())["threshold"]
         2
         """
-        return self.file_format.text(self.stored() | self._expectations() | self._options())
+        return self.file_format.text(self.stored() | self._not_derived())
 
     def stored(self) -> dict[str, Any]:
         """Return the fields of the plan's file, except the forecast for new cases."""
         return self.to_dict()
 
-    def _expectations(self) -> dict[str, Any]:
-        """Return the fields with the estimate and the forecast for new cases; empty if these are unknown."""
+    def _not_derived(self) -> dict[str, Any]:
+        """Return fields with the reading options and, if known, with the estimate and the forecast for new cases."""
+        options = {"read_with": self.read_with} if self.read_with else {}
         estimate = self.on_new_cases
         if estimate is None:
-            return {}
+            return options
         facts = {name: getattr(estimate, name) for name in (*_ESTIMATE_NUMBERS, "method", "reason")}
         try:
             promise = self.promise._asdict()
         except InputError:  # a plan with reviews
             promise = None
-        return jsonable({"on_new_cases": facts, "promise": promise})
+        return jsonable({"on_new_cases": facts, "promise": promise}) | options
 
-    def _options(self) -> dict[str, Any]:
-        return {"read_with": self.read_with} if self.read_with else {}
-
-    def checked(self, fields: Fields, optional: Mapping[str, Sequence[str]] | None = None) -> Self:
+    def checked(self, fields: Fields) -> Self:
         """Raise an error if a derived field of a file contradicts this plan.
 
         Return the plan with its stored forecast.
@@ -775,10 +662,8 @@ class Plan(Result):
         ----------
         fields : Fields
             Fields of the file.
-        optional : mapping from field to names, optional
-            Derived numbers that older files do not contain.
         """
-        content, optional = fields.content, dict(optional or {})
+        content, optional = fields.content, dict(self.not_in_older_files)
         if "on_new_cases" not in content and "promise" not in content:  # files of earlier versions have neither
             optional[""] = ("on_new_cases", "promise")
         if "on_new_cases" in content:
@@ -791,8 +676,7 @@ class Plan(Result):
                 vars(self)["promise"] = Promise(*map(inner.number_or_nan, Promise._fields))
         if "read_with" in content:
             vars(self)["read_with"] = fields.take("read_with", dict, "options by name")
-        made = fields.make("", self.stored) | self._expectations() | self._options()
-        fields.require_same(made, optional)
+        fields.require_same(fields.make("", self.stored) | self._not_derived(), optional)
         return self
 
 
@@ -839,22 +723,17 @@ def arguments(fields: Fields) -> dict[str, Any]:
         **{name: fields.number(name) for name in _COSTS},
         "criterion": fields.text("criterion"),
         "criterion_value": fields.number_or_nan("criterion_value"),
-        "slope_interval": _slopes(fields),
+        "slope_interval": fields.optional("slope_interval", lambda name: _slopes(fields, name)),
         "negated": negated,
         "subject_to": fields.texts("subject_to"),
         "population": population,
         "tied": fields.texts("tied"),
         "notes": fields.texts("notes"),
         "best_cost_interval": best_costs,
-        "lot": None if _is_null(fields, "lot") else _rule_of_point(fields, "lot", point, model, negated),
+        "lot": fields.optional("lot", lambda name: _rule_of_point(fields, name, point, model, negated)),
         "lot_cost": fields.optional_number("lot_cost"),
-        "review": None if _is_null(fields, "review") else _review(fields, model, negated),
+        "review": fields.optional("review", lambda name: _review(fields, name, model, negated)),
     }
-
-
-def _is_null(fields: Fields, name: str) -> bool:
-    """Return True if a field is present and null. A missing field raises an error later, when the field is read."""
-    return name in fields.content and fields.content[name] is None
 
 
 def _next_score(fields: Fields) -> float:
@@ -865,17 +744,15 @@ def _next_score(fields: Fields) -> float:
     return -math.inf if score is None else score
 
 
-def _slopes(fields: Fields) -> tuple[float, float] | None:
-    """Return two slopes in order, or None; null as the second one means infinity."""
-    if _is_null(fields, "slope_interval"):
-        return None
-    slopes = fields.content.get("slope_interval")
+def _slopes(fields: Fields, name: str) -> tuple[float, float]:
+    """Return two slopes in order; null as the second one means infinity."""
+    slopes = fields.content.get(name)
     if isinstance(slopes, list) and len(slopes) == 2:
         low = slopes[0]
         high = math.inf if slopes[1] is None else slopes[1]
         if is_number(low) and (high == math.inf or is_number(high)) and 0 <= low <= high:
             return low, high
-    return fields.refuse("slope_interval", "two slopes of at least 0 in ascending order")
+    return fields.refuse(name, "two slopes of at least 0 in ascending order")
 
 
 def _point(fields: Fields, name: str, negated: bool = False) -> OperatingPoint:
@@ -902,8 +779,8 @@ def _rule_of_point(fields: Fields, name: str, point: OperatingPoint, model: str,
     return rule
 
 
-def _review(fields: Fields, model: str, negated: bool) -> Reviewing:
-    inner = fields.inner("review", "the cost of a review, and the cases to review")
+def _review(fields: Fields, name: str, model: str, negated: bool) -> Reviewing:
+    inner = fields.inner(name, "the cost of a review, and the cases to review")
     review = inner.make("review", Review, **inner.take("review", dict, "a cost and a capacity"))
     rule = _rule_of_point(inner, "rule", _point(inner, "point"), model, negated)
     return Reviewing(review, rule, None if review.capacity is None else inner.share("exact"))

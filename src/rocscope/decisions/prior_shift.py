@@ -22,8 +22,8 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
 from rocscope.core import Band, Campaign, CumulativeCounts, ThresholdCounts, require_kinds
+from rocscope.core.applying import predict
 from rocscope.curves.curve import Curve
-from rocscope.decisions.constraints import predict
 from rocscope.errors import InputError, LabelError, WeightError
 from rocscope.inference import proportions
 from rocscope.inference.estimate import Estimate

@@ -1,8 +1,8 @@
-"""Randomised rules, which mix several thresholds, and the selection of cases by hash.
+"""Randomised rules, which mix several thresholds, and reviews, a third action.
 
 A randomised rule applies each of its thresholds to a random share of the cases. For example, it selects some of the
-cases with equal scores. The hash of a case's identifier is used as its random number. A decision is therefore
-reproducible and does not depend on the order of the rows.
+cases with equal scores. The hash of a case's identifier is used as its random number (`_base.hashed_order`). A decision
+is therefore reproducible and does not depend on the order of the rows.
 
 If a rule applies k thresholds to the shares w₁, …, wₖ of the cases, its expected rates are Σ wᵢ·tprᵢ and Σ wᵢ·fprᵢ. In
 ROC space, this point lies between the points of the thresholds. To select some of the cases with equal scores, a rule
@@ -11,21 +11,16 @@ mixes a threshold above this score and a threshold at this score.
 The module contains:
 
 - rounding of planned fractions to whole numbers of cases, by the method of largest remainders;
-- hashes of identifiers, and the selection of the cases with the highest scores, with ties ordered by hash. All plans,
-  reviews and the workbench's contact list use these functions;
 - `RandomizedRule`, and `mixture`, which returns the rule with a given rate or number of positives;
 - `Review`, a third action that determines the true class of a case at a cost, and the optimal range of scores to
   review.
 """
 
 import itertools
-import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from hashlib import blake2b
 from math import isinf, lcm, nan
 from typing import Any, NamedTuple
 
@@ -36,9 +31,9 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.formatting import threshold_text
-from rocscope._base.grouping import deal
-from rocscope.core import Campaign, Context, OperatingPoint, Result, decimal
-from rocscope.decisions.constraints import predict, scores_of
+from rocscope._base.hashed_order import HASHES, Hashes, draw, hashes_of, ordered
+from rocscope.core import CELLS, Campaign, Context, OperatingPoint, Result, decimal
+from rocscope.core.applying import predict, scores_of
 from rocscope.errors import InputError, PairingError
 from rocscope.geometry.bounded import ConvexCombination, settled
 from rocscope.geometry.hull import Choices, HullVertex, TangentPoint, corners_of
@@ -50,19 +45,8 @@ NEAR = UNIT // 10**9
 # Remainders are compared without the last 64 of their 128 bits, which depend on intermediate rounding.
 REMAINDER_BITS = 64
 
-# In a million identifiers the probability that two have the same hash of 8 bytes is 3e-8.
-HASH_BYTES = 8
-HASHES = 2.0**64
-
 # Prevalences of samples of the same rows differ by less than this, because only rounding differs.
 SAME_PREVALENCE = 1e-9
-
-# A whole number as text: sign, leading zeros, digits, and decimals that are all 0.
-_WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
-
-Hashes = Callable[[Array], NDArray[np.uint64]]
-"""A function from row numbers to hashes."""
-
 
 # Whole numbers of cases.
 
@@ -109,133 +93,6 @@ def rounded_to(total: int, planned: Sequence[int]) -> list[int]:
     for i in largest_first[:missing]:
         rounded[i] += 1
     return rounded
-
-
-# Hashes of identifiers.
-
-
-def hashes_of(ids: Any, size: int, random_state: Any = 0) -> Hashes:
-    """Return a function that maps row numbers to hashes of the rows' identifiers.
-
-    Without identifiers, the row numbers are hashed.
-
-    Notes
-    -----
-    The hash is the 8-byte BLAKE2b hash of the identifier's text, with the random state as the key. Libraries may read
-    the same identifier as text, as an integer or as a float. The text of a whole number is therefore hashed without
-    leading zeros and decimals.
-
-    Raises
-    ------
-    ShapeError, InputError
-        If the number of identifiers differs from the number of cases, or if an identifier is missing or repeated.
-
-    Examples
-    --------
-    >>> rows = np.arange(2)
-    >>> len({hashes_of(ids, 2)(rows)[0] for ids in (["00123", "a"], [123, 7], [123.0, 7.0])})
-    1
-    """
-    key = check.seed_of(random_state).to_bytes(HASH_BYTES, "big")
-    if ids is None:
-        return lambda rows: _digests([str(row) for row in rows.tolist()], key)
-    column = check.check_column(ids, "ids", size)
-    check.check_present(column, "ids", InputError)
-    texts = _hashed_texts(column)
-    return lambda rows: _digests([texts[row] for row in rows.tolist()], key)
-
-
-def _hashed_texts(column: Array) -> list[str]:
-    """Return the text that is hashed for each identifier."""
-    texts = []
-    for identifier in column.tolist():
-        # Some libraries read a column of integers with a missing value as floats.
-        if isinstance(identifier, float) and identifier.is_integer():
-            identifier = int(identifier)
-        texts.append(str(identifier))
-    for text, times in Counter(texts).items():
-        if times > 1:
-            raise InputError("ids", expected="a different identifier in each row", got=f"{text!r} twice")
-    if column.dtype.kind in "iuf":
-        return texts
-
-    # Whole numbers written as text are hashed without leading zeros, plus sign and decimals.
-    shortened = []
-    for text in texts:
-        # This test comes before the regular expression to save time: most identifiers cannot be shortened.
-        number = _WHOLE_NUMBER.fullmatch(text) if text[:1] in "+-0" or "." in text else None
-        shortened.append(text if number is None else number[1].replace("+", "") + number[2])
-    # A list with both "7" and "07" has two different cases, so their texts are hashed unchanged.
-    rows_of = Counter(shortened)
-    return [short if rows_of[short] == 1 else text for short, text in zip(shortened, texts, strict=True)]
-
-
-def _digests(texts: list[str], key: bytes) -> NDArray[np.uint64]:
-    keyed = blake2b(digest_size=HASH_BYTES, key=key)
-    digests = bytearray()
-    for text in texts:
-        digest = keyed.copy()
-        digest.update(text.encode())
-        digests += digest.digest()
-    return np.frombuffer(bytes(digests), dtype=">u8").astype(np.uint64)
-
-
-# Draws.
-
-
-def draw(goodness: Array, group: Array, number: Array, hashes: Hashes) -> Booleans:
-    """Return True for the selected cases: a given number of the best cases of each group, with ties ordered by hash.
-
-    Parameters
-    ----------
-    goodness : array of n
-        Score of each case; higher is better.
-    group : array of n integers
-        Index of each case's group, from 0.
-    number : array of integers
-        Number of cases to select in each group, at most the size of the group.
-    hashes : function from row numbers to hashes
-        Called only for tied cases, if some but not all of them are selected.
-
-    Examples
-    --------
-    >>> drawn = draw(np.array([5, 7, 6, 6]), np.array([0, 1, 1, 1]), np.array([1, 2]), hashes_of(None, 4))
-    >>> drawn[:2].tolist(), drawn[2:].sum()  # one of the last two, which are equal
-    ([True, True], np.int64(1))
-    """
-    number = np.minimum(number, np.bincount(group, minlength=number.size))
-    if not number.any():
-        return np.zeros(goodness.size, bool)
-
-    # Find the score of the last case selected in each group: better cases are selected, cases of this score are tied.
-    order = np.argsort(goodness)
-    rows, bounds = deal(group[order], order, number.size)
-    last_row = np.clip(bounds[1:] - np.maximum(number, 1), 0, rows.size - 1)
-    last = goodness[rows[last_row]][group]
-    drawn, equal = goodness > last, goodness == last
-
-    # If all tied cases of a group fit, all are selected; otherwise those with the smallest hashes are selected.
-    room = number - np.bincount(group[drawn], minlength=number.size)
-    all_fit = np.bincount(group[equal], minlength=number.size) <= room
-    drawn |= equal & all_fit[group]
-    tied = np.flatnonzero(equal & (~all_fit & (room > 0))[group])
-    by_hash = tied[np.lexsort((hashes(tied), group[tied]))]
-    starts = group[by_hash].searchsorted(np.arange(number.size))
-    place = np.arange(tied.size) - starts[group[by_hash]]
-    drawn[by_hash[place < room[group[by_hash]]]] = True
-    return drawn
-
-
-def ordered(goodness: Array, chosen: Indices, hashes: Hashes) -> Indices:
-    """Return row numbers sorted by decreasing goodness; ties are ordered by hash.
-
-    Examples
-    --------
-    >>> ordered(np.array([3, 9, 4]), np.array([0, 1, 2]), hashes_of(None, 3)).tolist()
-    [1, 2, 0]
-    """
-    rank = np.unique(goodness[chosen], return_inverse=True)[1]
-    return chosen[np.lexsort((hashes(chosen), -rank))]
 
 
 # Rules.
@@ -365,10 +222,10 @@ class RandomizedRule(Result):
     @property
     def parts(self) -> tuple[Part, ...]:
         """Thresholds with the shares of cases to which they apply; thresholds with a share of 0 are omitted."""
-        parts = [
-            Part(share, end.model, end.threshold, end.negated, end.point.next_score) for share, end in self._weighted
-        ]
-        return tuple(part for part in parts if part.share)
+        parts = []
+        for share, end in self._weighted:
+            parts.append(Part(share, end.model, end.threshold, end.negated, end.point.next_score))
+        return tuple(parts)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -390,13 +247,15 @@ class RandomizedRule(Result):
         """Exact expected true-positive rate and false-positive rate."""
         tpr = fpr = Fraction(0)
         for share, end in self._weighted:
-            tpr += share * _coordinate(end.point, "tpr", None)
-            fpr += share * _coordinate(end.point, "fpr", None)
+            tpr_of_end, fpr_of_end, _ = _exact_rates(end.point)
+            tpr += share * tpr_of_end
+            fpr += share * fpr_of_end
         return tpr, fpr
 
     @property
     def _weighted(self) -> list[tuple[Fraction, HullVertex]]:
-        return list(zip(self.weights, self.ends, strict=True))
+        """Thresholds that apply to some cases, with their shares."""
+        return [(share, end) for share, end in zip(self.weights, self.ends, strict=True) if share]
 
     @property
     def tpr(self) -> float:
@@ -468,7 +327,7 @@ class RandomizedRule(Result):
         chances, tier = self._tiers(columns)
         hashes = hashes_of(ids, tier.size, random_state)
         if self.at_most is not None:
-            number = min(int(self.at_most * tier.size), max(self._reach(columns)))
+            number = min(int(self.at_most * tier.size), max(self.reach(columns)))
             return self.draw(number, columns, hashes)
         # Hashes are needed only for cases about which the thresholds disagree.
         positive = np.array([chance == 1 for chance in chances])[tier]
@@ -548,7 +407,8 @@ class RandomizedRule(Result):
         >>> half.reach([2, 2, 2, 1])
         (0, 3)
         """
-        return self._reach(self._scores(scores))
+        columns = self._scores(scores)
+        return int(self._answer(self.first, columns).sum()), int(self._answer(self.second, columns).sum())
 
     def draw(self, number: int, columns: dict[str, Array], hashes: Hashes) -> Booleans:
         """Return True for the selected cases, exactly `number` of them.
@@ -584,7 +444,7 @@ class RandomizedRule(Result):
 
     def _tiers(self, columns: dict[str, Array]) -> tuple[list[Fraction], Array]:
         """Return the distinct selection probabilities in decreasing order, and the index of each case's probability."""
-        parts = [(share, end) for share, end in self._weighted if share]
+        parts = self._weighted
         # Each bit of the code is 1 if a threshold predicts the case positive.
         pattern = np.zeros(next(iter(columns.values())).size, np.int64)
         for bit, (_, end) in enumerate(parts):
@@ -598,9 +458,6 @@ class RandomizedRule(Result):
         tier = np.zeros(1 << len(parts), np.intp)
         tier[patterns] = [distinct.index(chance) for chance in chances]
         return distinct, tier[pattern]
-
-    def _reach(self, columns: dict[str, Array]) -> tuple[int, int]:
-        return int(self._answer(self.first, columns).sum()), int(self._answer(self.second, columns).sum())
 
     def _scores(self, scores: Any) -> dict[str, Array]:
         return scores_of(self.models or [self.second.model], scores)
@@ -674,7 +531,12 @@ class _Target:
 
     def at(self, point: OperatingPoint) -> Fraction:
         """Return the exact value of the rate `axis` at a point."""
-        return _coordinate(point, self.axis, self.target_prevalence)
+        tpr, fpr, prevalence = _exact_rates(point)
+        if self.axis != "depth":
+            return tpr if self.axis == "tpr" else fpr
+        if self.target_prevalence is not None:
+            prevalence = decimal(self.target_prevalence)
+        return prevalence * tpr + (1 - prevalence) * fpr
 
 
 def _target(
@@ -704,17 +566,10 @@ def _target(
     return _Target(axis, decimal(check.check_proportion(value, axis)), target_prevalence)
 
 
-def _coordinate(point: OperatingPoint, axis: str, target_prevalence: float | None) -> Fraction:
-    tp, fp, fn, tn = Fraction(point.tp), Fraction(point.fp), Fraction(point.fn), Fraction(point.tn)
-    tpr, fpr = tp / (tp + fn), fp / (fp + tn)
-    if axis == "tpr":
-        return tpr
-    if axis == "fpr":
-        return fpr
-    if target_prevalence is None:
-        return (tp + fp) / (tp + fp + fn + tn)
-    share = decimal(target_prevalence)
-    return share * tpr + (1 - share) * fpr
+def _exact_rates(point: OperatingPoint) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the exact true-positive rate, false-positive rate and prevalence of a point."""
+    tp, fp, fn, tn = (Fraction(getattr(point, cell)) for cell in CELLS)
+    return tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fp + fn + tn)
 
 
 def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
@@ -723,9 +578,7 @@ def mixture_on(vertices: Sequence[HullVertex], **target: Any) -> RandomizedRule:
     _require_one_prevalence(vertices, aim)
     if aim.at_most is not None:
         # After the first vertex with a tpr of 1, further cases are all negative.
-        last = 0
-        while vertices[last].point.fn:
-            last += 1
+        last = next(i for i, vertex in enumerate(vertices) if not vertex.point.fn)
         vertices = vertices[: last + 1]
         aim = replace(aim, value=min(aim.value, aim.at(vertices[-1].point)))
     along = [aim.at(vertex.point) for vertex in vertices]
@@ -1004,20 +857,18 @@ class Reviewing(Result):
         return f"review of {reviewed}{by}"
 
 
-@dataclass(frozen=True)
-class _Step:
-    """Positive and negative cases between two adjacent hull vertices, as shares of all cases."""
+class _Step(NamedTuple):
+    """Cases between two adjacent hull vertices: their share of all cases, and what their errors cost per case.
 
-    positives: Fraction
-    negatives: Fraction
+    `misses` is the cost of not acting on the positives, and `alarms` the cost of acting on the negatives.
+    """
 
-    @property
-    def size(self) -> Fraction:
-        return self.positives + self.negatives
+    size: Fraction
+    misses: Fraction
+    alarms: Fraction
 
 
-@dataclass(frozen=True)
-class ThreeActions:
+class ThreeActions(NamedTuple):
     """Optimal rules of one model for acting and for acting or reviewing, with the expected cost."""
 
     acting: ConvexCombination
@@ -1058,23 +909,17 @@ def third_action(
     The result is the exact optimum of the linear program over all mixtures of nested thresholds.
     """
     corners = corners_of(choices).tolist()
-    rates = [choices.rates(corner) for corner in corners]
-    steps: list[_Step] = []
-    for (tpr, fpr), (next_tpr, next_fpr) in itertools.pairwise(rates):
-        steps.append(_Step(prevalence * (next_tpr - tpr), (1 - prevalence) * (next_fpr - fpr)))
-
-    # Without reviews, acting on a step pays if the misses it saves cost more than the false alarms.
-    miss, alarm, look = context.miss_cost, context.false_alarm_cost, decimal(review.cost)
-    caught, cleared = decimal(review.sensitivity), decimal(review.specificity)
-    acted = [step.positives * miss > step.negatives * alarm for step in steps]
-
-    # Steps with the largest saving per case are reviewed first; with a capacity the last step is reviewed in part.
-    saved = []
-    for step in steps:
-        misses, alarms = step.positives * miss, step.negatives * alarm
+    look, caught, cleared = map(decimal, (review.cost, review.sensitivity, review.specificity))
+    steps, saved = list[_Step](), list[Fraction]()
+    for (tpr, fpr), (next_tpr, next_fpr) in itertools.pairwise(map(choices.rates, corners)):
+        positives, negatives = prevalence * (next_tpr - tpr), (1 - prevalence) * (next_fpr - fpr)
+        misses, alarms = positives * context.miss_cost, negatives * context.false_alarm_cost
+        steps.append(_Step(positives + negatives, misses, alarms))
         more_than_leaving = caught * misses - (1 - cleared) * alarms
         more_than_acting = cleared * alarms - (1 - caught) * misses
-        saved.append(min(more_than_leaving, more_than_acting) / step.size - look)
+        saved.append(min(more_than_leaving, more_than_acting) / steps[-1].size - look)
+
+    # Steps with the largest saving per case are reviewed first; with a capacity the last step is reviewed in part.
     reviewed, room = [Fraction(0)] * len(steps), limit
     for i in sorted(range(len(steps)), key=lambda i: -saved[i]):
         if saved[i] <= 0 or room == 0:
@@ -1087,9 +932,11 @@ def third_action(
     # The cost of leaving everybody, plus the changes by reviews and actions.
     cost = prevalence * decimal(context.costs["fn"]) + (1 - prevalence) * decimal(context.costs["tn"])
     acting = looking = Fraction(0)
-    for step, act, share in zip(steps, acted, reviewed, strict=True):
-        cost += share * (look * step.size - caught * step.positives * miss + (1 - cleared) * step.negatives * alarm)
-        cost += (1 - share) * (step.negatives * alarm - step.positives * miss) * act
+    for step, share in zip(steps, reviewed, strict=True):
+        # Without reviews, acting on a step pays if the misses it saves cost more than the false alarms.
+        act = step.misses > step.alarms
+        cost += share * (look * step.size - caught * step.misses + (1 - cleared) * step.alarms)
+        cost += (1 - share) * (step.alarms - step.misses) * act
         acting += (1 - share) * act
         looking += max(share, Fraction(act))
     return ThreeActions(_first_steps(choices, corners, acting), _first_steps(choices, corners, looking), cost)

@@ -25,12 +25,13 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
-from rocscope.core import CELLS, Campaign, Context, OperatingPoint, Predictions, ThresholdCounts, decimal, model_name
+from rocscope.core import CELLS, Campaign, Context, OperatingPoint, Predictions, ThresholdCounts, model_name
+from rocscope.core.applying import predict
 from rocscope.core.context import PARTS, Stakes, cost_of, rows_in_money
 from rocscope.core.predictions import require_kinds
 from rocscope.decisions import generalization
-from rocscope.decisions.constraints import Constraint, Criterion, criterion_of, predict
-from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, CostOrCriterion, FixedRule
+from rocscope.decisions.constraints import Constraint, Criterion, criterion_of, share_bound
+from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, CostOrCriterion
 from rocscope.decisions.model_hull import Hull, UncertainContext
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import Review, Reviewing
@@ -364,11 +365,11 @@ class Generalization:
         return ChosenEstimate.of_draws(
             values,
             level=self.level,
-            value=self._sign * (float(self._held_out_loss[chosen]) + self._model_optimism),
+            value=self._sign * (float(self._loss(held_out.cells)[chosen]) + self._model_optimism),
             method=joined(method, self.cost_draws.note),
             n=self.cost_draws.n,
             reason=reason,
-            apparent=self._sign * float(self._apparent_loss[chosen]),
+            apparent=self._sign * float(self._loss(self.sample.cells)[chosen]),
             regret=self._regret(),
             models=self._probability_of_best(),
             acting=self._probability_of_acting(),
@@ -380,7 +381,7 @@ class Generalization:
         drawn = self.candidates.members[chosen].value(self.replicates.cells[:, chosen], self.quantity)
         low, high = np.nanquantile(drawn, self._tails).tolist()
         method = self._bootstrap_method("percentile, threshold as given", len(drawn))
-        value = self._sign * float(self._apparent_loss[chosen])
+        value = self._sign * float(self._loss(self.sample.cells)[chosen])
         return Estimate(value, low, high, self.level, method, self.design.n, float(np.nanstd(drawn)))
 
     def threshold(self) -> BootstrapEstimate:
@@ -415,18 +416,10 @@ class Generalization:
     def _loss(self, cells: Array) -> Array:
         return self._sign * self.candidates.values(cells, self.quantity)
 
-    @cached_property
-    def _apparent_loss(self) -> Array:
-        return self._loss(self.sample.cells)
-
-    @cached_property
-    def _held_out_loss(self) -> Array:
-        return self._loss(self.held_out.cells)
-
     @property
     def _optimism(self) -> Array:
         """Optimism of each candidate's threshold: held-out loss minus apparent loss."""
-        return np.maximum(self._held_out_loss - self._apparent_loss, 0)
+        return np.maximum(self._loss(self.held_out.cells) - self._loss(self.sample.cells), 0)
 
     @cached_property
     def _model_optimism(self) -> float:
@@ -592,20 +585,18 @@ class RowCostModel:
         facts = means.n, joined("costs of each row", means.note), doubt
         return generalization.DrawsOfRows(*facts, self.candidates, means, self.least, number, unseen.moments)
 
-    def given(self, acts: Array, reason: str) -> FixedRule:
-        """Return a fixed rule, given the probability of acting on each row.
+    def estimate_of(self, acts: Array, reason: str, level: float, seed: int) -> ChosenEstimate:
+        """Return the cost of a fixed rule, given the probability of acting on each row.
 
         `reason` states why the rule is not chosen again.
         """
         model = self._draws([acts], [acts], 0)
         cost, extra_cost, _ = model.means.mean
-
-        def draw(_replicates: int, seed: int) -> tuple[Array, Array]:
-            values = np.maximum(cost + model.deviations(0, seed) + self.fixed, model.least)
-            return values, values - (extra_cost + model.deviations(1, seed) + self.fixed)
-
+        values = np.maximum(cost + model.deviations(0, seed) + self.fixed, model.least)
+        nobody = values - (extra_cost + model.deviations(1, seed) + self.fixed)
         reasons = ", and ".join(part for part in (reason, model.doubt) if part)
-        return FixedRule(float(cost) + self.fixed, draw, f"{model.note}, as given", model.n, reasons)
+        facts: dict[str, Any] = {"method": f"{model.note}, as given", "n": model.n, "reason": reasons}
+        return ChosenEstimate.of_fixed_rule(float(cost) + self.fixed, values, nobody, level=level, **facts)
 
 
 @dataclass(frozen=True)
@@ -620,8 +611,8 @@ class SamplingModel:
         Candidates among which the choice is made.
     row_costs : RowCostModel or None
         Costs of the rows, if costs differ between rows.
-    fixed : function without arguments, or None
-        Returns a FixedRule. The cost is then estimated for this rule without repeating the choice. A criterion is still
+    fixed : function of (level, number of replicates, seed), or None
+        Returns the cost of a fixed rule, which is estimated without repeating the choice. A criterion is still
         estimated from `candidates`.
     uncertain : UncertainContext or None
         Distribution of the context of new cases. Candidates are compared at its mean.
@@ -632,7 +623,7 @@ class SamplingModel:
     samples: Samples | None = None
     candidates: Candidates | None = None
     row_costs: RowCostModel | None = None
-    fixed: Callable[[], FixedRule] | None = None
+    fixed: Callable[[float, int, int], ChosenEstimate] | None = None
     uncertain: UncertainContext | None = None
     ranked: bool = False
 
@@ -642,9 +633,14 @@ class SamplingModel:
         The options are the parameters of `generalization`.
         """
         check.check_choice("of", quantity, ("cost", "criterion"))
-        if self.fixed and not (self.candidates and quantity == "criterion"):
-            return self._as_given(quantity, **options)
-        return self.generalization(quantity=quantity, **options).estimate()
+        if not self.fixed or (self.candidates and quantity == "criterion"):
+            return self.generalization(quantity=quantity, **options).estimate()
+        if quantity != "cost":
+            hint = "omit of=, because only the cost of a fixed rule can be estimated"
+            raise InputError("of", expected="'cost'", got=repr(quantity), hint=hint)
+        level = check.check_level(options.get("level", 0.95))
+        replicates = check.check_whole(options.get("replicates", 2000), "replicates")
+        return self.fixed(level, replicates, check.seed_of(options.get("random_state", 0)))
 
     def held_out_cells(self) -> Array | None:
         """Return tp, fp, n_pos and n_neg of the choice on held-out cases, or None if the choice cannot be repeated."""
@@ -656,17 +652,6 @@ class SamplingModel:
             return generalization.cross_validate(design, self.candidates, 0).cells[number]
         except RocscopeError:  # counts are sums of weights, or some fold lacks a class
             return None
-
-    def _as_given(
-        self, quantity: CostOrCriterion, *, level: float = 0.95, replicates: int = 2000, random_state: Any = 0, **_: Any
-    ) -> ChosenEstimate:
-        if quantity != "cost":
-            hint = "omit of=, because only the cost of a fixed rule can be estimated"
-            raise InputError("of", expected="'cost'", got=repr(quantity), hint=hint)
-        assert self.fixed is not None
-        level = check.check_level(level)
-        check.check_whole(replicates, "replicates")
-        return self.fixed().estimate(level, replicates, check.seed_of(random_state))
 
     def generalization(
         self,
@@ -733,7 +718,11 @@ def model_of_rows(row_costs: RowCostModel, acts: Array, reason: str = "") -> Sam
     money = row_costs.priced.in_money
     if not reason and 0 < money.n_pos < money.n:
         return SamplingModel(samples_of(money), row_costs.candidates, row_costs)
-    return SamplingModel(row_costs=row_costs, fixed=lambda: row_costs.given(acts, reason))
+
+    def estimate(level: float, _replicates: int, seed: int) -> ChosenEstimate:
+        return row_costs.estimate_of(acts, reason, level, seed)
+
+    return SamplingModel(row_costs=row_costs, fixed=estimate)
 
 
 def largest_share_of(
@@ -744,13 +733,11 @@ def largest_share_of(
     If all constraints are upper bounds on the number or share of cases, the share replaces all constraints. Otherwise
     the share is None, and all constraints remain.
     """
-    shares = []
-    for constraint in constraints:
-        if constraint.quantity not in ("cases", "depth") or constraint.relation != "<=":
-            return None, constraints
-        bound = decimal(constraint.bound)
-        shares.append(bound / cases if constraint.quantity == "cases" else bound)
-    return (float(min(shares)) if shares else None), ()
+    shares = [share_bound(constraint, cases) for constraint in constraints if constraint.relation == "<="]
+    known = [share for share in shares if share is not None]
+    if len(known) < len(constraints):
+        return None, constraints
+    return (float(min(known)) if known else None), ()
 
 
 def as_given(
@@ -778,13 +765,14 @@ def as_given(
         counts = [[acted.tp, reviewed[0], looked.fn], [acted.fp, reviewed[1], looked.tn]]
     n_pos, n_neg = float(sum(counts[0])), float(sum(counts[1]))
 
-    def mean_costs(cost: Mapping[str, Any], shares: Sequence[Any]) -> list[Any]:
-        """Return the mean cost of a positive and of a negative, given the costs of outcomes and shares of actions."""
+    def mean_cost(cost: Mapping[str, Any], prevalence: Any, shares: Sequence[Any]) -> Any:
+        """Return the mean cost per case, given the costs of outcomes and the shares of actions in each class."""
         of_review = ((), ()) if review is None else [(amount,) for amount in review.review.costs(cost)]
         costs = (cost["tp"], *of_review[0], cost["fn"]), (cost["fp"], *of_review[1], cost["tn"])
-        return [sum(map(operator.mul, *of_class)) for of_class in zip(costs, shares, strict=True)]
+        positive, negative = (sum(map(operator.mul, *of_class)) for of_class in zip(costs, shares, strict=True))
+        return prevalence * positive + (1 - prevalence) * negative
 
-    def draw(replicates: int, seed: int) -> tuple[Array, Array]:
+    def estimate(level: float, replicates: int, seed: int) -> ChosenEstimate:
         # Draws are cheap here, so draw ten times the number for stable ends of the interval.
         rng, size = np.random.default_rng([seed, 3]), 10 * replicates
         prevalence: Any = rng.beta(n_pos + generalization.PRIOR, n_neg + generalization.PRIOR, size)
@@ -795,15 +783,10 @@ def as_given(
             prevalence = share
         nobody = prevalence * costs["fn"] + (1 - prevalence) * costs["tn"]
         shares = [rng.dirichlet(np.array(of_class) + generalization.PRIOR, size).T for of_class in counts]
-        of_positives, of_negatives = mean_costs(costs, shares)
-        return prevalence * of_positives + (1 - prevalence) * of_negatives, nobody
+        draws = mean_cost(costs, prevalence, shares)
+        of_sample = [np.array(counts[0]) / n_pos, np.array(counts[1]) / n_neg]
+        value = float(mean_cost(context.costs, context.prevalence(n_pos / (n_pos + n_neg)), of_sample))
+        facts: dict[str, Any] = {"method": "Jeffreys, as given", "n": n_pos + n_neg, "reason": reason}
+        return ChosenEstimate.of_fixed_rule(value, draws, nobody, level=level, **facts)
 
-    def fixed() -> FixedRule:
-        prevalence = context.prevalence(n_pos / (n_pos + n_neg))
-        of_positives, of_negatives = mean_costs(
-            context.costs, [np.array(counts[0]) / n_pos, np.array(counts[1]) / n_neg]
-        )
-        value = prevalence * of_positives + (1 - prevalence) * of_negatives
-        return FixedRule(float(value), draw, "Jeffreys, as given", n_pos + n_neg, reason)
-
-    return SamplingModel(fixed=fixed)
+    return SamplingModel(fixed=estimate)

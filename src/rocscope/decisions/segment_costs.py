@@ -77,6 +77,11 @@ class UnitCosts:
         hit, alarm, use = self.hit + change.hit, self.alarm + change.alarm, self.use + change.use
         return replace(self, hit=hit, alarm=alarm, use=use)
 
+    def minus(self, before: "UnitCosts") -> "UnitCosts":
+        """Return the changes from the costs of the previous action to these costs; the inverse of `plus`."""
+        hit, alarm, use = self.hit - before.hit, self.alarm - before.alarm, self.use - before.use
+        return UnitCosts(self.pos, self.neg, hit, alarm, ZERO, ZERO, use)
+
     def used(self, tp: Any, fp: Any) -> Fraction:
         """Return the amount of the limit that acting on tp positives and fp negatives of the sample uses."""
         return self.use * self.cases(tp, fp)
@@ -204,19 +209,20 @@ class GivenCosts:
             raise InputError("population", expected="a population or a Campaign", got="both", hint=hint)
         n_pos, n_neg = _exact_total(levels.n_pos), _exact_total(levels.n_neg)
         cases_per_row = ONE if self.population is None else decimal(self.population) / (n_pos + n_neg)
-        if not isinstance(self.context, Mapping):
-            costs, fixed = _unit_costs(self.context, n_pos, n_neg, cases_per_row, budget=budget)
-            return SegmentUnitCosts([costs], np.zeros(levels.n_pos.size, np.intp), *_choosable([fixed]))
-        distinct, all_fixed = [], []
-        for name, segment in levels.keys.items():
-            if name not in self.context:
-                got = f"a mapping with {check.listing(list(self.context))}"
-                raise InputError("context", expected=f"a mapping with the segment {name!r}", got=got)
-            n_pos, n_neg = _exact_total(levels.n_pos[segment]), _exact_total(levels.n_neg[segment])
-            costs, fixed = _unit_costs(self.context[name], n_pos, n_neg, cases_per_row, budget=budget)
-            distinct.append(costs)
-            all_fixed.append(fixed)
-        return SegmentUnitCosts(distinct, np.arange(levels.n_pos.size), *_choosable(all_fixed))
+        given, index = [(self.context, n_pos, n_neg)], np.zeros(levels.n_pos.size, np.intp)
+        if isinstance(self.context, Mapping):
+            given, index = [], np.arange(levels.n_pos.size)
+            for name, segment in levels.keys.items():
+                if name not in self.context:
+                    got = f"a mapping with {check.listing(list(self.context))}"
+                    raise InputError("context", expected=f"a mapping with the segment {name!r}", got=got)
+                counts = _exact_total(levels.n_pos[segment]), _exact_total(levels.n_neg[segment])
+                given.append((self.context[name], *counts))
+        costs = [_unit_costs(*of_context, cases_per_row, budget=budget) for of_context in given]
+        units, fixed_costs = zip(*costs, strict=True)
+        if not any(fixed_costs):  # then all campaigns are run
+            return SegmentUnitCosts(units, index)
+        return SegmentUnitCosts(units, index, fixed_costs, (True,) * len(units))
 
     @property
     def capacities(self) -> dict[Hashable, float]:
@@ -224,11 +230,6 @@ class GivenCosts:
         contexts = self.context if isinstance(self.context, Mapping) else {}
         own = {name: getattr(context, "capacity", None) for name, context in contexts.items()}
         return {name: capacity for name, capacity in own.items() if capacity is not None}
-
-
-def _choosable(fixed_costs: list[Fraction]) -> tuple[list[Fraction], tuple[bool, ...]]:
-    """Return the fixed costs, and True for each campaign (all run at first); return empty ones if all costs are 0."""
-    return (fixed_costs, (True,) * len(fixed_costs)) if any(fixed_costs) else ([], ())
 
 
 def _unit_costs(
@@ -270,9 +271,7 @@ def context_of(given: Any) -> Context:
 
 def columns_of(given: Any) -> tuple[str, ...]:
     """Return the names of the columns that a Context or Campaign uses as costs."""
-    if given is None:
-        return ()
-    return given.columns if isinstance(given, Context) else context_of(given).columns
+    return context_of(given).columns
 
 
 # Costs that differ from row to row
@@ -327,14 +326,12 @@ class RowAmounts:
         hit, alarm = float(gain.max()), max(-float(gain.min()), 0.0)
         if isinstance(given, Campaign):
             alarm = max(alarm, float(np.rint(given.unit_cost * PARTS)))
-            left = 0.0
+            wider, left = 0, 0.0
         else:
-            left = float(weight @ idle / rows / PARTS)
+            wider, left = PARTS, float(weight @ idle / rows / PARTS)
         # If all rows lose the same amount, the range of gains is a single value, which is replaced by a wider range.
         if hit + alarm <= 0:
-            hit += PARTS
-            if not isinstance(given, Campaign):
-                alarm += PARTS
+            hit, alarm = hit + PARTS, alarm + wider
         return cls(given, hit, alarm, left, rows)
 
     def gain_and_idle(self, positive: Array, columns: Mapping[str, Array]) -> tuple[Array, Array]:
@@ -467,19 +464,11 @@ def costs_by_action(
 
 def incremental_costs(costs: list[dict[str, UnitCosts]]) -> list[SegmentUnitCosts]:
     """Return, for each position in the order of actions, the action's costs minus the previous action's costs."""
-    increments = []
-    for place in range(len(costs[0])):
-        by_segment = []
-        for actions in costs:
-            ordered = list(actions.values())
-            unit = ordered[place]
-            if place:
-                before = ordered[place - 1]
-                hit, alarm, use = unit.hit - before.hit, unit.alarm - before.alarm, unit.use - before.use
-                unit = UnitCosts(unit.pos, unit.neg, hit, alarm, ZERO, ZERO, use)
-            by_segment.append(unit)
-        increments.append(SegmentUnitCosts(by_segment, np.arange(len(costs))))
-    return increments
+    by_segment = []
+    for actions in costs:
+        first, *_ = ordered = list(actions.values())
+        by_segment.append([first, *(action.minus(before) for before, action in itertools.pairwise(ordered))])
+    return [SegmentUnitCosts(of_place, np.arange(len(costs))) for of_place in zip(*by_segment, strict=True)]
 
 
 def cumulative_costs(

@@ -509,8 +509,7 @@ def _at_stored_thresholds(
         cost = replace(cost, runs=place.terms.runs)
         limits = AllocationLimits(place.limit, best.in_money, best.max_difference, {})
         counted = allocating.allocation_of(levels, shares, cost, limits, best.amounts)
-        kept = {"marginal": best.marginal, "subject_to": best.subject_to}
-        places.append(replace(counted, **kept))
+        places.append(replace(counted, marginal=best.marginal, subject_to=best.subject_to))
     total = math.fsum(place.cost for place in places)
     places[0] = replace(places[0], price=again.price + total - again.cost)
     if isinstance(again, ActionAllocation) and isinstance(plan, ActionAllocation):

@@ -24,13 +24,14 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.atomic_write import CSV, write_file
 from rocscope.core import Predictions, Result
-from rocscope.decisions.plan import Plan, PlanOutcomes, outcomes_of
+from rocscope.decisions.plan import Plan
 from rocscope.engines import columns, formats
 from rocscope.engines.opening import open_source
 from rocscope.engines.reading import read, read_counts
 from rocscope.errors import ColumnError, InputError, LabelError, ScoreError, brief, listing, one_of
 from rocscope.multiclass.class_weighting import ClassWeights
 from rocscope.multiclass.confusion import check_probabilities
+from rocscope.outcomes.plan_outcomes import PlanOutcomes, outcomes_of
 
 # Characters that begin a formula in Excel, LibreOffice and Google Sheets (OWASP, "CSV injection").
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -30,8 +30,9 @@ from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import held_to_contract
 from rocscope.calibration.recalibration import PlattRecalibrator
 from rocscope.core import Context, Predictions, Result, ThresholdCounts
+from rocscope.core.applying import predict
 from rocscope.decisions import choose, correct_probabilities
-from rocscope.decisions.constraints import Constraint, constraints_of, predict
+from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.decision import Decision, at_threshold
 from rocscope.decisions.model_hull import Hull, UncertainContext, hull
 from rocscope.decisions.plan import Note

@@ -21,9 +21,10 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
 from rocscope.core import Context, Predictions, Result
+from rocscope.core.applying import predict
 from rocscope.core.context import costs_of_rows
 from rocscope.decisions import Constraint, Decision, choose
-from rocscope.decisions.constraints import criterion_of, predict
+from rocscope.decisions.constraints import criterion_of
 from rocscope.errors import InfeasibleError, InputError
 from rocscope.estimators import wrapping
 from rocscope.evaluation.fitting import candidates_of, candidates_with_settings, named_models

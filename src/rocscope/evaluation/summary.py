@@ -31,9 +31,9 @@ from rocscope.calibration.distances import distance_estimates
 from rocscope.calibration.intervals import ONE_CLASS, ClosedForms
 from rocscope.calibration.outcomes import Evidence, Shift, are_probabilities, evidence
 from rocscope.core import Campaign, Context, Predictions, Result, ThresholdCounts, html_table, number, require_kinds
+from rocscope.core.applying import predict
 from rocscope.curves.rate_curves import auc
 from rocscope.decisions.choosing import choose
-from rocscope.decisions.constraints import predict
 from rocscope.errors import ColumnError, InputError, OneClassError, WeightError, collected_warnings
 from rocscope.evaluation.averaging import mean
 from rocscope.figures import registry

@@ -23,10 +23,10 @@ from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import held_to_contract
 from rocscope._base.json_format import Fields, StoredText
 from rocscope.core import Context, Predictions
+from rocscope.core.applying import scores_of, size_of
 from rocscope.decisions.allocating import ActionAllocation
 from rocscope.decisions.allocation import Allocation
 from rocscope.decisions.campaign import CampaignPlan
-from rocscope.decisions.constraints import scores_of, size_of
 from rocscope.decisions.decision import Decision
 from rocscope.decisions.loading import load_plan
 from rocscope.decisions.monitoring import CellMonitor, Monitor

@@ -19,8 +19,8 @@ import numpy as np
 
 import rocscope as rs
 from rocscope._base import validation as check
-from rocscope.decisions.constraints import predict
-from rocscope.decisions.randomized import hashes_of, ordered
+from rocscope._base.hashed_order import hashes_of, ordered
+from rocscope.core.applying import predict
 from rocscope.errors import InputError, RocscopeError
 from rocscope.evaluation.summary import DOMAINS
 from rocscope.report import model as report

@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 import rocscope as rs
 from decision_oracle import prove
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
+from rocscope._base.hashed_order import hashes_of
 from rocscope.decisions import Allocation
-from rocscope.decisions.randomized import hashes_of
 from rocscope.errors import InfeasibleError, InputError, PairingError
 from rocscope.ranges import BinnedCounts
 from strategies import counted, in_parts, tied_scores

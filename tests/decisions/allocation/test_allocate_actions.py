@@ -14,7 +14,7 @@ from decision_oracle import prove
 from decisions.plans.test_tampering import write
 from rocscope import Campaign, Context, Predictions, ThresholdCounts
 from rocscope.decisions import ActionAllocation
-from rocscope.decisions.allocation import outcome_cells
+from rocscope.decisions.allocation import costs_of_outcomes
 from rocscope.errors import InfeasibleError, InputError
 from strategies import counted, in_parts
 
@@ -190,13 +190,13 @@ def test_without_its_data_the_interval_is_that_of_all_outcomes():
     plan = replace(rs.allocate(BRANCHES, actions=ACTIONS, budget=900), source=None)
     rng, costs = np.random.default_rng(0), []
     counts, terms = [place.counts for place in plan.places], [place.terms for place in plan.places]
-    cells, _ = outcome_cells(counts, plan.totals, terms)
+    outcomes = costs_of_outcomes(counts, plan.totals, terms)
     for _ in range(2000):
         total = 0.0
         for g in range(2):
-            counts = np.array([count[g] for count, _ in cells])
+            counts = outcomes.size[outcomes.segment == g]
             drawn_counts = rng.multinomial(350, counts / counts.sum())
-            total += drawn_counts @ np.array([cost[g] for _, cost in cells])
+            total += drawn_counts @ outcomes.cost[outcomes.segment == g]
         costs.append(total)
     found = plan.interval()
     assert found.value == pytest.approx(plan.cost) == pytest.approx(np.mean(costs), abs=5 * np.std(costs) / 2000**0.5)

@@ -9,7 +9,7 @@ import pytest
 
 import rocscope as rs
 from rocscope import Campaign, Context, Predictions
-from rocscope.decisions.randomized import hashes_of
+from rocscope._base.hashed_order import hashes_of
 from rocscope.workbench.answers import answer
 from rocscope.workbench.session import CancelToken, DataSource, Session
 
