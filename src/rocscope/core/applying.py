@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def _columns_of(scores: Any) -> list[Any] | None:
     given: Any = scores.scores if isinstance(scores, Predictions) else scores
     columns: Any = getattr(given, "columns", None)  # of a data frame
     if columns is None and isinstance(given, Mapping):
-        columns = given
+        return list(cast("Mapping[Any, Any]", given))
     return None if columns is None else list(columns)
 
 

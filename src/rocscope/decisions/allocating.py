@@ -150,8 +150,9 @@ class ActionAllocation(SegmentPlan):
     def cases(self) -> dict[str, Array]:
         """Dict from action name to the expected number of cases with this action in each segment."""
         orders = list(self.actions.values())
-        reached = [*(place.cases for place in self.places), np.zeros(len(orders))]  # no action follows the last one
-        of_place = -np.diff(reached, axis=0)
+        # No action follows the last one.
+        reached = np.array([*(place.cases for place in self.places), np.zeros(len(orders))])
+        of_place = reached[:-1] - reached[1:]
         cases = {}
         for name in sorted(orders[0]):
             places = [order.index(name) for order in orders]

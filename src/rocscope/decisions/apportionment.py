@@ -23,7 +23,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,8 +109,7 @@ class SegmentShares:
 # One action, without bounds on segments
 
 
-@dataclass(frozen=True)
-class HullSteps:
+class HullSteps(NamedTuple):
     """Number of hull steps taken in each segment.
 
     Attributes
@@ -303,8 +302,7 @@ def rates_of(name: str, levels: SegmentLevels, costs: SegmentUnitCosts, segment:
     return np.divide(counts, total, out=np.full(np.shape(counts), np.nan), where=total > 0)
 
 
-@dataclass(frozen=True)
-class SegmentBound:
+class SegmentBound(NamedTuple):
     """A constraint on one segment: up · tp + right · fp ≤ most, with counts tp and fp of the sample."""
 
     segment: int
@@ -631,8 +629,7 @@ ActionCosts = Mapping[Hashable, dict[str, UnitCosts]]
 """For each segment, the unit costs of its actions by name, in increasing order of stakes."""
 
 
-@dataclass(frozen=True)
-class Upgrade:
+class Upgrade(NamedTuple):
     """Change of the action for the cases of one hull step.
 
     The action at position `before` (−1: no action) is replaced by the action at position `after`. `use` is the
@@ -647,8 +644,7 @@ class Upgrade:
     density: Fraction
 
 
-@dataclass(frozen=True)
-class ActionSteps:
+class ActionSteps(NamedTuple):
     """Number of hull steps that get each action.
 
     Attributes

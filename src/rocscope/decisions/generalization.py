@@ -488,8 +488,7 @@ def _in_blocks(design: Design, rng: np.random.Generator) -> Design:
 # The choice in the sample, in bootstrap replicates, and in folds.
 
 
-@dataclass(frozen=True)
-class InSample:
+class InSample(NamedTuple):
     """The choice among m candidates in the sample.
 
     Attributes
@@ -514,8 +513,7 @@ class InSample:
     marginals: list[float]
 
 
-@dataclass(frozen=True)
-class Replicates:
+class Replicates(NamedTuple):
     """Choices among m candidates in r bootstrap replicates that contain both classes.
 
     Attributes
@@ -539,8 +537,7 @@ class Replicates:
     left_out: int
 
 
-@dataclass(frozen=True)
-class CrossValidated:
+class CrossValidated(NamedTuple):
     """Counts of held-out cases in cross-validation, for m candidates, averaged over repeats.
 
     Attributes

@@ -454,8 +454,7 @@ def _mean(value: Any) -> Any:
 # Averages over a distribution.
 
 
-@dataclass(frozen=True)
-class RateWeights:
+class RateWeights(NamedTuple):
     """Weights of fnr and fpr in the expected cost, as functions constant + rate · u of an uncertain number u."""
 
     miss: tuple[float, float]
@@ -491,12 +490,10 @@ class Envelope:
         d·u)·fpr. The integral of the cost over the interval is (a·M + b·E)·fnr + (c·M + d·E)·fpr, where M is the
         probability of the interval and E the partial expectation of u in the interval.
         """
-        ends = np.array([math.inf, *weights.at_slope(self.border), -math.inf])
         # Borders are in order of decreasing slope. The corresponding u decrease if false alarms weigh more for larger
         # u; otherwise they increase.
-        decreasing = weights.false_alarm[1] > 0
-        if not decreasing:
-            ends[[0, -1]] = ends[[-1, 0]]
+        first = math.inf if weights.false_alarm[1] > 0 else -math.inf
+        ends = np.array([first, *weights.at_slope(self.border), -first])
         mass = np.abs(np.diff(distribution.mass_below(ends)))
         moment = np.abs(np.diff(distribution.moment_below(ends)))
         miss = weights.miss[0] * mass + weights.miss[1] * moment

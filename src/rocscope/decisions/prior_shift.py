@@ -420,16 +420,17 @@ class PartialProfitCurve(Curve):
             got = f"response_rate={campaign.response_rate!r}"
             raise InputError("campaign", expected="a campaign without a response_rate", got=got)
         self.chart, self.campaign = chart, campaign
-        self._scale = campaign.population / chart.n
-        size = campaign.population * chart.x
-        super().__init__(chart.x, campaign.profit(size, self._scale * chart.y), chart.threshold)
+        super().__init__(chart.x, self._profit(chart.y), chart.threshold)
+
+    def _profit(self, responders: Array) -> Array:
+        """Return the profit at each depth, given the number of responders among the rows."""
+        population = self.campaign.population
+        return self.campaign.profit(population * self.chart.x, population / self.chart.n * responders)
 
     def band(self, level: float = 0.95) -> Band:
         """Return the interval of the profit at each point, computed from the interval of the number of responders."""
         responders = self.chart.band(level)
-        size = self.campaign.population * self.x
-        low = self.campaign.profit(size, self._scale * responders.low)
-        high = self.campaign.profit(size, self._scale * responders.high)
+        low, high = self._profit(responders.low), self._profit(responders.high)
         return Band(self.x, low, high, level, self.chart.method)
 
     def best(self) -> dict[str, Any]:
