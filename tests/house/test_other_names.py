@@ -78,35 +78,6 @@ def test_spellings_of_a_name_have_one_answer(name):
         getattr(rs, name)
 
 
-OF_ARGUMENTS = {
-    "rs.AUC(curve='PR')": "use rs.precision_recall(y, s).average_precision",
-    "rs.metrics.AUC(name='a', curve='PR')": "use rs.precision_recall(y, s).average_precision",
-    "rs.roc_auc_score(y, s, multi_class='ovr')": "use rs.multiclass.multiclass_auc(y, probabilities)",
-    "rs.f1_score(y, s > 0, average='macro')": "use rs.multiclass.ConfusionMatrix.from_labels(y, predicted).f_score()",
-    "rs.f1_score(y, s > 0, average='binary')": "use rs.ThresholdCounts.from_scores(y, s).at(threshold).f_score(); "
-    "omit average=: the rate is that of the positive class",
-    "rs.roc_auc(y, s, groups=w)": "use rs.auc(y, s); for groups=, use rs.summary(rs.Predictions(y, s, segment=groups), "
-    "by='segment') for the figures of each group, or rs.Predictions(y, s, groups=groups) if rows of a group depend on "
-    "each other, and pass its result",
-    "rs.roc_auc(y, s, conf_level=.9)": "use rs.auc(y, s); for conf_level=, use rs.auc_interval(y, s, level=0.95)",
-    "rs.roc_auc_score(y, s, sample_weight=w)": "use rs.auc(y, s)",
-    "[rs.roc_auc_score(y, s), dict(curve='PR')]": "use rs.auc(y, s)",
-    "rs.roc_auc_score(*[y], **{'multi_class': 'ovr'})": "use rs.auc(y, s)",
-    "rs.fbeta_score(y, s > 0, beta=2)": "use rs.ThresholdCounts.from_scores(y, s).at(threshold).f_score(beta)",
-}
-
-
-@pytest.mark.parametrize("call", OF_ARGUMENTS)
-def test_an_answer_looks_at_the_arguments_of_the_call(call, here):
-    with pytest.raises(AttributeError) as refused:
-        eval(call, here)
-    answer = str(refused.value).partition("; ")[2]
-    assert answer.startswith(OF_ARGUMENTS[call])
-    assert answer == OF_ARGUMENTS[call] or "level" in call
-    for named in re.findall(r"rs\.[\w.]+\((?:[^()]|\([^()]*\))*\)(?:\.\w+(?:\(\w*\))?)*", answer):
-        assert eval(named, here) is not None
-
-
 NAMED_BY_CONCEPT = {
     "threshold_tuner": "rs.choose(y, s, rs.Context(cost_fp=1, cost_fn=5))",
     "findBestCutpoint": "rs.choose(y, s, rs.Context(cost_fp=1, cost_fn=5))",

@@ -4,16 +4,13 @@
 `register` and `reach`, results can use modules of higher layers without importing them. An example is `curve.plot()`.
 """
 
-import dis
-import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from opcode import opmap
-from operator import attrgetter
 from types import FrameType
 from typing import Any, Literal, NoReturn
 
@@ -26,8 +23,6 @@ from rocscope._base.answers import (
     calls_by_spelling,
     concept_call,
     concept_for,
-    for_argument,
-    for_value,
     of_one_kind,
     spelling,
     text_of,
@@ -116,12 +111,12 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
         sys.modules[package].__class__ = type(kind.__name__, (_Topic, kind), {})
 
     @cache  # pytest and notebooks ask every module for the same names, and the search takes 10 ms
-    def advice(name: str, keywords: tuple[tuple[str, str | None], ...]) -> str:
-        return "" if name.startswith("__") else _advice(package, name, public, dict(keywords))
+    def advice(name: str) -> str:
+        return "" if name.startswith("__") else _advice(package, name, public)
 
     def refuse(name: str) -> NoReturn:
         asking = _asking_frame()
-        message = f"{package} has no {name!r}{advice(name, tuple(_keywords_of_call(asking).items()))}"
+        message = f"{package} has no {name!r}{advice(name)}"
         # In `from package import name`, Python replaces the message of an AttributeError.
         if asking.f_code.co_code[asking.f_lasti] == opmap["IMPORT_FROM"]:
             raise ImportError(message, name=package)
@@ -138,87 +133,7 @@ def _asking_frame() -> FrameType:
     return frame
 
 
-def _keywords_of_call(asking: FrameType) -> dict[str, str | None]:
-    """Return the keyword arguments of the call of the name that a frame reads, such as ``rs.AUC(curve="PR")``.
-
-    Python reads the name before the arguments. Therefore, this function searches for the call in the bytecode. The
-    values of texts are known, all other values are None. The result is empty if the name is not called.
-    """
-    if not dis.opname[asking.f_code.co_code[asking.f_lasti]].startswith(("LOAD_ATTR", "LOAD_METHOD")):
-        return {}
-    code = [instruction for instruction in dis.get_instructions(asking.f_code) if instruction.opname != "CACHE"]
-    reading = next((index for index, instruction in enumerate(code) if instruction.offset == asking.f_lasti), None)
-    start = None if reading is None else _start_of(code[reading])
-    if reading is None or start is None:
-        return {}
-    for index in range(reading + 1, len(code)):
-        name = code[index].opname
-        # The expression `rs.AUC(...)` starts where `rs.AUC` starts, and expressions in its arguments start later.
-        if _start_of(code[index]) != start or not name.startswith(("CALL", "LOAD_ATTR", "LOAD_METHOD")):
-            continue
-        return _keywords_before(code[:index], asking.f_code.co_consts) if name.startswith("CALL") else {}
-    return {}
-
-
-def _start_of(instruction: dis.Instruction) -> tuple[int, int] | None:
-    """Return the line and the column at which the expression of an instruction starts, or None if they are unknown."""
-    places = instruction.positions
-    if places is None or places.lineno is None or places.col_offset is None:
-        return None
-    return places.lineno, places.col_offset
-
-
-def _keywords_before(code: Sequence[dis.Instruction], constants: Sequence[Any]) -> dict[str, str | None]:
-    """Return the keyword arguments of the call that follows some bytecode. Their names are the last constant."""
-    *loading, naming = [instruction for instruction in code if instruction.opname != "PRECALL"]  # of Python 3.11
-    if naming.opname not in ("KW_NAMES", "LOAD_CONST") or naming.arg is None:
-        return {}
-    names = constants[naming.arg]
-    if not isinstance(names, tuple):
-        return {}
-    keywords: dict[str, str | None] = dict.fromkeys(map(str, names))
-    # A constant or a variable is loaded by one instruction. The value of the last keyword is loaded last.
-    for name, load in zip(reversed(keywords), reversed(loading), strict=False):
-        if not re.fullmatch(r"LOAD_(CONST|NAME|FAST|FAST_BORROW|GLOBAL|DEREF|SMALL_INT)", load.opname):
-            break
-        if load.opname == "LOAD_CONST" and isinstance(load.argval, str):
-            keywords[name] = load.argval
-    return keywords
-
-
-_FUNCTION = re.compile(r"rs\.((?:\w+\.)*\w+)\(")
-
-
-def _with_keywords(name: str, call: str, keywords: Mapping[str, str | None]) -> str:
-    """Return the hint of a call to use, and hints for keyword arguments that the function of the call does not have.
-
-    The answer for an argument with its value, such as ``curve='PR'``, replaces the call. So does an answer for several
-    classes.
-    """
-    function = _FUNCTION.match(call)
-    if function is None or not keywords:
-        return as_hint(call)
-    path = function[1]
-    known = list(inspect.signature(attrgetter(path)(import_module(_ROOT))).parameters)
-    hints = [as_hint(call)]
-    for keyword, value in keywords.items():
-        if keyword in known or re.search(rf"[(,] ?{keyword}[=,)]", call):
-            continue
-        last = path.rpartition(".")[2]
-        of_value = for_value(last, keyword, value, known)
-        answer = of_value or for_argument(last, keyword, known)
-        if answer.startswith("rs.multiclass."):
-            return as_hint(concept_for(name, "of_multiclass") or answer)
-        if answer.startswith("omit this argument"):
-            hints.append(answer.replace("this argument", f"{keyword}=", 1))
-        elif of_value:
-            return as_hint(of_value)
-        elif answer:
-            hints.append(f"for {keyword}=, {as_hint(answer)}")
-    return "; ".join(hints)
-
-
-def _advice(package: str, name: str, public: Sequence[str], keywords: Mapping[str, str | None]) -> str:
+def _advice(package: str, name: str, public: Sequence[str]) -> str:
     """Return a hint for an unknown name: its module, the name in rocscope, or similar names."""
     from difflib import get_close_matches
 
@@ -235,10 +150,10 @@ def _advice(package: str, name: str, public: Sequence[str], keywords: Mapping[st
     if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"
     if call := call_for(name):
-        return f"; {_with_keywords(name, call, keywords)}"
+        return f"; {as_hint(call)}"
     call = concept_call(name)
     if call and vocabulary().issuperset(words_of(name)):
-        return f"; {_with_keywords(name, call, keywords)}"
+        return f"; {as_hint(call)}"
     close = get_close_matches(name.casefold(), of_one_kind(name, by_case), n=3, cutoff=_ALIKE)
     if close:
         short = package.replace(_ROOT, "rs", 1)
