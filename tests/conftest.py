@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from report_browser import chromium as chromium
-from report_browser import firefox as firefox
-from report_browser import fresh as fresh
+from report_browser import chromium as chromium, firefox as firefox, fresh as fresh
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 

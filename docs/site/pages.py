@@ -10,7 +10,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 import rocscope as rs
-from rocscope._base.answers import answers
+from rocscope._base.answers import tables
 from rocscope.figures.registry import FIGURES
 
 TOPICS = {
@@ -201,7 +201,7 @@ def _table_row(first: str, *others: str) -> list[str]:
 def other_names_list() -> str:
     """Return a list of names of other libraries, with the call to use in rocscope."""
     lines: list[str] = []
-    for library, calls in answers()["names"].items():
+    for library, calls in tables()["names"].items():
         lines += [library, "-" * len(library), ""]
         lines += [line for name, call in calls.items() for line in (f"``{name}``", f"   ``{call}``", "")]
     return "\n".join(lines)

@@ -1,34 +1,35 @@
-from . import calibration as calibration
-from . import curves as curves
-from . import datasets as datasets
-from . import decisions as decisions
-from . import engines as engines
-from . import errors as errors
-from . import estimators as estimators
-from . import evaluation as evaluation
-from . import inference as inference
-from . import metrics as metrics
-from . import multiclass as multiclass
-from . import outcomes as outcomes
-from . import plotting as plotting
-from . import ranges as ranges
-from . import segments as segments
+from . import (
+    calibration as calibration,
+    curves as curves,
+    datasets as datasets,
+    decisions as decisions,
+    engines as engines,
+    errors as errors,
+    estimators as estimators,
+    evaluation as evaluation,
+    inference as inference,
+    metrics as metrics,
+    multiclass as multiclass,
+    outcomes as outcomes,
+    plotting as plotting,
+    ranges as ranges,
+    segments as segments,
+)
 from .calibration.curve import calibration_curve as calibration_curve
-from .core.context import Campaign as Campaign
-from .core.context import Context as Context
-from .core.counts import OperatingPoint as OperatingPoint
-from .core.counts import ThresholdCounts as ThresholdCounts
+from .core.context import Campaign as Campaign, Context as Context
+from .core.counts import OperatingPoint as OperatingPoint, ThresholdCounts as ThresholdCounts
 from .core.predictions import Predictions as Predictions
-from .curves.cost_curves import cost_curve as cost_curve
-from .curves.cost_curves import net_benefit as net_benefit
+from .curves.cost_curves import cost_curve as cost_curve, net_benefit as net_benefit
 from .curves.profit_curve import profit as profit
-from .curves.rate_curves import auc as auc
-from .curves.rate_curves import det as det
-from .curves.rate_curves import gain as gain
-from .curves.rate_curves import lift as lift
-from .curves.rate_curves import lift_chart as lift_chart
-from .curves.rate_curves import precision_recall as precision_recall
-from .curves.rate_curves import roc as roc
+from .curves.rate_curves import (
+    auc as auc,
+    det as det,
+    gain as gain,
+    lift as lift,
+    lift_chart as lift_chart,
+    precision_recall as precision_recall,
+    roc as roc,
+)
 from .decisions.allocating import allocate as allocate
 from .decisions.campaign import plan_campaign as plan_campaign
 from .decisions.choosing import choose as choose
@@ -37,8 +38,7 @@ from .decisions.loading import load_plan as load_plan
 from .decisions.model_hull import hull as hull
 from .decisions.monitoring import monitor as monitor
 from .decisions.randomized import Review as Review
-from .engines.reading import read as read
-from .engines.reading import read_counts as read_counts
+from .engines.reading import read as read, read_counts as read_counts
 from .evaluation.evaluating import evaluate as evaluate
 from .evaluation.scorer import scorer as scorer
 from .evaluation.summary import summary as summary

@@ -5,11 +5,9 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import integrate, stats
-from sklearn.metrics import brier_score_loss
-from sklearn.metrics import log_loss as sklearn_log_loss
+from sklearn.metrics import brier_score_loss, log_loss as sklearn_log_loss
 
 import rocscope as rs
 from rocscope.calibration.outcomes import Outcomes, outcomes, pav_values

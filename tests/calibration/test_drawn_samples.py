@@ -6,8 +6,7 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import binom
 
 from rocscope import kernels
-from rocscope.calibration import cost_of_miscalibration as costs
-from rocscope.calibration import outcomes
+from rocscope.calibration import cost_of_miscalibration as costs, outcomes
 from rocscope.calibration.distances import Distances, quantiles
 from rocscope.calibration.goodness_of_fit import miscalibration
 from rocscope.calibration.outcomes import Outcomes, Shift

@@ -11,8 +11,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import rocscope as rs
 from metric_oracles import ORACLES, complement, reciprocal, same

@@ -6,8 +6,7 @@ from math import inf, isnan, nan, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn import metrics as sk
 
 from metric_oracles import ORACLES, mean, precision, tnr, tpr

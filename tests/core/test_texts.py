@@ -4,12 +4,10 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import rocscope as rs
-from rocscope._base import arrays as texts
-from rocscope._base import validation as check
+from rocscope._base import arrays as texts, validation as check
 from rocscope._base.grouping import numbered
 from rocscope.errors import InputError
 

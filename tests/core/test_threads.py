@@ -6,11 +6,9 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from rocscope._base import arrays as threads
-from rocscope._base import radix
+from rocscope._base import arrays as threads, radix
 from rocscope._base.radix import KeyPart
 from rocscope.core.counts import ThresholdCounts
 from rocscope.core.ranking import SortedKeys

@@ -6,8 +6,7 @@ from math import nan
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn import metrics as sk
 
 import oracle

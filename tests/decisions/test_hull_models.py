@@ -4,8 +4,7 @@ from fractions import Fraction
 from math import inf
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import oracle
 import rocscope as rs

@@ -5,8 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import rocscope as rs
 from model_cases import several

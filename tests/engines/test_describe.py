@@ -10,8 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from readers import FRAMES, WRITERS
 from rocscope.engines import describe

@@ -6,8 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from rocscope.engines.description import MOST_SCORES, Guess, describe, guess, uses_of
 from rocscope.engines.formats import FileLayout

@@ -17,8 +17,7 @@ import pytest
 
 import rocscope as rs
 from readers import FRAMES, WRITERS
-from rocscope.engines import describe
-from rocscope.engines import tables as database
+from rocscope.engines import describe, tables as database
 from rocscope.engines.formats import condense, one_line_errors
 from rocscope.errors import (
     ColumnError,

@@ -15,9 +15,7 @@ import pytest
 import rocscope as rs
 from readers import WRITERS
 from rocscope.core.predictions import CountedModels
-from rocscope.engines import formats as file_formats
-from rocscope.engines import row_buffers as spill
-from rocscope.engines import streaming
+from rocscope.engines import formats as file_formats, row_buffers as spill, streaming
 from rocscope.engines.row_buffers import KeyBuffer, SpilledKeys, SpilledRows, memory_limit, pack
 from rocscope.errors import EngineError, InputError, LabelError, RocscopeError
 

@@ -11,8 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import rocscope as rs
 from readers import FRAMES, WRITERS, counted, levels, write_csv

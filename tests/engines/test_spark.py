@@ -13,8 +13,7 @@ import pytest
 
 import rocscope as rs
 from decisions.plans.test_tampering import plans
-from rocscope.engines import spark as engine
-from rocscope.engines import spark_tasks
+from rocscope.engines import spark as engine, spark_tasks
 from rocscope.errors import ColumnError, EngineError, InputError, LabelError, ScoreError, ShapeError, WeightError
 from rocscope.geometry.hull import pool
 from rocscope.ranges.binned import BinnedCounts

@@ -6,8 +6,7 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from rocscope import Context, ThresholdCounts, choose
 from rocscope.core.ranking import rank

@@ -8,8 +8,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
 from scipy import stats
 from statsmodels.stats.multitest import multipletests

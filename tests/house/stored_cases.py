@@ -12,12 +12,13 @@ import numpy as np
 
 import rocscope as rs
 from rocscope.calibration import recalibration as recalibrators
-from rocscope.decisions import allocation as allocation_file
-from rocscope.decisions import campaign as campaign_file
-from rocscope.decisions import monitoring as state
-from rocscope.decisions import plan as decision_file
-from rocscope.multiclass import calibration as recalibration
-from rocscope.multiclass import class_weighting
+from rocscope.decisions import (
+    allocation as allocation_file,
+    campaign as campaign_file,
+    monitoring as state,
+    plan as decision_file,
+)
+from rocscope.multiclass import calibration as recalibration, class_weighting
 from rocscope.ranges import CountsSketch
 
 LABEL = np.arange(40) % 3 == 0

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import rocscope as rs
-from rocscope._base.answers import answers
+from rocscope._base.answers import tables
 from rocscope.errors import ShapeError
 
-CONSTRUCTORS = answers()["constructors"]
+CONSTRUCTORS = tables()["constructors"]
 RNG = np.random.default_rng(1)
 Y = RNG.integers(0, 2, 40)
 DATA = {

@@ -9,12 +9,12 @@ import pytest
 
 import rocscope as rs
 import rocscope.compat.sklearn
-from rocscope._base.answers import answers
+from rocscope._base.answers import tables
 
-TABLES = [answers()[table] for table in ("concepts", "of_multiclass", "of_outcomes")]
+TABLES = [tables()[table] for table in ("concepts", "of_multiclass", "of_outcomes")]
 CONCEPTS = {call for table in TABLES for call in table.values()}
-NAMES = [name for calls in answers()["names"].values() for name in calls]
-CALLS = sorted({call for calls in answers()["names"].values() for call in calls.values()} | CONCEPTS)
+NAMES = [name for calls in tables()["names"].values() for name in calls]
+CALLS = sorted({call for calls in tables()["names"].values() for call in calls.values()} | CONCEPTS)
 REST = re.compile(r"; |, (?:or|which|whose|the|with|and|because|from) | (?:with|or|to) | for (?!name, )")
 """What follows the call in an answer."""
 
@@ -112,7 +112,7 @@ def test_a_slip_is_not_taken_for_a_concept_nor_a_concept_for_a_slip():
 
 
 def test_topics_are_answered_when_they_are_called(here):
-    for topic, calls in answers()["topics"].items():
+    for topic, calls in tables()["topics"].items():
         module = rs if topic == "any" else getattr(rs, topic)
         with pytest.raises(TypeError, match=re.escape(f"cannot be called; use {calls}")):
             module(here["y"], p=here["p"])
@@ -125,7 +125,7 @@ def test_a_function_named_like_its_module_is_the_function():
 
 
 def test_a_word_has_one_meaning():
-    words = answers()["words"]
+    words = tables()["words"]
     synonyms = " ".join(words.values()).split()
     assert len(synonyms) == len({*synonyms})
     assert not {*synonyms} & {*words}

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import rocscope as rs
-from rocscope._base.answers import answers
+from rocscope._base.answers import tables
 from rocscope.core.result import Result
 from rocscope.errors import ColumnError, InputError, LabelError
 
@@ -147,7 +147,7 @@ def _argument(use):
 
 
 def test_arguments_that_are_named_exist():
-    for name, table in answers()["arguments"].items():
+    for name, table in tables()["arguments"].items():
         parameters = inspect.signature(_public(name)).parameters if name != "any" else {}
         for theirs, answer in table.items():
             assert theirs not in parameters, f"{name} has {theirs}"
@@ -164,7 +164,7 @@ def test_some_function_takes_each_argument_named_for_any():
     ]
     functions = [*filter(callable, public), *methods]
     taken = {name for function in functions for name in inspect.signature(function).parameters}
-    for answer in answers()["arguments"]["any"].values():
+    for answer in tables()["arguments"]["any"].values():
         assert {_argument(use) for use in _listed(answer)} <= {None, *taken}, answer
 
 
@@ -182,7 +182,7 @@ def test_attributes_that_are_named_exist():
     kinds["ThresholdClassifier"] = rs.estimators.ThresholdClassifier
     instances = {"Predictions": PREDICTIONS, "Decision": rs.choose(PREDICTIONS), "RocCurve": rs.roc(PREDICTIONS)}
     instances["ThresholdClassifier"] = fitted
-    for name, table in answers()["attributes"].items():
+    for name, table in tables()["attributes"].items():
         if name in ("any", "table"):
             continue
         fields = [field for kind in kinds[name].__mro__ for field in vars(kind).get("__annotations__", ())]
@@ -194,8 +194,8 @@ def test_attributes_that_are_named_exist():
 
 
 def test_calls_that_are_named_exist():
-    tables = [*answers()["attributes"].values(), *answers()["arguments"].values()]
-    uses = {use for table in tables for answer in table.values() for use in _listed(answer)}
+    listed = [*tables()["attributes"].values(), *tables()["arguments"].values()]
+    uses = {use for table in listed for answer in table.values() for use in _listed(answer)}
     assert len(uses) > 300
     for use in uses:
         for path in re.findall(r"\brs\.([A-Za-z_.]+)\(", use):
@@ -263,11 +263,11 @@ def test_values_are_values_of_an_option_and_options_exist():
     options = {
         name for command in COMMANDS for part in app[command].assemble_argument_collection() for name in part.names
     }
-    for theirs, uses in answers()["options"].items():
+    for theirs, uses in tables()["options"].items():
         for use in uses:
             for option in re.findall(r"--[a-z-]+", use):
                 assert option in options, f"{theirs}: {option}"
-    assert all(re.search(r"^rocscope |^Python: |^pip |rocscope[.]toml", use) for use in answers()["commands"].values())
-    for use in answers()["commands"].values():
+    assert all(re.search(r"^rocscope |^Python: |^pip |rocscope[.]toml", use) for use in tables()["commands"].values())
+    for use in tables()["commands"].values():
         command = re.match("rocscope ([a-z]+) ", use)
         assert not command or command[1] in COMMANDS, use

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import entropy
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.utils.estimator_checks import check_estimator

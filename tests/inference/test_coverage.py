@@ -15,8 +15,14 @@ import rocscope as rs
 from coverage_cases import AREAS, GRID, areas_and_variances, coverage, shift, simulate
 from rocscope.errors import RocscopeWarning
 from rocscope.inference.proportions import proportion_interval
-from rocscope.inference.resampling import AREAS as EACH_AREA
-from rocscope.inference.resampling import _acceleration, design_of, interval, leave_one_out, replicate
+from rocscope.inference.resampling import (
+    AREAS as EACH_AREA,
+    _acceleration,
+    design_of,
+    interval,
+    leave_one_out,
+    replicate,
+)
 
 CLAIMED = (0.93, 0.97)
 

@@ -5,8 +5,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, RocscopeWarning, ScoreError, ShapeError

@@ -9,8 +9,7 @@ import matplotlib
 import numpy as np
 import pytest
 from cycler import cycler
-from matplotlib import colors
-from matplotlib import pyplot as plt
+from matplotlib import colors, pyplot as plt
 from matplotlib.figure import Figure
 
 import rocscope as rs

@@ -7,8 +7,7 @@ import pytest
 
 import rocscope as rs
 from open_cases import make_case
-from report_open import count_in, write_page
-from report_open import open_page_offline as open_page_offline
+from report_open import count_in, open_page_offline as open_page_offline, write_page
 from rocscope.errors import RocscopeError
 from rocscope.report.model import fingerprint
 

@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 
 import rocscope as rs
-from report_open import decided_in
-from report_open import open_page_offline as open_page_offline
+from report_open import decided_in, open_page_offline as open_page_offline
 from strategies import counted, in_parts, tied_scores
 
 LAYOUT = {"decimal": ".", "delimiter": None, "encoding": None}

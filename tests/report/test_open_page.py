@@ -9,8 +9,7 @@ import pytest
 
 import rocscope as rs
 from report_browser import predictions
-from report_open import count_in
-from report_open import open_page_offline as open_page_offline
+from report_open import count_in, open_page_offline as open_page_offline
 from rocscope.errors import RocscopeError, collected_warnings
 from rocscope.report.model import report_data
 from rocscope.report.page import open_page, payload

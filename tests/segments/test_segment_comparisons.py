@@ -4,15 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import special, stats
 
 import rocscope as rs
 from rocscope.errors import InputError, OneClassError, PairingError, WeightError
 from rocscope.inference import adjust_p_values
-from rocscope.segments import compare_segments
-from rocscope.segments import segmented_counts as differences
+from rocscope.segments import compare_segments, segmented_counts as differences
 
 
 def rows_in_segments(seed, segments=40, least=4, most=15, areas=(0.3, 0.9), **columns):

@@ -6,8 +6,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 
 from rocscope import Context, ThresholdCounts, kernels
 from rocscope._base import arrays as columns

@@ -23,22 +23,22 @@ def text_of(name: str) -> str:
 
 
 @cache
-def answers() -> dict[str, Any]:
+def tables() -> dict[str, Any]:
     """Return the content of answers.toml: what to use for names, arguments and attributes of other libraries.
 
     Examples
     --------
-    >>> answers()["names"]["scikit-learn"]["roc_auc_score"], answers()["attributes"]["RocCurve"]["roc_auc"]
+    >>> tables()["names"]["scikit-learn"]["roc_auc_score"], tables()["attributes"]["RocCurve"]["roc_auc"]
     ('rs.auc(y, s)', '.auc')
     """
     import tomllib
 
-    tables = tomllib.loads(text_of("answers.toml"))
+    found = tomllib.loads(text_of("answers.toml"))
     for name in _GROUPED:
-        tables[name] = _by_name(tables[name])
+        found[name] = _by_name(found[name])
     for name in _GROUPED_BY_OWNER:
-        tables[name] = {owner: _by_name(table) for owner, table in tables[name].items()}
-    return tables
+        found[name] = {owner: _by_name(table) for owner, table in found[name].items()}
+    return found
 
 
 def _by_name(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def spellings(name: str) -> Iterator[str]:
     >>> list(spellings("plot_roc_curves"))
     ['plotroccurves', 'plotroccurve', 'roccurves', 'roccurve', 'plotroc', 'roc']
     """
-    waiting, fillers = [_WORD.findall(name)], answers()["fillers"]
+    waiting, fillers = [_WORD.findall(name)], tables()["fillers"]
     while waiting:
         words = waiting.pop(0)
         whole = spelling("".join(words)) if words else ""
@@ -102,7 +102,7 @@ def words_of(name: str) -> list[str]:
 def _meanings() -> dict[str, str]:
     """Return a mapping from each word, such as "cutoff", to the word that concepts use, such as "threshold"."""
     meanings: dict[str, str] = {}
-    for word, others in answers()["words"].items():
+    for word, others in tables()["words"].items():
         meanings |= dict.fromkeys([word, *others.split()], word)
     return meanings
 
@@ -110,15 +110,15 @@ def _meanings() -> dict[str, str]:
 @cache
 def _concepts(table: str) -> list[tuple[list[str], str]]:
     """Return the words and the answer of each concept in a table. Concepts with the most words come first."""
-    concepts = [(words.split(), answer) for words, answer in answers()[table].items()]
+    concepts = [(words.split(), answer) for words, answer in tables()[table].items()]
     return sorted(concepts, key=lambda concept: -len(concept[0]))
 
 
 @cache
 def vocabulary() -> frozenset[str]:
     """Return all words that concepts contain, and all filler words. Other words in a name may be typing errors."""
-    concepts = " ".join([*answers()["concepts"], *answers()["of_multiclass"]])
-    return frozenset([*_meanings(), *answers()["fillers"], *concepts.split()])
+    concepts = " ".join([*tables()["concepts"], *tables()["of_multiclass"]])
+    return frozenset([*_meanings(), *tables()["fillers"], *concepts.split()])
 
 
 def concept_for(name: str, table: str = "concepts") -> str:
@@ -153,7 +153,7 @@ def by_spelling(known: Iterable[str]) -> dict[str, str]:
 def calls_by_spelling() -> dict[str, str]:
     """Return a mapping from the normalised spelling of names of other libraries and of rocscope to the call to use."""
     calls: dict[str, str] = {}
-    for names in answers()["names"].values():
+    for names in tables()["names"].values():
         for theirs, ours in names.items():
             calls.setdefault(spelling(theirs), ours)
     for line in text_of("public_names.txt").splitlines():
@@ -183,7 +183,7 @@ def call_for(name: str) -> str:
     ('rs.roc(y, s).plot()', 'rs.calibration.log_loss(y, p)', '')
     """
     calls = calls_by_spelling()
-    is_plot = any(answers()["fillers"].get(word.casefold()) == "plot" for word in _WORD.findall(name))
+    is_plot = any(tables()["fillers"].get(word.casefold()) == "plot" for word in _WORD.findall(name))
     for index, word in enumerate(spellings(name)):
         if index and is_plot and f"plot{word}" in calls:
             return calls[f"plot{word}"]
@@ -217,7 +217,7 @@ def value_meant(value: str) -> list[str]:
     >>> value_meant("sigmoid"), value_meant("nothing")
     (['platt'], [])
     """
-    by_word = {spelling(theirs): ours for theirs, ours in answers()["values"].items()}
+    by_word = {spelling(theirs): ours for theirs, ours in tables()["values"].items()}
     return by_word.get(spelling(value), [])
 
 
@@ -279,7 +279,7 @@ def _field_answer(unknown: str, known: Sequence[str]) -> str:
         "campaign": ("Campaign", "a Campaign: rs.Campaign(population=1000, unit_cost=1, unit_benefit=5)"),
     }
     for argument, (owner, answer) in objects.items():
-        if argument in known and spelling(unknown) in answers_by_spelling(answers()["arguments"][owner]):
+        if argument in known and spelling(unknown) in answers_by_spelling(tables()["arguments"][owner]):
             return answer
     return ""
 
@@ -298,15 +298,15 @@ def for_parts(function: str, unknown: str, known: Sequence[str]) -> str:
     parts = [part for part in (*ends, *starts) if len(part) >= _SHORTEST_PART]
     answer = argument or _argument_answer(function, parts, known)
     if not answer and "plot" in function:
-        answer = next((use for use in answers()["plot_arguments"]["any_other"] if _suits(use, known)), "")
+        answer = next((use for use in tables()["plot_arguments"]["any_other"] if _suits(use, known)), "")
     return answer
 
 
 def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) -> str:
     """Return the answer for the first known word. Answers for the function take precedence over general answers."""
-    of_plots = answers()["plot_arguments"] if "plot" in function else {}
-    tables = (answers()["arguments"].get(function, {}), of_plots, answers()["arguments"]["any"])
-    by_words = [answers_by_spelling(table) for table in tables]
+    of_plots = tables()["plot_arguments"] if "plot" in function else {}
+    searched = (tables()["arguments"].get(function, {}), of_plots, tables()["arguments"]["any"])
+    by_words = [answers_by_spelling(table) for table in searched]
     spelled_words = list(words)
     for by_word in by_words:
         for word in spelled_words:

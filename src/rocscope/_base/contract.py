@@ -16,20 +16,7 @@ from typing import Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_o
 
 import numpy as np
 
-from rocscope._base.answers import (
-    answers,
-    answers_by_spelling,
-    as_hint,
-    by_spelling,
-    call_for,
-    concept_call,
-    for_argument,
-    for_parts,
-    for_value,
-    of_one_kind,
-    spelling,
-    spellings,
-)
+from rocscope._base import answers
 from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -112,7 +99,7 @@ def _explained(
             taking = _argument_taking(call, error, args, options) if instead is not None else ""
             if not taking or taking in str(error):
                 raise
-            raise type(error)(f"{error}; {as_hint(taking)}") from None
+            raise type(error)(f"{error}; {answers.as_hint(taking)}") from None
         except RocscopeError:
             raise
         except Exception as error:
@@ -144,10 +131,10 @@ def _argument_taking(
     value = options.get(name, by_position.get(name))
     function = call.__qualname__.removesuffix(".__init__")
     if name in by_position and not isinstance(value, str):
-        return answers()["positional"].get(function, "") if isinstance(value, int | float) else ""
+        return answers.tables()["positional"].get(function, "") if isinstance(value, int | float) else ""
     if not isinstance(value, str):
         return ""
-    answer = answers()["arguments"].get(function, {}).get(f"{name}_{value}", "")
+    answer = answers.tables()["arguments"].get(function, {}).get(f"{name}_{value}", "")
     if answer:
         return answer
     known = inspect.signature(call).parameters
@@ -367,17 +354,17 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
     known = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = next((name for name in options if name not in known), None)
     name = function.__qualname__.removesuffix(".__init__")
-    made = answers()["constructors"].get(name)
+    made = answers.tables()["constructors"].get(name)
     if made and unknown in (None, *_LABELS_AND_SCORES):
-        return f"; {as_hint(made)}"
+        return f"; {answers.as_hint(made)}"
     by_position = _for_positions(name, known, arguments, options)
     if by_position:
-        return f"; {as_hint(by_position)}"
+        return f"; {answers.as_hint(by_position)}"
     if unknown is not None:
-        answer = for_value(name, unknown, options[unknown], known) or for_argument(name, unknown, known)
+        answer = answers.for_value(name, unknown, options[unknown], known) or answers.for_argument(name, unknown, known)
         close = "" if answer else _close(unknown, known, "{}=")
-        answer = answer or close or for_parts(name, unknown, known)
-        return close or (f"; {as_hint(answer)}" if answer else f"; it takes {', '.join(known)}")
+        answer = answer or close or answers.for_parts(name, unknown, known)
+        return close or (f"; {answers.as_hint(answer)}" if answer else f"; it takes {', '.join(known)}")
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
@@ -405,7 +392,7 @@ def _for_positions(function: str, known: Sequence[str], arguments: Sequence[Any]
     if known[:2] == ["models", "X"] and arguments and not has_model and not hasattr(arguments[0], "fit"):
         return "for labels and scores use rs.summary(y, s), or with a model rs.evaluate(model, X, y)"
     # Python's error is about the positions, or about the names: only the former has an answer here.
-    return "" if any(name not in known for name in options) else answers()["positional"].get(function, "")
+    return "" if any(name not in known for name in options) else answers.tables()["positional"].get(function, "")
 
 
 def _is_ours(value: Any) -> bool:
@@ -423,14 +410,14 @@ class MissingAttributeError(AttributeError):
         known = sorted({word for word in (*dir(owner), *fields) if not word.startswith("_")})
         if name.startswith("_"):
             return message
-        answer = _for_attribute(owner, name, by_spelling(known))
+        answer = _for_attribute(owner, name, answers.by_spelling(known))
         if answer:
-            return f"{message}; {as_hint(_on_result(owner, answer))}"
+            return f"{message}; {answers.as_hint(_on_result(owner, answer))}"
         if hasattr(owner, "get_params"):
             return f"{message}; an estimator has fitted attributes after .fit(X, y)"
         close = _close(name, known, ".{}")
-        call = "" if close else _on_result(owner, concept_call(name))
-        return message + (close or (f"; {as_hint(call)}" if call else f"; it has .{', .'.join(known)}"))
+        call = "" if close else _on_result(owner, answers.concept_call(name))
+        return message + (close or (f"; {answers.as_hint(call)}" if call else f"; it has .{', .'.join(known)}"))
 
 
 class MissingItemError(TypeError, KeyError):
@@ -446,35 +433,36 @@ def _refuse_item(result: Any, key: Any) -> NoReturn:
         known = f"use .{key}" if key in dir(owner) else ""
         hint = known or str(MissingAttributeError(owner, key)).partition("; ")[2]
         raise MissingItemError(f"{owner.__name__} has no items, such as [{key!r}]; {hint}")
-    unpacked = answers()["unpacked"]
+    unpacked = answers.tables()["unpacked"]
     attributes = next((unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked), ".to_dict()")
     raise MissingItemError(f"{owner.__name__} cannot be indexed or unpacked; use {attributes}")
 
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
     """Return what to use instead of an unknown attribute of a result. Return an empty text if nothing is known."""
-    if spelling(name) in known:
-        return f".{known[spelling(name)]}"
+    if answers.spelling(name) in known:
+        return f".{known[answers.spelling(name)]}"
     form = ("table",) if hasattr(owner, "to_frame") else ()
-    of_owner = [answers()["attributes"].get(kind.__name__, {}) for kind in owner.__mro__]
-    # Estimators have the methods of scikit-learn: what answers for results would lead away.
+    of_owner = [answers.tables()["attributes"].get(kind.__name__, {}) for kind in owner.__mro__]
+    # The table of the class itself comes first. Estimators have the methods of scikit-learn, for which answers about
+    # results would be wrong.
     is_estimator = hasattr(owner, "get_params")
-    tables = of_owner if is_estimator else [*of_owner, *(answers()["attributes"][kind] for kind in (*form, "any"))]
-    by_word = ChainMap(*map(answers_by_spelling, tables))  # the table of the class itself comes first
-    for word in spellings(name):
+    of_all = [answers.tables()["attributes"][kind] for kind in (*form, "any")]
+    by_word = ChainMap(*map(answers.answers_by_spelling, of_owner if is_estimator else [*of_owner, *of_all]))
+    for word in answers.spellings(name):
         if word in by_word:
             return by_word[word]
         if word in known:
             return f".{known[word]}"
-    call = "" if is_estimator else call_for(name)
+    call = "" if is_estimator else answers.call_for(name)
     is_bare = re.fullmatch(r"rs(\.\w+)+", call)  # a function of rocscope of this name, without its arguments
-    return _on_result(owner, (concept_call(name) if is_bare else "") or call)
+    return _on_result(owner, (answers.concept_call(name) if is_bare else "") or call)
 
 
 def _on_result(owner: type, call: str) -> str:
     """Return a call with what the result has in place of what makes it, such as .tpr of an operating point."""
     for kind in owner.__mro__:
-        start, instead = answers()["made_by"].get(kind.__name__, ("", ""))
+        start, instead = answers.tables()["made_by"].get(kind.__name__, ("", ""))
         if start and call.startswith(f"{start}."):
             return call.replace(start, instead, 1)
     is_data = any(kind.__name__ == "Predictions" for kind in owner.__mro__)
@@ -489,5 +477,5 @@ def _on_result(owner: type, call: str) -> str:
 def _close(name: str, known: Iterable[str], shown: str) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(name, of_one_kind(name, known), n=3, cutoff=_ALIKE)
+    close = get_close_matches(name, answers.of_one_kind(name, known), n=3, cutoff=_ALIKE)
     return f"; did you mean {' or '.join(map(shown.format, close))}?" if close else ""

@@ -16,19 +16,7 @@ from typing import Any, Literal, NoReturn
 
 import lazy_loader
 
-from rocscope._base.answers import (
-    answers,
-    as_hint,
-    call_for,
-    calls_by_spelling,
-    concept_call,
-    concept_for,
-    of_one_kind,
-    spelling,
-    text_of,
-    vocabulary,
-    words_of,
-)
+from rocscope._base import answers
 
 Above = Literal[
     "plotting",
@@ -74,7 +62,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
     tuple
         The same as `lazy_loader.attach`, but the error for an unknown name suggests a name.
     """
-    entries = [line.split() for line in text_of("public_names.txt").splitlines()]
+    entries = [line.split() for line in answers.text_of("public_names.txt").splitlines()]
     by_module = {module: names for home, module, *names in entries if home == package}
     load, names, public = lazy_loader.attach(package, by_module.pop(".", None), by_module)
 
@@ -97,9 +85,9 @@ class _Topic:
     __name__: str
 
     def __call__(self, *_args: Any, **_options: Any) -> NoReturn:
-        topics = answers()["topics"]
+        topics = answers.tables()["topics"]
         answer = topics.get(self.__name__.rpartition(".")[2], topics["any"])
-        raise TypeError(f"{self.__name__} contains functions and cannot be called; {as_hint(answer)}")
+        raise TypeError(f"{self.__name__} contains functions and cannot be called; {answers.as_hint(answer)}")
 
 
 def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
@@ -138,33 +126,37 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     from difflib import get_close_matches
 
     own = f"of_{package.rpartition('.')[2]}"
-    if own in answers() and (call := concept_for(name, own)):
-        return f"; {as_hint(call)}"
+    if own in answers.tables() and (call := answers.concept_for(name, own)):
+        return f"; {answers.as_hint(call)}"
     if name in import_module(_ROOT).__all__:
         return f"; it is rs.{name}"
-    is_foreign = any(name in names for names in answers()["names"].values())
+    is_foreign = any(name in names for names in answers.tables()["names"].values())
     for topic in () if is_foreign else _topics():
         if name in getattr(import_module(f"{_ROOT}.{topic}"), "__all__", ()):
             return f"; it is rs.{topic}.{name}"
     by_case = {word.casefold(): word for word in public}
     if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"
-    if call := call_for(name):
-        return f"; {as_hint(call)}"
-    call = concept_call(name)
-    if call and vocabulary().issuperset(words_of(name)):
-        return f"; {as_hint(call)}"
-    close = get_close_matches(name.casefold(), of_one_kind(name, by_case), n=3, cutoff=_ALIKE)
+    if call := answers.call_for(name):
+        return f"; {answers.as_hint(call)}"
+    call = answers.concept_call(name)
+    if call and answers.vocabulary().issuperset(answers.words_of(name)):
+        return f"; {answers.as_hint(call)}"
+    close = get_close_matches(name.casefold(), answers.of_one_kind(name, by_case), n=3, cutoff=_ALIKE)
     if close:
         short = package.replace(_ROOT, "rs", 1)
         return f"; did you mean {' or '.join(f'{short}.{by_case[word]}' for word in close)}?"
-    close = get_close_matches(spelling(name), of_one_kind(name, calls_by_spelling()), n=1, cutoff=_VERY_ALIKE)
+    close = get_close_matches(
+        answers.spelling(name), answers.of_one_kind(name, answers.calls_by_spelling()), n=1, cutoff=_VERY_ALIKE
+    )
     if close:
-        likely = calls_by_spelling()[close[0]]
+        likely = answers.calls_by_spelling()[close[0]]
         return (
-            f"; did you mean {likely}?" if re.fullmatch(r"[\w.]+(\(.*\))?[\w.()]*", likely) else f"; {as_hint(likely)}"
+            f"; did you mean {likely}?"
+            if re.fullmatch(r"[\w.]+(\(.*\))?[\w.()]*", likely)
+            else f"; {answers.as_hint(likely)}"
         )
-    return f"; {as_hint(call)}" if call else ""
+    return f"; {answers.as_hint(call)}" if call else ""
 
 
 @cache

@@ -25,8 +25,7 @@ from scipy.special import betainc, betaincinv
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
-from rocscope.calibration import outcomes as levels
-from rocscope.calibration import regression
+from rocscope.calibration import outcomes as levels, regression
 from rocscope.calibration.outcomes import Outcomes, Shift, pav_values
 from rocscope.core import Band, ThresholdCounts, number, require_kinds
 from rocscope.curves.curve import Curve, for_each_model, interpolate

@@ -23,8 +23,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array, one_blas_thread
 from rocscope._base.contract import contract
 from rocscope._base.roots import root
-from rocscope.calibration import intervals
-from rocscope.calibration import outcomes as levels
+from rocscope.calibration import intervals, outcomes as levels
 from rocscope.calibration.goodness_of_fit import CalibrationTest, corp_test, drawn_test, miscalibration
 from rocscope.calibration.intervals import DRAWS, DRAWS_ALONG, ROUNDING, ClosedForms, grouped
 from rocscope.calibration.outcomes import Evidence, Outcomes, Shift, Strategy, binned, evidence, outcomes

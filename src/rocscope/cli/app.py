@@ -225,7 +225,7 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
         name = error.token.keyword or "number"
         return str(opt.not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
     if isinstance(error, cyclopts.CoercionError) and error.token is not None:
-        of_others = foreign.answers()["option_values"]
+        of_others = foreign.tables()["option_values"]
         option = error.token.keyword or ""
         answer = of_others.get(f"{option} {error.token.value}") or of_others.get(option)
         if answer:
@@ -285,10 +285,10 @@ def _names_of(arguments: Iterable[Any]) -> list[str]:
 
 def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
     """Return what to type instead of another tool's option, or an empty text."""
-    of_command = foreign.answers()["option_values"].get(f"{command} {typed}")
+    of_command = foreign.tables()["option_values"].get(f"{command} {typed}")
     if of_command:
         return of_command
-    of_others = foreign.answers()["options"]
+    of_others = foreign.tables()["options"]
     by_spelling = foreign.by_spelling(of_others)
     for answer in of_others.get(by_spelling.get(foreign.spelling(typed), ""), ()):
         option = re.match(r"--[\w-]+", answer)
@@ -296,7 +296,7 @@ def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
             return answer
     # Words of other libraries for arguments of Python are known too: y_pred= is y_score=, which is --score here.
     for table in ("any", "Context", "Campaign"):
-        answers = foreign.answers_by_spelling(foreign.answers()["arguments"][table]).get(foreign.spelling(typed), ())
+        answers = foreign.answers_by_spelling(foreign.tables()["arguments"][table]).get(foreign.spelling(typed), ())
         for answer in [answers] if isinstance(answers, str) else answers:
             argument = answer.partition("=")[0]
             option = (_OTHER_NAMES | _OF_ARRAYS).get(argument, f"--{argument.replace('_', '-')}")

@@ -15,9 +15,7 @@ from cyclopts import Parameter
 import rocscope as rs
 from rocscope._base.atomic_write import CSV, JSON, check_writable, updating, write_file
 from rocscope._base.formatting import alike, known
-from rocscope.cli import console
-from rocscope.cli import gate as gating
-from rocscope.cli import options as opt
+from rocscope.cli import console, gate as gating, options as opt
 from rocscope.errors import InputError, RocscopeError, ScoreError, collected_warnings
 
 if TYPE_CHECKING:

@@ -17,9 +17,7 @@ from cyclopts.validators import Number
 import rocscope as rs
 from rocscope._base.atomic_write import CSV, JSON
 from rocscope._base.formatting import about
-from rocscope.cli import console
-from rocscope.cli import gate as gating
-from rocscope.cli import options as opt
+from rocscope.cli import console, gate as gating, options as opt
 from rocscope.errors import InputError
 
 if TYPE_CHECKING:

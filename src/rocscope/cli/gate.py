@@ -24,8 +24,7 @@ import rocscope as rs
 from rocscope import errors
 from rocscope._base.atomic_write import write_file
 from rocscope._base.formatting import about
-from rocscope.cli import console
-from rocscope.cli import options as opt
+from rocscope.cli import console, options as opt
 from rocscope.errors import InputError, ModelError, one_of
 
 if TYPE_CHECKING:

@@ -19,10 +19,12 @@ from typing import Any
 import numpy as np
 from sklearn import metrics as theirs
 from sklearn.calibration import calibration_curve as calibration_curve
-from sklearn.metrics import auc as auc
-from sklearn.metrics import brier_score_loss as brier_score_loss
-from sklearn.metrics import class_likelihood_ratios as class_likelihood_ratios
-from sklearn.metrics import log_loss as log_loss
+from sklearn.metrics import (
+    auc as auc,
+    brier_score_loss as brier_score_loss,
+    class_likelihood_ratios as class_likelihood_ratios,
+    log_loss as log_loss,
+)
 
 from rocscope._base.arrays import Array
 from rocscope._base.public_names import refusing

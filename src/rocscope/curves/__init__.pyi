@@ -1,13 +1,12 @@
-from .cost_curves import brier_curve as brier_curve
-from .cost_curves import cost_curve as cost_curve
-from .cost_curves import net_benefit as net_benefit
-from .curve import Curve as Curve
-from .curve import Curves as Curves
+from .cost_curves import brier_curve as brier_curve, cost_curve as cost_curve, net_benefit as net_benefit
+from .curve import Curve as Curve, Curves as Curves
 from .profit_curve import profit as profit
-from .rate_curves import auc as auc
-from .rate_curves import det as det
-from .rate_curves import gain as gain
-from .rate_curves import lift as lift
-from .rate_curves import lift_chart as lift_chart
-from .rate_curves import precision_recall as precision_recall
-from .rate_curves import roc as roc
+from .rate_curves import (
+    auc as auc,
+    det as det,
+    gain as gain,
+    lift as lift,
+    lift_chart as lift_chart,
+    precision_recall as precision_recall,
+    roc as roc,
+)

@@ -11,8 +11,7 @@ the profit is the interval of the expected cost with reversed signs.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from dataclasses import fields as fields_of
+from dataclasses import dataclass, field, fields as fields_of, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self

@@ -31,8 +31,7 @@ from rocscope._base import validation as check
 from rocscope._base.contract import contract
 from rocscope.core import CELLS, Campaign, Context, CumulativeCounts, OperatingPoint, Predictions, decimal
 from rocscope.core.predictions import require_kinds
-from rocscope.decisions import model_hull
-from rocscope.decisions import sampling_model as sampling
+from rocscope.decisions import model_hull, sampling_model as sampling
 from rocscope.decisions.constraints import (
     Constraint,
     Criterion,

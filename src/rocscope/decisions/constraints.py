@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import held_to_contract
 from rocscope.core import Context, decimal

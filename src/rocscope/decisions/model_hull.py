@@ -23,8 +23,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract, held_to_contract
 from rocscope.core import Campaign, Context, CumulativeCounts, Result, jsonable

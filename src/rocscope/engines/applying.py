@@ -19,8 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rocscope._base import class_names
-from rocscope._base import validation as check
+from rocscope._base import class_names, validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.atomic_write import CSV, write_file
 from rocscope.core import Predictions, Result

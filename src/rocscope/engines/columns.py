@@ -21,8 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import errors
-from rocscope._base import arrays
-from rocscope._base import validation as check
+from rocscope._base import arrays, validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.progress import Tell, unreported
 from rocscope.core import Context

@@ -19,8 +19,7 @@ from rocscope._base import validation as check
 from rocscope._base.contract import contract
 from rocscope._base.formatting import counted
 from rocscope.core import Result, html_table, jsonable
-from rocscope.engines import columns as column_roles
-from rocscope.engines import formats
+from rocscope.engines import columns as column_roles, formats
 from rocscope.engines.opening import TextRelation, open_source
 from rocscope.engines.tables import ParquetFiles
 from rocscope.errors import ColumnError, InputError, ScoreError, brief, collected_warnings, one_of, warn

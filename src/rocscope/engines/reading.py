@@ -19,8 +19,7 @@ from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, reporting
 from rocscope.core import Context, CountedModels, Predictions, Provenance, Weights
 from rocscope.core.predictions import WEIGHTS
-from rocscope.engines import columns as column_roles
-from rocscope.engines import formats
+from rocscope.engines import columns as column_roles, formats
 from rocscope.engines.opening import open_source
 from rocscope.errors import InputError, ScoreError, brief
 from rocscope.outcomes.time_to_event import at_horizon

@@ -32,8 +32,7 @@ from rocscope._base import validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.formatting import counted
 from rocscope.core import CountedModels, Provenance
-from rocscope.engines import columns, formats, streaming
-from rocscope.engines import spark_tasks as tasks
+from rocscope.engines import columns, formats, spark_tasks as tasks, streaming
 from rocscope.engines.columns import CountRequest, Role
 from rocscope.engines.tables import ArrowColumns
 from rocscope.ranges.binned import BinnedCounts

@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.formatting import counted
-from rocscope.core import CountedModels, Provenance, ThresholdCounts
-from rocscope.core import context as contexts
+from rocscope.core import CountedModels, Provenance, ThresholdCounts, context as contexts
 from rocscope.core.ranking import collapse, unsigned_zeros
 from rocscope.engines import columns, formats, streaming
 from rocscope.engines.columns import CountRequest, Role

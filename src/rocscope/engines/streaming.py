@@ -26,22 +26,19 @@ import numpy as np
 import pyarrow as pa
 
 from rocscope import kernels
-from rocscope._base import grouping
-from rocscope._base import validation as check
+from rocscope._base import grouping, validation as check
 from rocscope._base.arrays import Array, Booleans, cores, in_threads, pieces_of
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress, reporting
 from rocscope._base.radix import KeyPart
-from rocscope.core import CountedModels, Provenance, ThresholdCounts
-from rocscope.core import context as contexts
+from rocscope.core import CountedModels, Provenance, ThresholdCounts, context as contexts
 from rocscope.core.ranking import key_parts
 from rocscope.engines import columns, formats, row_buffers
 from rocscope.engines.columns import Column, CountRequest, Role
 from rocscope.engines.opening import open_source
 from rocscope.errors import InputError, RocscopeError, brief
 from rocscope.ranges import sketch as sketches
-from rocscope.segments import SegmentedCounts, levels
-from rocscope.segments import by_segment as segmenting
+from rocscope.segments import SegmentedCounts, by_segment as segmenting, levels
 
 # ---- Rows of segments ----
 

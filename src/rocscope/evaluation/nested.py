@@ -29,8 +29,7 @@ from rocscope.errors import InputError, warn
 from rocscope.evaluation import fitting, measures
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import at, known
-from rocscope.inference import estimate as inference
-from rocscope.inference import variance
+from rocscope.inference import estimate as inference, variance
 from rocscope.inference.areas import placements
 from rocscope.inference.influence_estimates import values_of_rows
 from rocscope.multiclass import CostMatrix, MulticlassPredictions

@@ -25,8 +25,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import contract
 from rocscope._base.formatting import about

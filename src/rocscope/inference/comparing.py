@@ -14,8 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
 from rocscope._base.contract import contract
 from rocscope._base.progress import Progress
@@ -24,8 +23,7 @@ from rocscope.core.predictions import require_kinds
 from rocscope.errors import InputError, PairingError
 from rocscope.figures.influence import Smooth
 from rocscope.figures.registry import scorer_name, statistic_named
-from rocscope.inference import areas
-from rocscope.inference import estimate as inference
+from rocscope.inference import areas, estimate as inference
 from rocscope.inference.influence_estimates import compare_statistics
 from rocscope.inference.resampling import differences, in_chunks
 from rocscope.inference.variance import OverFolds

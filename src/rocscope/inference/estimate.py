@@ -23,8 +23,7 @@ from typing import Any, ClassVar, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.formatting import p_value

@@ -27,8 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import PASS_PREDICTIONS, contract
 from rocscope.core import Predictions, ThresholdCounts, independent_units, require_kinds

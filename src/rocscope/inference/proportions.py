@@ -20,8 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import metrics
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array, Booleans
 from rocscope._base.contract import PASS_PREDICTIONS, contract
 from rocscope.core import OperatingPoint, Predictions, Result, html_table

@@ -28,8 +28,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import kernels
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array, Booleans, Indices, cores
 from rocscope._base.contract import PASS_PREDICTIONS, contract
 from rocscope._base.progress import Progress, track
@@ -38,8 +37,7 @@ from rocscope.core.predictions import require_kinds
 from rocscope.curves.rate_curves import auc
 from rocscope.errors import InputError, OneClassError, warn
 from rocscope.figures.registry import scorer_name, statistic_named
-from rocscope.inference import estimate as inference
-from rocscope.inference import variance
+from rocscope.inference import estimate as inference, variance
 from rocscope.sample import Models, Sample, Samples, samples_of
 
 CountsOf = Mapping[str, ThresholdCounts]

@@ -23,15 +23,13 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import kernels
-from rocscope._base import class_names
-from rocscope._base import validation as check
+from rocscope._base import class_names, validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope._base.grouping import sum_by
 from rocscope.core import Predictions, Result, Weights, independent_units, jsonable, model_name, require_kinds
 from rocscope.errors import InputError, OneClassError, warn
-from rocscope.inference import estimate as inference
-from rocscope.inference import variance
+from rocscope.inference import estimate as inference, variance
 from rocscope.inference.areas import auc_interval, newcombe
 from rocscope.inference.comparing import compare
 from rocscope.inference.proportions import binomial_limits, logit, mover_difference

@@ -22,8 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import optimize, special
 
-from rocscope._base import class_names
-from rocscope._base import validation as check
+from rocscope._base import class_names, validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.atomic_write import JSON, write_file
 from rocscope._base.contract import contract, made_by_contract

@@ -17,8 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rocscope import metrics
-from rocscope._base import class_names
-from rocscope._base import validation as check
+from rocscope._base import class_names, validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope.core import OperatingPoint, Result, html_table, jsonable
 from rocscope.errors import InputError, LabelError, ScoreError, ShapeError, WeightError

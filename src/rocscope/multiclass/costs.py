@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._base import class_names
-from rocscope._base import validation as check
+from rocscope._base import class_names, validation as check
 from rocscope._base.arrays import Array, Indices
 from rocscope._base.contract import contract
 from rocscope.core import Result, jsonable, require_kinds

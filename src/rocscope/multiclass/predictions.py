@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rocscope._base import class_names
-from rocscope._base import validation as check
+from rocscope._base import class_names, validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.grouping import SEGMENTS
 from rocscope.core import Predictions, Provenance, Weights, html_table, independent_units, model_name

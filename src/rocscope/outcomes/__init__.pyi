@@ -1,16 +1,16 @@
-from .drift import Drift as Drift
-from .drift import FigureDrift as FigureDrift
-from .drift import SegmentDrift as SegmentDrift
-from .drift import drift as drift
-from .expected import ExpectedPredictions as ExpectedPredictions
-from .expected import expected as expected
-from .experiments import Experiment as Experiment
-from .experiments import UpliftCurve as UpliftCurve
-from .experiments import UpliftPart as UpliftPart
-from .experiments import UpliftTable as UpliftTable
-from .experiments import from_experiment as from_experiment
-from .time_to_event import OverTime as OverTime
-from .time_to_event import at_horizon as at_horizon
-from .time_to_event import concordance as concordance
-from .time_to_event import over_time as over_time
+from .drift import Drift as Drift, FigureDrift as FigureDrift, SegmentDrift as SegmentDrift, drift as drift
+from .expected import ExpectedPredictions as ExpectedPredictions, expected as expected
+from .experiments import (
+    Experiment as Experiment,
+    UpliftCurve as UpliftCurve,
+    UpliftPart as UpliftPart,
+    UpliftTable as UpliftTable,
+    from_experiment as from_experiment,
+)
+from .time_to_event import (
+    OverTime as OverTime,
+    at_horizon as at_horizon,
+    concordance as concordance,
+    over_time as over_time,
+)
 from .verification import from_verified as from_verified

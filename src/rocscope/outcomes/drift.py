@@ -23,8 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract
 from rocscope._base.grouping import sum_by
@@ -32,8 +31,7 @@ from rocscope._base.public_names import reach
 from rocscope._base.radix import encode
 from rocscope.core import Predictions, Result, html_table, require_kinds
 from rocscope.errors import InputError, OneClassError, ScoreError
-from rocscope.inference import estimate as inference
-from rocscope.inference import statistics
+from rocscope.inference import estimate as inference, statistics
 from rocscope.inference.influence_estimates import estimate_of
 from rocscope.outcomes.expected import ExpectedPredictions, expected, scores_of_model
 from rocscope.ranges.binned import BinnedCounts, Bounds, rounded

@@ -1,7 +1,9 @@
-from .splitters import Folds as Folds
-from .splitters import Holdout as Holdout
-from .splitters import LeaveOneOut as LeaveOneOut
-from .splitters import OutOfBag as OutOfBag
-from .splitters import Protocol as Protocol
-from .splitters import ThreeParts as ThreeParts
-from .splitters import TimeOrder as TimeOrder
+from .splitters import (
+    Folds as Folds,
+    Holdout as Holdout,
+    LeaveOneOut as LeaveOneOut,
+    OutOfBag as OutOfBag,
+    Protocol as Protocol,
+    ThreeParts as ThreeParts,
+    TimeOrder as TimeOrder,
+)

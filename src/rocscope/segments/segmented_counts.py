@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rocscope import kernels
-from rocscope._base import special
-from rocscope._base import validation as check
+from rocscope._base import special, validation as check
 from rocscope._base.arrays import FIRST_ROUNDED, Array, Booleans, Indices, Ties
 from rocscope._base.public_names import reach
 from rocscope._base.roots import root

@@ -23,8 +23,7 @@ from rocscope._base.hashed_order import hashes_of, ordered
 from rocscope.core.applying import predict
 from rocscope.errors import InputError, RocscopeError
 from rocscope.evaluation.summary import DOMAINS
-from rocscope.report import model as report
-from rocscope.report import page as pages
+from rocscope.report import model as report, page as pages
 from rocscope.sample import samples_of
 from rocscope.workbench.session import ALL, CancelToken, RowSelection, Session
 
