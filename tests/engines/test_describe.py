@@ -67,6 +67,12 @@ def test_classes_are_listed_up_to_twenty(distinct):
     assert facts["n"].distinct == distinct
 
 
+def test_labels_of_many_classes_are_a_problem_without_their_number():
+    table = {"y": [f"class {number}" for number in range(30)], "s": list(range(30))}
+    problems = describe(table, label="y").problems
+    assert problems == ("label 'y': expected two classes, got more than 20 classes",)
+
+
 def test_named_columns_alone_are_described_with_their_problems():
     source = {"y": [1, 0, 2, None], "a": [0.5, None, 0.5, math.inf], "t": ["x", "y", "x", "y"], "c": [1, 1, 1, 1]}
     found = describe(source, label="y", scores=["a", "t", "c"])

@@ -385,8 +385,8 @@ def _label_problems(label: ColumnFacts) -> list[str]:
     bad = label.missing + label.infinite
     problems = [f"label {label.name!r}: {counted(bad, 'missing or infinite value')}"] if bad else []
     if not label.is_binary:
-        distinct = "more than 20" if label.distinct is None else label.distinct
-        problems.append(f"label {label.name!r}: expected two classes, got {counted(distinct, 'class')}")
+        distinct = "more than 20 classes" if label.distinct is None else counted(label.distinct, "class")
+        problems.append(f"label {label.name!r}: expected two classes, got {distinct}")
     return problems
 
 

@@ -8,7 +8,7 @@ covariance (`Pilot`). A study can also be planned by its precision, the width of
 The file is in this order: variance and plan, power and sample size for tests, precision, pilot.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, exp, inf, sqrt
 from typing import Any, Literal, get_args
@@ -542,16 +542,16 @@ def _of_two(
     effect = high - low
 
     def excess(n_pos: float, critical: float) -> float:
-        def covariance(areas: Sequence[float]) -> np.ndarray:
+        def covariance(areas: Array) -> Array:
             errors = [sqrt(auc_variance(area, ratio, positives=n_pos) / n_pos) for area in areas]
             return np.outer(errors, errors) * [[1, correlation], [correlation, 1]]
 
-        expected = covariance((low, high))
+        expected = covariance(np.array([low, high]))
         variance = _CONTRAST @ expected @ _CONTRAST
 
         def past_critical(observed: float) -> float:
             """Return an observed difference, minus the smallest one that is significant with its standard error."""
-            areas = np.array([low, high]) + expected @ _CONTRAST / variance * (observed - effect)
+            areas = [low, high] + expected @ _CONTRAST / variance * (observed - effect)
             areas = np.clip(areas, 1 - _LARGEST_AUC, _LARGEST_AUC)
             return observed - critical * sqrt(_CONTRAST @ covariance(areas) @ _CONTRAST)
 
