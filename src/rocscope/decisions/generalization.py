@@ -783,20 +783,20 @@ class ChosenEstimate(Estimate):
         return cls(low=low, high=high, level=level, standard_error=spread, **facts)
 
     @classmethod
-    def of_fixed_rule(cls, value: float, draws: Array, nobody: Array, **facts: Any) -> "ChosenEstimate":
+    def of_fixed_rule(cls, value: float, rule_costs: Array, nobody_costs: Array, **facts: Any) -> "ChosenEstimate":
         """Return the estimate of the cost of a fixed rule, which is not chosen again in resamples.
 
         Parameters
         ----------
         value : float
             Cost of the rule in the sample.
-        draws, nobody : arrays
+        rule_costs, nobody_costs : arrays
             Draws of the cost of the rule, and of the cost of acting on nobody.
         **facts
             Other attributes of the estimate.
         """
-        acting = float((draws < nobody).mean())
-        return cls.of_draws(draws, value=value, apparent=value, acting=acting, **facts)
+        pays = float((rule_costs < nobody_costs).mean())
+        return cls.of_draws(rule_costs, value=value, apparent=value, acting=pays, **facts)
 
     def as_profit(self, fixed_cost: float = 0.0) -> "ChosenEstimate":
         """Convert the estimate of a cost to the estimate of a profit: the negative cost, minus a fixed cost.
