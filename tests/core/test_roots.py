@@ -42,3 +42,8 @@ def test_infinite_values_at_an_end_are_allowed():
 def test_with_the_same_sign_at_both_ends_the_end_nearer_to_0_is_returned():
     assert root(lambda x: x + 1e-17, 0.0, 1.0) == 0
     assert root(lambda x: x - 2, 0.0, 1.0) == 1
+
+
+def test_the_search_ends_if_an_end_is_infinite():
+    # An infinite interval cannot be halved, so that one of its ends is returned.
+    assert root(lambda x: x - 1, 0.0, math.inf) == math.inf

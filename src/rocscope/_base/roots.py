@@ -38,7 +38,7 @@ def root(function: Callable[[float], float], low: float, high: float, *, xtol: f
         a, at_a = x, at_x
         nearest, at_nearest = (a, at_a) if abs(at_a) < abs(at_b) else (b, at_b)
         width, tolerance = abs(b - a), 4 * _EPSILON * abs(nearest) + xtol
-        if at_nearest == 0 or width <= tolerance:
+        if at_nearest == 0 or not width > tolerance:  # also if the width is NaN
             return nearest
         least = tolerance / (2 * width)
         share = 0.5
