@@ -7,6 +7,7 @@ samples in which the test does not reject at 5%.
 
 import argparse
 import warnings
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -47,7 +48,7 @@ FIGURES = {
 
 
 @dataclass(frozen=True)
-class Composed:
+class Composed(ABC):
     """Scores of positives that lie above those of negatives by a constant, with noise of one family.
 
     Attributes
@@ -87,8 +88,9 @@ class Composed:
         label = self.labels(rng, ROWS)
         return rs.Predictions(label, self.scores(rng, label)).counts()
 
+    @abstractmethod
     def judged(self, rng: Rng) -> Judged:
-        raise NotImplementedError
+        """Draw a sample, and judge the interval or test of each figure."""
 
 
 @cache

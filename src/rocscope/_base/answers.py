@@ -71,12 +71,12 @@ def spellings(name: str) -> Iterator[str]:
     waiting, fillers = [_WORD.findall(name)], tables()["fillers"]
     while waiting:
         words = waiting.pop(0)
-        whole = spelling("".join(words)) if words else ""
-        if not whole:
+        spelled = spelling("".join(words))
+        if not spelled:
             continue
-        yield whole
-        if whole.endswith("s"):
-            yield whole[:-1]
+        yield spelled
+        if spelled.endswith("s"):
+            yield spelled[:-1]
         if words[0].casefold() in fillers and words[1:] not in waiting:
             waiting.append(words[1:])
         if words[-1].casefold() in fillers and words[:-1] not in waiting:
