@@ -6,27 +6,22 @@ samples in which the test does not reject at 5%.
 """
 
 import argparse
-import warnings
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 from scipy import stats
-from simulate import Line, failing, line_of, summarised
+from simulate import Judged, Line, failing, holds, lines_of, summarised
 
 import rocscope as rs
-from rocscope.errors import OneClassError, RocscopeWarning
 from rocscope.inference import statistics
 
 Rng = np.random.Generator
 ROWS = 1_000_000  # of the sample that stands for the population
-Judged = dict[str, tuple[bool, bool, float]]  # whether it holds the truth, whether it is reliable, its width
 
 NOISE: dict[str, Callable[[Rng, int], np.ndarray]] = {
     "logistic": lambda rng, n: rng.logistic(size=n),
@@ -89,7 +84,7 @@ class Composed(ABC):
         return rs.Predictions(label, self.scores(rng, label)).counts()
 
     @abstractmethod
-    def judged(self, rng: Rng) -> Judged:
+    def judged(self, rng: Rng) -> dict[str, Judged]:
         """Draw a sample, and judge the interval or test of each figure."""
 
 
@@ -106,14 +101,7 @@ def distance(family: str, auc: float) -> float:
     return low
 
 
-def holds(estimate: rs.inference.Estimate, truth: float) -> tuple[bool, bool, float]:
-    """Return whether an interval holds the truth, whether it is marked as reliable, and its width."""
-    given = not np.isnan(estimate.low)
-    inside = estimate.low - 1e-12 <= truth <= estimate.high + 1e-12
-    return inside or not given, estimate.reliable and given, estimate.high - estimate.low
-
-
-def accepts(found: rs.inference.Comparison) -> tuple[bool, bool, float]:
+def accepts(found: rs.inference.Comparison) -> Judged:
     """Return whether a test keeps its true hypothesis, and whether it is marked as reliable."""
     return not found.p_value <= 0.05, found.difference.reliable, float("nan")
 
@@ -122,7 +110,7 @@ def accepts(found: rs.inference.Comparison) -> tuple[bool, bool, float]:
 class Alone(Composed):
     """One model: partial areas, rates at rates, and a partial area given to the bootstrap as a function."""
 
-    def judged(self, rng: Rng) -> Judged:
+    def judged(self, rng: Rng) -> dict[str, Judged]:
         label = self.labels(rng)
         rows = rs.Predictions(label, self.scores(rng, label))
         truth = truths(self)
@@ -162,7 +150,7 @@ class Pair(Composed):
     def ordinary(self) -> bool:
         return super().ordinary and self.differing == 1 and not 0 < self.groups < 40
 
-    def judged(self, rng: Rng) -> Judged:
+    def judged(self, rng: Rng) -> dict[str, Judged]:
         label, group = self.labels(rng), None
         first, second = self.scores(rng, label), self.scores(rng, label)
         if self.groups:
@@ -189,7 +177,7 @@ class Chance(Composed):
     def __str__(self) -> str:
         return f"{super().__str__()}, {self.groups} groups of one label"
 
-    def judged(self, rng: Rng) -> Judged:
+    def judged(self, rng: Rng) -> dict[str, Judged]:
         group = rng.integers(0, self.groups, self.n)
         label = self.labels(rng, self.groups)[group]
         score = self.scores(rng, np.zeros(self.n, dtype=bool)) + 2 * rng.standard_normal(self.groups)[group]
@@ -206,7 +194,7 @@ class Parted(Composed):
     def __str__(self) -> str:
         return f"{super().__str__()}, {self.segments} segments"
 
-    def judged(self, rng: Rng) -> Judged:
+    def judged(self, rng: Rng) -> dict[str, Judged]:
         size = 10 + rng.geometric(0.03, self.segments)
         segment = np.repeat(np.arange(self.segments), size)
         label = self.labels(rng, segment.size)
@@ -231,7 +219,7 @@ class Verified(Composed):
     def __str__(self) -> str:
         return f"{super().__str__()}, {100 * self.least:g}% of low scores verified"
 
-    def judged(self, rng: Rng) -> Judged:
+    def judged(self, rng: Rng) -> dict[str, Judged]:
         label = self.labels(rng)
         score = self.scores(rng, label)
         stratum = np.searchsorted(np.quantile(score, [0.5, 0.8]), score)
@@ -254,7 +242,7 @@ class Refitted(Composed):
         noise = NOISE[self.family](rng, n * self.features).reshape(n, self.features)
         return noise + label[:, None] * distance(self.family, self.auc) / np.sqrt(self.features), label
 
-    def judged(self, rng: Rng) -> Judged:
+    def judged(self, rng: Rng) -> dict[str, Judged]:
         x, label = self._rows(rng, self.n)
         new, new_label = self._rows(rng, 20_000)
         fold, score, areas = np.arange(self.n) % 5, np.empty(self.n), []
@@ -299,18 +287,7 @@ def _parted(family: str, auc: float, _: int, share: float, segments: int) -> Par
 
 def simulate(design: Composed, samples: int) -> list[Line]:
     """Return a line for each figure of a design."""
-    rng = np.random.default_rng([crc32(str(design).encode()), samples])
-    seen: dict[str, list[tuple[bool, bool, float]]] = defaultdict(list)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RocscopeWarning)
-        for _ in range(samples):
-            try:
-                judged = design.judged(rng)
-            except OneClassError:
-                continue
-            for name, case in judged.items():
-                seen[name].append(case)
-    return [line_of(design, name, cases) for name, cases in seen.items()]
+    return lines_of(design, samples, design.judged)
 
 
 _ABOUT = """# Coverage of differences, tests and composed figures

@@ -9,7 +9,7 @@ import json
 import os
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -23,7 +23,9 @@ from designs import NAMED, drawn_at_random
 from intervals import Judge
 
 from rocscope.errors import OneClassError, RocscopeWarning
+from rocscope.inference import Estimate
 
+Judged = tuple[bool, bool, float]  # whether an interval holds the truth and is reliable, and its width
 LEAST = 0.93  # coverage of a 95% interval that calls itself reliable
 
 
@@ -60,24 +62,39 @@ class Line:
 
 def simulate(design: Any, samples: int, bootstrap: bool = False) -> list[Line]:
     """Return a line for each interval of a design."""
+    judge = Judge(design, bootstrap)
+
+    def judged(rng: np.random.Generator) -> dict[str, Judged]:
+        found, truth = judge.intervals(rng)
+        return {name: holds(estimate, truth[name]) for name, estimate in found.items()}
+
+    return lines_of(design, samples, judged)
+
+
+def holds(estimate: Estimate, truth: float) -> Judged:
+    """Return whether an interval holds the truth, whether it is marked as reliable, and its width."""
+    given = not isnan(estimate.low)
+    inside = estimate.low - 1e-12 <= truth <= estimate.high + 1e-12
+    return inside or not given, estimate.reliable and given, estimate.high - estimate.low
+
+
+def lines_of(design: Any, samples: int, judged: Callable[[np.random.Generator], Mapping[str, Judged]]) -> list[Line]:
+    """Return a line for each figure of a design, from a function that judges the figures of a new sample."""
     rng = np.random.default_rng([crc32(str(design).encode()), samples])
-    seen: dict[str, list[tuple[bool, bool, float]]] = defaultdict(list)
+    seen: dict[str, list[Judged]] = defaultdict(list)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RocscopeWarning)
-        judge = Judge(design, bootstrap)
         for _ in range(samples):
             try:
-                found, truth = judge.intervals(rng)
+                found = judged(rng)
             except OneClassError:
                 continue
-            for name, estimate in found.items():
-                held = estimate.low - 1e-12 <= truth[name] <= estimate.high + 1e-12
-                given = not isnan(estimate.low)
-                seen[name].append((held or not given, estimate.reliable and given, estimate.high - estimate.low))
+            for name, case in found.items():
+                seen[name].append(case)
     return [line_of(design, name, cases) for name, cases in seen.items()]
 
 
-def line_of(design: Any, name: str, cases: Sequence[tuple[bool, bool, float]]) -> Line:
+def line_of(design: Any, name: str, cases: Sequence[Judged]) -> Line:
     """Return the line of an interval, from whether it held, whether it was reliable, and its width in each sample."""
     held, reliable, width = (np.array(column) for column in zip(*cases, strict=True))
     given = float(held[reliable].mean()) if reliable.any() else float("nan")
