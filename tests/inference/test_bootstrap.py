@@ -17,7 +17,16 @@ from inference_cases import cases
 from rocscope._base import progress as _progress
 from rocscope.errors import InputError, OneClassError, RocscopeWarning
 from rocscope.inference import resampling
-from rocscope.inference.resampling import AREAS, Statistic, _acceleration, areas, design_of, leave_one_out, tally_all
+from rocscope.inference.resampling import (
+    AREAS,
+    Statistic,
+    _acceleration,
+    _deviations,
+    areas,
+    design_of,
+    leave_one_out,
+    tally_all,
+)
 
 EACH_AUC = Statistic(lambda counts: [rs.auc(each) for each in counts.values()], 1)
 RNG = np.random.default_rng(5)
@@ -173,14 +182,29 @@ def test_percentile_and_basic_are_quantiles_of_the_replicates():
     assert (basic.low, basic.high) == pytest.approx((2 * found.value - found.high, 2 * found.value - found.low))
 
 
-def test_without_a_method_figures_by_name_have_bca_and_functions_percentiles():
-    for statistic, method in ((rs.auc, "bca"), ("brier", "bca"), (lambda counts: counts.pairs().auc(), "percentile")):
-        data = rs.Predictions(ONE.y_true, 1 / (1 + np.exp(-ONE.scores[ONE.models[0]])))
-        found, asked = (
-            rs.bootstrap(data, statistic, replicates=200, **options) for options in ({}, {"method": method})
-        )
-        assert (found.low, found.high, found.method) == (asked.low, asked.high, asked.method)
-        assert method in found.method
+@pytest.mark.parametrize("statistic", ["brier", rs.auc, lambda counts: counts.at(0.8).fpr])
+def test_without_a_method_bca_has_the_tails_of_a_t_quantile(statistic):
+    label, score = ONE.y_true[:60], ONE.scores[ONE.models[0]][:60]
+    score = 1 / (1 + np.exp(-score))
+    data = rs.Predictions(label, score)
+    value = rs.inference.statistics.brier() if statistic == "brier" else statistic
+    others = [np.delete(np.arange(60), row) for row in range(60)]
+    left_out = [value(rs.ThresholdCounts.from_scores(label[rows], score[rows])) for rows in others]
+    df = min(59, 120 / (stats.kurtosis(left_out, fisher=False) - 1))
+    tail = 2 * ndtr(stats.t.ppf(0.975, df)) - 1
+    found = rs.bootstrap(data, statistic, replicates=400)
+    asked = rs.bootstrap(data, statistic, replicates=400, method="bca", level=tail)
+    assert (found.low, found.high) == pytest.approx((asked.low, asked.high), rel=1e-6)
+    assert found.method == "bootstrap (bca, expanded, 400 replicates)"
+
+
+def test_an_interval_is_not_reliable_if_few_rows_determine_its_variance():
+    y = np.arange(400) < 200
+    data = rs.Predictions(y, np.where(np.arange(400) < 8, 0, np.arange(400) % 7 + 2 * y))
+    for method, reliable in (("percentile", False), ("basic", False), ("bca", False), ("auto", True)):
+        found = rs.bootstrap(data, lambda counts: counts.at(1).fnr, replicates=300, method=method)
+        assert found.reliable == reliable
+        assert ("rows determine its variance" in found.reason) != reliable
 
 
 def test_spread_is_delongs():
@@ -230,7 +254,7 @@ def test_many_units_are_left_out_in_groups():
     score = label + RNG.normal(size=5000)
     design = design_of(rs.Predictions(label, score), stratified=False)
     exact, grouped = (
-        _acceleration((part, np.ones(1)) for part in leave_one_out(design, statistic))
+        _acceleration(_deviations((part, np.ones(1)) for part in leave_one_out(design, statistic)))
         for statistic in (AREAS, EACH_AUC)
     )
     assert grouped == pytest.approx(exact, abs=0.01)
@@ -330,7 +354,7 @@ def test_anything_that_counts_tell_has_an_interval(statistic):
 
 
 def test_infinite_replicates_are_ranked_as_what_they_are():
-    found = rs.bootstrap(ONE, lambda c: np.inf if c.n_pos < 50 else c.n_pos, replicates=400)
+    found = rs.bootstrap(ONE, lambda c: np.inf if c.n_pos < 50 else c.n_pos, replicates=400, method="percentile")
     assert np.isinf(found.replicates).any()
     assert (found.low, found.high) == (50, np.inf)
 
@@ -432,7 +456,7 @@ def test_an_interval_of_an_area_that_ends_short_says_so():
     label = np.arange(330) < 30
     for apart, reliable in ((2.3, False), (0.5, True)):
         preds = rs.Predictions(label, {"score": rng.normal(size=330) + apart * label})
-        found, whole = rs.bootstrap(preds, rs.auc), rs.auc_interval(preds)
+        found, whole = rs.bootstrap(preds, rs.auc, method="bca"), rs.auc_interval(preds)
         short = max(found.low - whole.low, whole.high - found.high) > 0.1 * (whole.high - whole.low)
         assert found.reliable == reliable == (not short)
         assert reliable or "ends well inside" in found.reason
@@ -462,7 +486,7 @@ def test_a_difference_inherits_that_one_more_row_could_move_an_estimate_out():
 
 
 def check_partial_area(sizes, apart, part, samples, replicates):
-    """Whether percentiles that are reliable hold a partial area. Return how often they do, and are reliable."""
+    """Whether intervals that are reliable hold a partial area. Return how often they do, and are reliable."""
     rng = np.random.default_rng(sizes)
     # The curve is tpr = Φ(d + Φ⁻¹(fpr)), and so is the specificity as a function of 1 − tpr.
     width = part.get("max_fpr") or 1 - part["min_tpr"]
@@ -479,7 +503,7 @@ def check_partial_area(sizes, apart, part, samples, replicates):
     return held.mean(), reliable.mean()
 
 
-def test_percentiles_of_a_partial_area_that_are_reliable_hold_it():
+def test_intervals_of_a_partial_area_that_are_reliable_hold_it():
     held, reliable = check_partial_area((26, 147), 0.75, {"min_tpr": 0.9}, 60, 150)
     assert held < 0.93  # so the design tests the reason
     assert reliable > 0.4
@@ -495,6 +519,6 @@ def test_percentiles_of_a_partial_area_that_are_reliable_hold_it():
         ((100, 100), 1.5, {"max_fpr": 0.1}),
     ],
 )
-def test_percentiles_of_a_partial_area_that_are_reliable_hold_it_in_full(sizes, apart, part):
+def test_intervals_of_a_partial_area_that_are_reliable_hold_it_in_full(sizes, apart, part):
     _, reliable = check_partial_area(sizes, apart, part, 400, 500)
     assert reliable >= 0.75 or sizes[0] < 50

@@ -17,7 +17,7 @@ from rocscope.errors import RocscopeWarning
 from rocscope.inference.proportions import proportion_interval
 from rocscope.inference.resampling import (
     AREAS as EACH_AREA,
-    _acceleration,
+    _deviations,
     design_of,
     interval,
     leave_one_out,
@@ -81,11 +81,11 @@ def bootstrap_coverage(area, n, share, samples, replicates):
         counts = rs.ThresholdCounts.from_scores(label, row)
         design = design_of(counts, stratified=True)
         drawn = replicate(design, EACH_AREA, replicates, random_state=number, threads=1)[:, 0]
-        skew = _acceleration((part, np.ones(1)) for part in leave_one_out(design, EACH_AREA))
+        deviations = _deviations((part, np.ones(1)) for part in leave_one_out(design, EACH_AREA))
         for method in covered:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RocscopeWarning)
-                covered[method] += area in interval(rs.auc(counts), drawn, method, 0.95, design, skew)
+                covered[method] += area in interval(rs.auc(counts), drawn, method, 0.95, design, deviations, None)
     return {method: count / samples for method, count in covered.items()}
 
 

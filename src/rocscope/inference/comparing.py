@@ -83,7 +83,7 @@ def compare(
         folds.
     method : {"auto", "delong"}
         For the AUC, "auto" is a test that is also valid in small samples, and "delong" is DeLong's test, as in pROC.
-        For a bootstrapped statistic, the `method` of `rocscope.bootstrap`; "auto" is then "percentile".
+        For a bootstrapped statistic, the `method` of `rocscope.bootstrap`; see there.
     statistic : str, statistic or function of ThresholdCounts, optional
         Statistic to compare instead of the AUC: the name of a metric such as ``"brier"``, a statistic of
         `rocscope.inference.statistics` such as ``statistics.partial_area(max_fpr=0.1)``, or your own function of
@@ -131,7 +131,7 @@ def compare(
     are clipped to −1 and 1.
 
     For a bootstrapped statistic, the standard error of D is the standard deviation of its replicates. The limits of the
-    percentile interval are quantiles of the replicates.
+    interval are quantiles of the replicates.
 
     For three or more models on the same rows, `Comparisons.omnibus` tests the hypothesis that all AUCs are equal.
 
@@ -165,7 +165,7 @@ def compare(
     if statistic is not None:
         if folds == "mean":
             raise InputError("folds", expected="'pooled' if the statistic is bootstrapped", got="'mean'")
-        bootstrap["method"] = "percentile" if method == "auto" else method
+        bootstrap["method"] = method
         return differences(arms, statistic, hypothesis, adjust, groups=groups, **bootstrap)
     for option in bootstrap:
         if option not in inspect.signature(differences).parameters:

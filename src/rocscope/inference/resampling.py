@@ -12,7 +12,7 @@ Therefore the replicates do not depend on the number of threads.
 
 The limits of an interval are quantiles of the replicates (percentile), or these quantiles reflected at the estimate
 (basic). BCa intervals correct the quantiles for bias and skewness. The skewness correction is called acceleration
-(`leave_one_out`, `_acceleration`).
+(`leave_one_out`, `_acceleration`). Expanded intervals use the tail probability of a t quantile.
 
 The file is in this order: units and tallies, statistics and replicates, designs of data, acceleration, intervals,
 differences.
@@ -41,6 +41,7 @@ from rocscope.inference import estimate as inference, variance
 from rocscope.sample import Models, Sample, Samples, samples_of
 
 CountsOf = Mapping[str, ThresholdCounts]
+BootstrapMethod = Literal["auto", "percentile", "basic", "bca"]
 
 _CHUNK_CELLS = 2**17  # numbers of draws in a chunk: 1 MB, which fits into a processor cache
 _CHUNK_MOST = 100  # most replicates in a chunk: 2,000 replicates then make 20 chunks for the processors to share
@@ -630,7 +631,7 @@ class LeftOut:
 
 
 def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
-    """Return the leave-one-out values of each stratum. Undefined values are omitted."""
+    """Return the leave-one-out values of each stratum. Undefined and infinite values are omitted."""
     parts = []
     for stratum in design.strata:
         units = np.flatnonzero(design.frequency[stratum]) + stratum.start
@@ -647,40 +648,49 @@ def leave_one_out(design: Design, statistic: Statistic) -> list[LeftOut]:
             group = np.random.default_rng(0).permutation(drawn.size) % _MOST_GROUPS
             values = _without(design, statistic, group, drawn)
             frequency = np.ones(_MOST_GROUPS, np.int64)
-        known = ~np.isnan(values).any(axis=1)
+        known = np.isfinite(values).all(axis=1)
         parts.append(LeftOut(values[known], frequency[known]))
     return parts
 
 
-def _acceleration(parts: Iterable[tuple[LeftOut, Array]]) -> float:
-    """Return the acceleration of BCa for a linear combination of statistics.
+def _left_out(design: Design, statistic: Statistic, method: BootstrapMethod) -> list[LeftOut]:
+    """Return the leave-one-out values that an interval needs. For the AUC, only "auto" and "bca" need them."""
+    return [] if statistic is AREAS and method in ("percentile", "basic") else leave_one_out(design, statistic)
+
+
+def _deviations(parts: Iterable[tuple[LeftOut, Array]]) -> variance.Stratum:
+    """Return how much each unit moves a linear combination of statistics, as one stratum of moves.
+
+    The move of a unit is the mean of the leave-one-out values of its stratum minus the leave-one-out value of the unit.
 
     Parameters
     ----------
     parts : sequence of (LeftOut, array)
         Leave-one-out values of each stratum, and the coefficients of the combination.
+    """
+    moves, frequencies = [np.empty(0)], [np.empty(0, np.int64)]
+    for left_out, coefficients in parts:
+        values, frequency = left_out.values @ coefficients, left_out.frequency
+        if frequency.any():
+            moves.append(frequency @ values / frequency.sum() - values)
+            frequencies.append(frequency)
+    frequency = np.concatenate(frequencies)
+    units = float(frequency.sum())
+    return variance.Stratum(np.concatenate(moves)[:, None], frequency, units, units - 1, units)
 
-    Notes
-    -----
-    The acceleration is a = Σ d³ / (6·(Σ d²)^1.5), summed over all units of all strata (Davison & Hinkley 1997, §5.3).
-    Here d is the mean of the leave-one-out values of the stratum minus the leave-one-out value of the unit. If all d
-    are 0, the acceleration is 0.
+
+def _acceleration(deviations: variance.Stratum) -> float:
+    """Return the acceleration of BCa, Σ d³ / (6·(Σ d²)^1.5) for deviations d; 0 if all d are 0 (Davison & Hinkley).
 
     Examples
     --------
     >>> left_out = LeftOut(np.array([[1.0], [1.0], [4.0]]), np.array([1, 1, 1]))
-    >>> _acceleration([(left_out, np.array([1.0]))])
+    >>> _acceleration(_deviations([(left_out, np.array([1.0]))]))
     -0.06804138174397717
     """
-    cubes = squares = 0.0
-    for left_out, coefficients in parts:
-        values, frequency = left_out.values @ coefficients, left_out.frequency
-        if not frequency.any():
-            continue
-        deviation = frequency @ values / frequency.sum() - values
-        squares += float(frequency @ deviation**2)
-        cubes += float(frequency @ deviation**3)
-    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
+    moves = deviations.moves[:, 0]
+    squares = deviations.total(moves**2)
+    return deviations.total(moves**3) / (6 * squares**1.5) if squares > 0 else 0.0
 
 
 def _without(design: Design, statistic: Statistic, group: Array, unit: Array) -> Array:
@@ -719,8 +729,6 @@ def _areas_without_a_row(tally: Tally, pos: Array, neg: Array) -> Array:
 
 
 # Intervals
-
-Interval = Literal["percentile", "basic", "bca"]
 
 INTERVALS = ("percentile", "basic", "bca")
 _MOST_FAILED = 0.05  # largest share of undefined replicates, because these may be the extreme ones
@@ -761,7 +769,7 @@ def bootstrap(
     *,
     model: str | None = None,
     replicates: int = 2000,
-    method: Interval | Literal["auto"] = "auto",
+    method: BootstrapMethod = "auto",
     level: float = 0.95,
     stratified: bool = False,
     groups: Any = None,
@@ -785,8 +793,7 @@ def bootstrap(
         Number of bootstrap samples.
     method : {"auto", "percentile", "basic", "bca"}
         "percentile" uses quantiles of the replicates. "basic" reflects these quantiles at the estimate. "bca" corrects
-        them for bias and skewness. "auto" is "bca" for the AUC and for metrics given by name. It is "percentile" for
-        other functions, because these may jump if a row is omitted.
+        them for bias and skewness. "auto" is "bca", and also expands the quantiles if few rows determine the variance.
     level : float
         Confidence level, between 0 and 1.
     stratified : bool
@@ -832,7 +839,8 @@ def bootstrap(
     Scores are sorted once, and a replicate draws numbers of rows at each distinct score. For `rocscope.auc`, all
     replicates are computed together, without one function call per replicate. The acceleration of BCa is computed by
     omitting one unit at a time. For the AUC there is a closed form. For other statistics, units are omitted in at most
-    1,000 groups.
+    1,000 groups. The same values give 2n/(kurtosis − 1), the number of rows that determine the variance. "auto"
+    replaces the normal quantile of BCa by a t quantile with this number of degrees of freedom (Hesterberg).
 
     Coverage of 95% intervals of the AUC was measured in simulations of binormal samples. The AUC was 0.6 to 0.95, with
     50 to 1,000 rows and 999 stratified replicates:
@@ -848,10 +856,13 @@ def bootstrap(
     a tenth of the width of that interval. For example, with 30 positives, 300 negatives and an AUC of 0.95, the
     coverage of "percentile" is 86%, and the coverage of "bca" is 89%.
 
-    The interval of another statistic is marked as not reliable if one more row, ranked first or last, moves the
-    statistic out of the interval. For example, a sample may lack positives with low scores. The partial AUC is then too
-    high in all replicates. In simulations of partial AUCs at a tpr of at least 0.8 or an fpr of at most 0.05,
-    "percentile" covered in 83 to 87% of all samples, and in 95 to 100% of the samples marked as reliable.
+    The interval of another statistic is marked as not reliable in two cases. One more row, ranked first or last, moves
+    the statistic out of the interval: a sample may lack positives with low scores, and the partial AUC is then too high
+    in all replicates. Or few rows determine the variance: fewer than 4 for "auto", fewer than 25 for other methods.
+
+    In 10 designs drawn at random, with 160 to 2,760 rows and 300 samples each, the partial AUC at an fpr of at most
+    0.05, the partial AUC at a tpr of at least 0.9 and the average precision were functions. Intervals marked as
+    reliable covered in 91 to 98% of samples for "auto", and in 88 to 99% for "percentile" without the second case.
 
     The bootstrap is not valid for extremes, such as the largest score. It is not valid either for a threshold or model
     that was chosen as the best on the same data. The intervals are then too narrow, because the best threshold varies
@@ -859,14 +870,15 @@ def bootstrap(
 
     References
     ----------
-    Efron & Tibshirani 1993, ch. 12–14; Davison & Hinkley 1997, §5.3 (acceleration of stratified samples).
+    Efron & Tibshirani 1993, ch. 12–14; Davison & Hinkley 1997, §5.3 (acceleration of stratified samples); Hesterberg
+    2015, Am. Stat. 69:371–386 (expanded percentiles).
 
     Examples
     --------
     >>> from rocscope import ThresholdCounts
     >>> counts = ThresholdCounts.from_scores([1, 1, 0, 1, 0, 1, 0, 0] * 5, list(range(40, 0, -1)))
     >>> bootstrap(counts, lambda c: c.at(20.5).accuracy, replicates=500)
-    BootstrapEstimate(0.55, 95% CI [0.4, 0.7], n=40)
+    BootstrapEstimate(0.55, 95% CI [0.375, 0.7], n=40)
     """
     statistic = scorer_name(statistic)
     by_name = isinstance(statistic, str)
@@ -880,8 +892,6 @@ def bootstrap(
         raise InputError("statistic", expected="a metric's name or a function", got=check.shown(statistic), hint=hint)
     level = check.check_level(level)
     check.check_choice("method", method, ("auto", *INTERVALS))
-    if method == "auto":
-        method = "bca" if by_name or statistic is auc else "percentile"
     require_kinds("bootstrap", data)
     design = design_of(data, model, stratified=stratified, groups=groups)
     if by_name and len(design.tallies) > 1:
@@ -894,10 +904,9 @@ def bootstrap(
         plan = AREAS if statistic is auc else Statistic(lambda counts: function(counts[name]), 1)
     observed = at_sample(design, plan)
     drawn = replicate(design, plan, replicates, random_state=random_state, threads=threads, progress=progress)
-    left_out = leave_one_out(design, plan) if method == "bca" else []
-    skew = _acceleration((part, np.ones(1)) for part in left_out)
-    extremes = np.empty(0) if plan is AREAS else with_one_more_row(design, plan)[:, 0]
-    estimate = interval(observed[0], drawn[:, 0], method, level, design, skew, extremes)
+    deviations = _deviations((part, np.ones(1)) for part in _left_out(design, plan, method))
+    extremes = None if plan is AREAS else with_one_more_row(design, plan)[:, 0]
+    estimate = interval(observed[0], drawn[:, 0], method, level, design, deviations, extremes)
     if plan is not AREAS or not estimate.reliable:
         return estimate
     from rocscope.inference.areas import auc_sample, short_of  # which load SciPy; other statistics need not wait
@@ -940,11 +949,11 @@ def with_one_more_row(design: Design, statistic: Statistic) -> Array:
 def interval(
     value: float,
     drawn: Array,
-    method: Interval,
+    method: BootstrapMethod,
     level: float,
     design: Design,
-    skew: float = 0.0,
-    extremes: Array | tuple[()] = (),
+    deviations: variance.Stratum,
+    extremes: Array | tuple[()] | None,
 ) -> BootstrapEstimate:
     """Return an estimate with an interval from its replicates. Undefined replicates are counted and omitted.
 
@@ -954,16 +963,16 @@ def interval(
         The statistic of the sample.
     drawn : array
         The statistic of each replicate.
-    method : {"percentile", "basic", "bca"}
+    method : {"auto", "percentile", "basic", "bca"}
         Method of the interval.
     level : float
         Confidence level.
     design : Design
         The resampled units.
-    skew : float
-        Acceleration of BCa.
-    extremes : array
-        Values of the statistic with one more row; see `with_one_more_row`.
+    deviations : Stratum
+        Moves of the units; see `_deviations`. Without units, the number of rows that determine the variance is unknown.
+    extremes : array or None
+        Values of the statistic with one more row; see `with_one_more_row`. None for an AUC, which `short_of` judges.
     """
     usable = drawn[~np.isnan(drawn)]
     failed = drawn.size - usable.size
@@ -977,13 +986,18 @@ def interval(
     if all_equal:
         warn(f"all replicates equal {usable[0]:g}, so the bootstrap cannot estimate the uncertainty")
 
-    tails = np.array([(1 - level) / 2, (1 + level) / 2])
-    if method == "bca":
-        tails = _bca_tails(value, usable, tails, skew)
+    informative = deviations.informative_units(deviations.moves[:, 0]) if deviations.moves.size else np.inf
+    quantile = inference.normal_quantile(level)
+    if method == "auto":
+        quantile = inference.t_quantile(quantile, max(informative, inference.FEW_INFORMATIVE))
+    tails = special.ndtr(np.array([-quantile, quantile]))
+    if method in ("auto", "bca"):
+        tails = _bca_tails(value, usable, tails, _acceleration(deviations))
     low, high = np.quantile(usable, tails, method=quantile_method(usable))
     if method == "basic":
         low, high = 2 * value - high, 2 * value - low
-    facts = inference.joined(method, f"{drawn.size} replicates", design.note)
+    name = "bca, expanded" if method == "auto" else method
+    facts = inference.joined(name, f"{drawn.size} replicates", design.note)
     spread = float(usable.std(ddof=1)) if usable.size > 1 and np.isfinite(usable).all() else float("nan")
 
     smallest, reason = design.smallest_class, ""
@@ -993,9 +1007,12 @@ def interval(
         reason = f"only {usable.size} of {drawn.size} replicates are defined"
     elif smallest < inference.FEW_RESAMPLED:
         reason = f"a class has only {smallest:g} rows, fewer than {inference.FEW_RESAMPLED}"
-    elif any(each < low or each > high for each in extremes):
+    elif extremes is not None and any(each < low or each > high for each in extremes):
         # A sample without rows that a model ranks last has too high a value, and all of its replicates lack these rows.
         reason = "one more row that is ranked first or last could move the value out of the interval"
+    elif extremes is not None:
+        least = inference.FEW_INFORMATIVE if method == "auto" else inference.FEW_FOR_LIMIT
+        reason = inference.few(informative, least, "rows determine its variance")
     reason = reason or design.doubt
     value, low, high, drawn = float(value), float(low), float(high), check.read_only(drawn)
     name = f"bootstrap ({facts})"
@@ -1028,7 +1045,7 @@ def differences(
     *,
     groups: Any = None,
     replicates: int = 2000,
-    method: Interval = "percentile",
+    method: BootstrapMethod = "auto",
     stratified: bool = False,
     random_state: Any = 0,
     threads: int | None = None,
@@ -1048,7 +1065,7 @@ def differences(
         Adjustment of p-values.
     groups, replicates, method, stratified, random_state, threads, progress : see `bootstrap`
     """
-    check.check_choice("method", method, INTERVALS)
+    check.check_choice("method", method, ("auto", *INTERVALS))
     names = list(arms)
     if arms.rows is not None:
         designs = [design_of_rows(arms.rows, stratified=stratified, groups=groups)]
@@ -1063,7 +1080,7 @@ def differences(
         values.append(at_sample(design, plan))
         extremes.append(with_one_more_row(design, plan))
         drawn.append(replicate(design, plan, replicates, **options))
-        left_out.append(leave_one_out(design, plan) if method == "bca" else [])
+        left_out.append(_left_out(design, plan, method))
     columns = np.concatenate(values), np.column_stack(drawn), np.column_stack(extremes)
     sample = _Replicates(names, designs, *columns, left_out, method, hypothesis)
     known = sample.drawn[~np.isnan(sample.drawn).any(axis=1)]
@@ -1099,8 +1116,8 @@ class _Replicates:
     extremes : array of 4 × m
         Value of the statistic with one more row; see `with_one_more_row`.
     left_out : list of list of LeftOut
-        Leave-one-out values of each design, for BCa.
-    method : {"percentile", "basic", "bca"}
+        Leave-one-out values of each design; see `_left_out`.
+    method : {"auto", "percentile", "basic", "bca"}
         Method of the intervals.
     hypothesis : Hypothesis
         Hypothesis about each difference.
@@ -1112,7 +1129,7 @@ class _Replicates:
     drawn: Array
     extremes: Array
     left_out: list[list[LeftOut]]
-    method: Interval
+    method: BootstrapMethod
     hypothesis: inference.Hypothesis
 
     def compare(self, i: int, j: int) -> inference.Comparison:
@@ -1136,4 +1153,4 @@ class _Replicates:
         design = replace(designs[0], n=sum(design.n for design in designs), doubt=doubt)
         # A difference inherits the reasons of both estimates.
         extremes = self.extremes[:, used[0]] if len(used) == 1 else ()
-        return interval(value, drawn, self.method, self.hypothesis.level, design, _acceleration(parts), extremes)
+        return interval(value, drawn, self.method, self.hypothesis.level, design, _deviations(parts), extremes)
