@@ -1,6 +1,7 @@
 """HullClassifier and ClassWeightClassifier: what they choose is what the functions choose from merged scores."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -56,6 +57,45 @@ def test_aiming_leaves_the_original_as_it_was(fitted):
     assert aimed.decision_.point.tpr >= 0.95
     assert aimed.named_estimators_ is fitted.named_estimators_
     assert (fitted.decision_, fitted.subject_to) == (before, ())
+
+
+def saved(model):
+    return pickle.loads(pickle.dumps(model))
+
+
+@pytest.mark.parametrize("context", [*CONTEXTS, rs.decisions.UncertainContext(cost_ratio=(0.1, 0.5))])
+def test_a_saved_model_is_aimed_at_costs_and_mixtures_like_before(fitted, context):
+    loaded = saved(fitted)
+    assert loaded.hull_.vertices == fitted.hull_.vertices
+    assert loaded.aim_at(context).decision_.to_dict() == fitted.aim_at(context).decision_.to_dict()
+    assert loaded.aim_at(mixture={"fpr": 0.1}).mixture_ == fitted.aim_at(mixture={"fpr": 0.1}).mixture_
+    with pytest.raises(rs.errors.InputError, match="expected a decision with its data"):
+        loaded.aim_at(context).decision_.interval()
+
+
+def test_a_saved_model_holds_few_training_scores():
+    X, y = sample(2000)
+    fitted = rs.estimators.HullClassifier(MODELS[:1], cv=3).fit(X, y)
+    loaded = saved(fitted)
+    vertices = fitted.hull_.choices[0].counts.threshold
+    (all_scores,), (kept,) = fitted.predictions_.scores.values(), loaded.hull_.counts.values()
+    assert set(vertices) <= set(kept.threshold)
+    assert len(kept) <= 2 * len(vertices) + 2
+    content = pickle.dumps(fitted)
+    others = np.setdiff1d(all_scores, kept.threshold)
+    assert len(others) > 1900
+    assert not [score for score in others if score.tobytes() in content]
+
+
+@pytest.mark.parametrize(
+    "options", [{"criterion": "f1"}, {"subject_to": "tpr >= .9"}, {"context": rs.Context(cost_fn="loss")}]
+)
+def test_a_saved_model_refuses_what_needs_the_training_scores(fitted, options):
+    loaded = saved(fitted)
+    with pytest.raises(rs.errors.InputError, match="call aim_at before you save the model"):
+        loaded.aim_at(**options)
+    fitted_again = rs.estimators.HullClassifier(MODELS, cv=3, subject_to="tpr >= .9").fit(*sample())
+    assert saved(fitted_again).decision_.to_dict() == fitted_again.decision_.to_dict()
 
 
 def test_a_mixture_attains_its_rate_by_lot_or_by_key(fitted):

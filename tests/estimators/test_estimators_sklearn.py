@@ -187,6 +187,17 @@ def test_weights_reach_the_last_step_of_a_pipeline():
 
 
 @folded
+def test_weights_of_1_change_nothing(model):
+    X, y = sample()
+    plain = clone(model).fit(X, y)
+    for one in (np.ones(len(y)), np.ones(len(y), np.int64)):
+        weighted = clone(model).fit(X, y, sample_weight=one)
+        assert weighted.decision_.to_dict() == plain.decision_.to_dict()
+        assert getattr(weighted, "candidates_", None) == getattr(plain, "candidates_", None)
+        assert np.array_equal(weighted.predict_proba(X), plain.predict_proba(X))
+
+
+@folded
 def test_whole_weights_equal_repeated_rows_where_the_folds_are_given(model):
     X, y = sample(60)
     rng = np.random.default_rng(1)

@@ -32,6 +32,7 @@ from rocscope.calibration.recalibration import PlattRecalibrator
 from rocscope.core import Context, Predictions, Result, ThresholdCounts
 from rocscope.core.applying import predict
 from rocscope.decisions import choose, correct_probabilities
+from rocscope.decisions.choosing import DEFAULT_THRESHOLD
 from rocscope.decisions.constraints import Constraint, constraints_of
 from rocscope.decisions.decision import Decision, at_threshold
 from rocscope.decisions.model_hull import Hull, UncertainContext, hull
@@ -40,6 +41,7 @@ from rocscope.decisions.randomized import RandomizedRule
 from rocscope.errors import InfeasibleError, InputError, MissingDependencyError, OneClassError
 from rocscope.estimators import wrapping
 from rocscope.evaluation.fitting import attributes, class_scores, take_rows
+from rocscope.geometry.hull import pool
 from rocscope.multiclass.class_weighting import Method, Name, class_weights
 from rocscope.multiclass.costs import CostMatrix
 
@@ -505,6 +507,20 @@ def _has_probabilities(classifier: "HullClassifier") -> bool:
     return all(hasattr(model, "predict_proba") for model in models)
 
 
+def _around_vertices(counts: ThresholdCounts) -> ThresholdCounts:
+    """Return counts at a few scores, which determine all decisions for costs.
+
+    The scores are the highest one, the vertices of the hull, the next score after each vertex, and the lowest score at
+    or above the default threshold. Rows with other scores are counted at the next lower of these scores.
+    """
+    corners = np.searchsorted(-counts.threshold, -pool(counts).threshold)
+    at_default = np.count_nonzero(counts.threshold >= DEFAULT_THRESHOLD) - 1
+    kept = np.unique(np.concatenate([[0, at_default], corners, corners + 1]).clip(0, len(counts) - 1))
+    starts = np.append(0, kept[:-1] + 1)
+    pos, neg = np.add.reduceat(counts.pos, starts), np.add.reduceat(counts.neg, starts)
+    return ThresholdCounts(counts.threshold[kept], pos, neg)
+
+
 @held_to_contract
 class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimators._BaseComposition):
     """Binary classifier that chooses the best of several models and its threshold for given costs.
@@ -553,6 +569,9 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
 
     A mixture assigns each case to one of two models at random. To make this assignment reproducible, pass identifiers
     or a random state to `predict`.
+
+    A pickled model contains no `predictions_`, and of `hull_` only the scores at the vertices of each model and next to
+    them. `aim_at` then accepts costs and mixtures, but no criterion, constraint or amounts per row.
 
     References
     ----------
@@ -646,6 +665,8 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         LabelError
             If `pos_label` is None, but the new objective treats the classes differently and the labels do not show
             which class is positive.
+        InputError
+            If the model was read from a file, and the new objective needs the out-of-fold scores.
 
         Examples
         --------
@@ -741,8 +762,21 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         """True if the choice treats both classes equally."""
         return wrapping.check_aim(self.context, self.criterion, self.subject_to) and self.mixture is None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickling, with a few scores of the hull instead of all out-of-fold scores."""
+        state = super().__getstate__()
+        if "hull_" in state:
+            state["hull_"] = hull({name: _around_vertices(counts) for name, counts in self.hull_.counts.items()})
+        return state
+
     def _decide(self) -> None:
         self.mixture_: RandomizedRule | None = None
+        with_scores = hasattr(self, "predictions_")
+        vertices_suffice = self.criterion is None and not constraints_of(self.subject_to) and not self._amount_names
+        if not (with_scores or vertices_suffice):
+            expected = "equal costs in all rows, or a mixture, because a saved model has no training scores"
+            got = "a criterion, a constraint or amounts per row"
+            raise InputError("aim_at", expected=expected, got=got, hint="call aim_at before you save the model")
         if self.mixture is not None:
             if (self.context, self.criterion, constraints_of(self.subject_to)) != (None, None, ()):
                 raise InputError(
@@ -752,6 +786,9 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         # A hull contains no amounts of single rows.
         source: Any = self.predictions_ if self._amount_names else self.hull_
         self.decision_ = choose(source, self.context, criterion=self.criterion, subject_to=self.subject_to)
+        if not with_scores:
+            # A copy has no interval. An interval from the vertices alone would ignore that they were chosen.
+            self.decision_ = copy(self.decision_)
 
     def _models(self) -> dict[str, Any]:
         pairs = list(self.estimators)
