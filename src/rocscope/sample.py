@@ -71,6 +71,7 @@ NAMELESS = "score"
 _ALONE = f"pass y_score, or pass one of these as y_true: {ANYTHING}"
 _TABLE = "for a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
 _LABELS_FIRST = "pass the labels first, then the scores by model: (y_true, {'a': scores, 'b': scores})"
+_OF_MODEL = "for a fitted model use rs.evaluation.from_estimator(model, X, y), and pass its result"
 _KINDS = (CumulativeCounts, Predictions, OperatingPoint, CountsSketch, Mapping, BySegment)
 
 
@@ -400,11 +401,11 @@ def _is_context(value: Any) -> bool:
 
 
 def _require_scores(y_true: Any, y_score: Any, model: str | None) -> None:
-    if hasattr(y_score, "predict") or hasattr(y_true, "predict"):
-        hint = "for a fitted model, pass the result of rocscope.evaluation.from_estimator(model, X, y)"
-        raise InputError("y_score", expected="scores", got=kind_of(y_score), hint=hint)
+    if hasattr(y_score, "predict"):
+        raise InputError("y_score", expected="scores", got=kind_of(y_score), hint=_OF_MODEL)
     if y_score is None:
         hint = _TABLE if hasattr(y_true, "columns") else _ALONE
+        hint = _OF_MODEL if hasattr(y_true, "predict") else hint
         raise refusal("y_score", "scores as the second argument", y_true, hint, alone=True)
     if model is not None:
         model_name([NAMELESS], model)
@@ -418,6 +419,10 @@ def _require_alone(counted: Any, y_score: Any, pos_label: Any, sample_weight: An
     for name in (name for name, column in rows.items() if column is not None):
         holds_counts = not isinstance(counted, Mapping) or all(map(_is_whole, parts))
         hint = f"omit {name}" if holds_counts else _LABELS_FIRST
+        if hasattr(counted, "predict") and not _is_whole(counted):
+            hint = _OF_MODEL
+        elif name == "y_score" and type(y_score) is type(counted):
+            hint = _LABELS_FIRST
         expected = f"no {name} together with {type(counted).__name__}"
         raise InputError(name, expected=expected, got=kind_of(rows[name]), hint=hint)
 

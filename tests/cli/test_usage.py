@@ -145,7 +145,7 @@ def test_version(run):
         (("summary", "--lable", "y"), "--lable: no such option (did you mean --label?); see rocscope summary --help"),
         (
             ("summary", "a.csv", "b.csv"),
-            "unexpected argument 'b.csv'; to compare files use rocscope explore a.csv b.csv; ",
+            "unexpected argument 'b.csv'; use one file at a time: rocscope b.csv; to compare files use rocscope explo",
         ),
         (("summary", "f.csv", "--label"), "--label: expected a value, got no value"),
         (("summary", "f.csv", "--missing", "skip"), '"skip" for --missing. Choose from: "error", "drop", "segment"'),
@@ -387,7 +387,7 @@ def test_a_campaign_on_two_rows_warns_of_no_division(run, tmp_path):
 
 
 ANSWERED = {
-    "d.csv e.csv": "to compare files use rocscope explore d.csv e.csv;",
+    "d.csv e.csv": "use one file at a time: rocscope e.csv; to compare files use rocscope explore d.csv e.csv;",
     "compare d.csv e.csv": "to compare files use rocscope explore d.csv e.csv;",
     "monitor d.csv e.csv": "for example: rocscope monitor decision.json new.parquet --label y --state s.json "
     '--fail-if "cost > .35"; to make a plan: rocscope choose d.csv -o plan.json;',
@@ -398,10 +398,42 @@ ANSWERED = {
     "drift d.csv": "for example: rocscope drift january.csv june.csv --label y --score a;",
     "gate d.csv --min-auc 0.7": '--min-auc: no such option; use the rule "auc >= 0.7" in the file of --rules;',
     "summary d.csv --min-auc 0.7": "--min-auc: no such option; use --fail-if 'auc < 0.7';",
-    "report d.csv --format pdf": "use rocscope report FILE --output report.html, and print it to PDF",
-    "validate-plan plan.json d.csv": "use rocscope verify PLAN FILE;",
-    "--file d.csv": "omit this option: rocscope summary FILE;",
+    "report d.csv --format pdf": "use rocscope report d.csv --output report.html, and print it to PDF",
+    "validate-plan plan.json d.csv": "use rocscope verify plan.json d.csv;",
+    "--file d.csv": "omit this option: rocscope summary d.csv;",
 }
+FOLLOWED = {
+    "calibration d.csv": ("use rocscope calibrate d.csv;", "calibrate d.csv -o map.json"),
+    "psi d.csv e.csv": ("use rocscope drift d.csv e.csv;", "drift d.csv e.csv"),
+    "summary d.csv e.csv": ("use one file at a time: rocscope e.csv;", "e.csv"),
+    "summary": ("rocscope summary - --format csv --label y --score a;", "summary - --format csv --label y --score a"),
+    "summary -i d.csv": ("omit this option: rocscope summary d.csv;", "summary d.csv"),
+    "calibrate d.csv --n-bins 5": ("--n-bins: no such option; omit this option: ", "calibrate d.csv -o map.json"),
+    "compare two.csv --score a,b": ("name each column: --score a --score b", "compare two.csv --score a --score b"),
+    "summary d.csv --metrics auc,brier": ("omit this option: all figures are printed;", "summary d.csv"),
+    "summary d.csv --auc": ("omit this option: all figures are printed;", "summary d.csv"),
+    "summary d.csv --threshold 50%": ("; write 0.5", "summary d.csv --threshold 0.5"),
+    "summary d.csv --threshold 0,5": ("; write 0.5", "summary d.csv --threshold 0.5"),
+    "summary d.csv y a": ("such as --label y --score p;", "summary d.csv --label y --score a"),
+    "choose d.csv --youden": ("use --criterion youden;", "choose d.csv --criterion youden"),
+    "choose d.csv --target-recall .9": ("use --subject-to 'tpr >= 0.9';", "choose d.csv --subject-to tpr>=0.9"),
+    "choose d.csv --max-fpr .1": ("use --subject-to 'fpr <= 0.1';", "choose d.csv --subject-to fpr<=0.1"),
+}
+
+
+@pytest.mark.parametrize("typed", FOLLOWED)
+def test_a_hint_is_followed_as_it_is_written(run, tmp_path, monkeypatch, typed):
+    monkeypatch.chdir(tmp_path)
+    rows = "y,a\n" + "1,.9\n0,.2\n0,.4\n1,.3\n1,.8\n0,.1\n" * 20
+    for name in ("d.csv", "e.csv"):
+        (tmp_path / name).write_text(rows)
+    (tmp_path / "two.csv").write_text("y,a,b\n" + "1,.9,.8\n0,.2,.3\n0,.4,.1\n1,.3,.7\n" * 20)
+    hint, followed = FOLLOWED[typed]
+    code, out, err = run(*typed.split())
+    assert (code, out) == (2, "") and hint in err, err
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(rows.encode())))
+    code, _, err = run(*followed.split())
+    assert code == 0, err
 
 
 @pytest.mark.parametrize("typed", ANSWERED)

@@ -278,6 +278,71 @@ def test_first_calls_from_other_packages_are_answered(third, here):
     assert len(without) + len(listed) <= 2, "\n".join([*without, *listed])
 
 
+FOLLOWED = {
+    "rs.calibration_curve(y, logits)": "rs.calibration.recalibrate(rs.Predictions(y, s), method='platt').predictions",
+    "rs.calibration_curve(y, s, normalize=True)": "rs.calibration.recalibrate(rs.Predictions(y, s), method='platt')",
+    "rs.calibration.recalibrate(rs.Predictions(y, logits))": "recalibrate(rs.Predictions(y, s), method='platt')",
+    "rs.compare(y, {'a': a, 'b': b}, method='venkatraman')": "rs.inference.compare_curves(rs.Predictions(y, {",
+    "rs.compare(y, {'a': a, 'b': b}, test='bootstrap')": "rs.compare(y, {'a': s, 'b': p}, statistic=rs.auc",
+    "rs.compare(curve, curve)": "rs.compare(y, {'a': s, 'b': p})",
+    "rs.compare(y_true=y, model_a=a, model_b=b)": "rs.compare(y, {'a': s, 'b': p})",
+    "rs.classification_report(y, pred)": "rs.multiclass.ConfusionMatrix.from_labels(y, predicted).to_frame()",
+    "rs.permutation_importance(model, X, y)": "which rocscope does not compute, use sklearn.inspection.permutation_imp",
+    "rs.auc(y, s, event_level='second')": "use pos_label=, such as pos_label=1",
+    "rs.auc(fpr=[0, 1], tpr=[0, 1])": "use rs.roc(y, s).auc",
+    "rs.brier_score(time, event, s, horizons)": "rs.outcomes.over_time(time, event, p, horizons, statistic=",
+    "rs.outcomes.concordance(time, s, event)": "for example rs.outcomes.concordance(time, event, s, horizon)",
+    "rs.outcomes.from_experiment(y, s, treated)": "rs.outcomes.from_experiment(y, treated, s)",
+    "rs.monitor(y, s, window=100)": "for example rs.monitor(rs.choose(y, s))",
+    "rs.evaluate(X, y, model)": "use rs.evaluate(model, X, y)",
+    "rs.summary(model, X, y)": "use rs.evaluation.from_estimator(model, X, y)",
+    "rs.summary(conf_mat=matrix)": "use rs.ThresholdCounts.from_scores(y, s).at(threshold)",
+    "rs.lift_chart(y, s, n=10)": "rs.lift(y, s).at([0.1, 0.2, 0.3])",
+    "rs.choose(y, s, context={'fp': 1})": "rs.Context(cost_fp=1, cost_fn=5)",
+    "rs.Orange.evaluation.AUC(y, s)": "has no 'Orange.evaluation.AUC'; use rs.auc(y, s)",
+    "rs.kds.plot_lift(y, s)": "use rs.lift(y, s).plot()",
+    "rs.sklearn.metrics.log_loss(y, s)": "use rs.calibration.log_loss(y, p)",
+    "summary.loc['auc']": "use .metrics()['auc']",
+    "summary.brier": "use summary[0]['brier']",
+    "summary[['auc', 'brier']]": "use .metrics()",
+    "curve[['fpr', 'tpr']]": "use .to_frame()[['fpr', 'tpr']]",
+    "curve.T": "use .to_frame().T",
+    "curve.at_threshold(0.5)": "use rs.ThresholdCounts.from_scores(y, s).at(threshold)",
+    "comparisons['p_value']": "use comparisons[0].p_value",
+    "tn, fp, fn, tp = point": "use .tn, .fp, .fn and .tp",
+    "preds.mean()": "use .to_frame().mean()",
+    "preds.groupby('segment')": "use .by_segment()",
+    "preds.by_fold('fold')": "call it without arguments",
+}
+
+
+@pytest.mark.parametrize("call", FOLLOWED)
+def test_first_calls_are_answered_by_a_call_that_works(call, here):
+    names = here | {"logits": here["X"][:, 0]}
+    with pytest.raises(Exception, match=re.escape(FOLLOWED[call])) as raised:
+        exec(call, dict(names))
+    assert not [*broken_calls(raised.value, names)]
+    for attributes in re.findall(r"use (\.[\w.]+(?:\([^()]*\))?(?:\[[^ ]*\]|\.\w+(?:\(\))?)*)", str(raised.value)):
+        if "by_segment" not in attributes:  # which needs a column of segments
+            eval(re.match(r"\w+", call.partition(" = ")[2] or call)[0] + attributes, dict(names))
+
+
+def test_too_few_groups_for_the_folds_are_answered_by_a_number_that_works(here):
+    model, X, y, groups = here["model"], here["X"], here["y"], np.arange(120) % 4
+    with pytest.raises(InputError, match=r"^cv: expected at least 10 groups for 10 folds, got 4; use cv=4$"):
+        rs.evaluate(model, X, y, groups=groups)
+    assert rs.evaluate(model, X, y, groups=groups, cv=4).n == 120
+
+
+@pytest.mark.parametrize("curve", ["lift", "gain", "roc", "precision_recall", "net_benefit"])
+def test_a_percentage_is_no_share_of_a_curve(curve, here):
+    curve = getattr(rs, curve)(here["y"], here["p"])
+    with pytest.raises(InputError, match=r"^x: expected shares from 0 to 1, got 10; write 10% as 0\.1$"):
+        curve.at(10)
+    assert np.isfinite(curve.at(0.1))
+    assert np.isnan(curve.at(1.1))
+
+
 def test_a_blind_draw_of_foreign_calls_is_answered(here, capsys):
     """60 of 884 calls, drawn before any was tried: 54 of them worked or were answered with the fix."""
     lines = (Path(__file__).parent / "foreign_draw.txt").read_text(encoding="utf-8").splitlines()
@@ -366,8 +431,9 @@ def test_commands_of_other_tools_are_answered_by_one_that_works(command, capsys)
     Path("d.csv").write_text("label,a\n" + "1,.9\n0,.2\n0,.4\n1,.3\n" * 5)
     assert run([command, "d.csv"]) == 2
     answer = OF_OTHER_TOOLS[command]
+    answer = answer.replace("FILE", "d.csv")
     assert f'"{command}"; use {answer}' in capsys.readouterr().err
-    assert run(answer.replace("FILE", "d.csv").split()[1:]) == 0
+    assert run(answer.split()[1:]) == 0
 
 
 def test_options_of_other_tools_are_answered(capsys):
@@ -376,7 +442,7 @@ def test_options_of_other_tools_are_answered(capsys):
         assert run(["summary", "d.csv", option, "a"]) == 2
         assert f"{option}: no such option; use {answer};" in capsys.readouterr().err
     assert run(["drift", "d.csv", "--reference", "d.csv"]) == 2
-    assert "--reference: no such option; use rocscope drift REFERENCE CURRENT;" in capsys.readouterr().err
+    assert "--reference: no such option; use rocscope drift d.csv d.csv;" in capsys.readouterr().err
     assert run(["compare", "d.csv", "--method", "delong"]) == 2
     assert "--method: no such option; omit this option: AUCs are compared by DeLong's" in capsys.readouterr().err
 

@@ -97,7 +97,7 @@ def test_a_name_that_no_table_lists_is_answered_by_its_words(name):
 
 def test_a_name_of_a_task_that_rocscope_does_not_have_is_answered_by_an_instruction():
     with pytest.raises(
-        AttributeError, match=r"has no 'shap_explanation'; for explanations of a model, use sklearn\.insp"
+        AttributeError, match=r"has no 'shap_explanation'; for explanations of a model, which rocscope does not comp"
     ):
         _ = rs.shap_explanation
 

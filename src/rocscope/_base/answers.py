@@ -12,7 +12,7 @@ from typing import Any
 
 _ROOT = "rocscope"
 # Tables in which one key contains several names with the same answer, separated by spaces.
-_GROUPED = ("fillers", "plot_arguments", "options", "values")
+_GROUPED = ("fillers", "libraries", "plot_arguments", "options", "values")
 _GROUPED_BY_OWNER = ("names", "arguments", "attributes")
 
 
@@ -163,6 +163,24 @@ def calls_by_spelling() -> dict[str, str]:
     return calls
 
 
+@cache
+def example_of(function: str) -> str:
+    """Return the first answer that is a call of a function. Return an empty text if there is none.
+
+    Examples
+    --------
+    >>> example_of("concordance")
+    'rs.outcomes.concordance(time, event, s, horizon)'
+    """
+    call = re.compile(rf"rs(?:\.\w+)*\.{re.escape(function)}\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+    listed = (tables()[name] for name in ("positional", "constructors", "concepts", "of_multiclass"))
+    for table in (*listed, *tables()["names"].values()):
+        for answer in table.values():
+            if example := call.search(answer):
+                return example[0]
+    return ""
+
+
 def as_hint(answer: str) -> str:
     """Return a hint: "use" and an answer. An answer that is an instruction is returned unchanged.
 
@@ -172,6 +190,11 @@ def as_hint(answer: str) -> str:
     ('use rs.auc(y, s)', 'omit this argument: the result is exact')
     """
     return answer if answer.startswith(("omit ", "for ")) else f"use {answer}"
+
+
+def is_library(name: str) -> bool:
+    """Return whether a name is that of another library, or of a module that is usually imported under this name."""
+    return spelling(name) in {spelling(library) for library in (*tables()["names"], *tables()["libraries"])}
 
 
 def call_for(name: str) -> str:

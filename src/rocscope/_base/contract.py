@@ -61,6 +61,8 @@ def held_to_contract(cls: _Class) -> _Class:
         cls.__getattr__ = _refuse_attribute
     if not hasattr(cls, "__getitem__"):
         cls.__getitem__ = _refuse_item
+    elif "__getitem__" in vars(cls):
+        cls.__getitem__ = _with_hints(cls.__getitem__)
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name not in ("__init__", "__post_init__"):
             continue
@@ -73,6 +75,21 @@ def held_to_contract(cls: _Class) -> _Class:
 
 def _refuse_attribute(result: Any, name: str) -> Any:
     raise MissingAttributeError(type(result), name)
+
+
+def _with_hints(get: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Wrap a `__getitem__`, so that the error for an unknown key names what to use."""
+
+    @wraps(get)
+    def held(result: Any, key: Any) -> Any:
+        try:
+            return get(result, key)
+        except RocscopeError:
+            raise
+        except (KeyError, TypeError):
+            raise MissingItemError(type(result), key) from None
+
+    return held
 
 
 def _of_fields(cls: type, check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -130,8 +147,14 @@ def _argument_taking(
     by_position = dict(zip(inspect.signature(call).parameters, args, strict=False))
     value = options.get(name, by_position.get(name))
     function = call.__qualname__.removesuffix(".__init__")
+    if name == "y_true" and isinstance(value, str):  # the name of a column, or a formula
+        return "for columns of a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
+    example = answers.example_of(function) if hasattr(value, "predict") else ""
+    if "model" in example:  # a model that was passed as another argument
+        return example
     if name in by_position and not isinstance(value, str):
-        return answers.tables()["positional"].get(function, "") if isinstance(value, int | float) else ""
+        is_misplaced = isinstance(value, int | float) or _is_ours(value)
+        return answers.tables()["positional"].get(function, "") if is_misplaced else ""
     if not isinstance(value, str):
         return ""
     answer = answers.tables()["arguments"].get(function, {}).get(f"{name}_{value}", "")
@@ -363,8 +386,9 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
     if unknown is not None:
         answer = answers.for_value(name, unknown, options[unknown], known) or answers.for_argument(name, unknown, known)
         close = "" if answer else _close(unknown, known, "{}=")
-        answer = answer or close or answers.for_parts(name, unknown, known)
-        return close or (f"; {answers.as_hint(answer)}" if answer else f"; it takes {', '.join(known)}")
+        answer = answer or close or answers.calls_by_spelling().get(answers.spelling(unknown), "")
+        answer = answer or answers.for_parts(name, unknown, known)
+        return close or (f"; {answers.as_hint(answer)}" if answer else _takes(name, known))
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
@@ -377,7 +401,15 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         return "; for labels and scores pass rs.Predictions(y, s).counts().at(threshold)"
     if known[:1] in (["predictions"], ["data"], ["curve"]):
         return f"; {PASS_PREDICTIONS}"
-    return f"; it takes {', '.join(known)}"
+    return _takes(name, known)
+
+
+def _takes(function: str, known: Sequence[str]) -> str:
+    """Return a hint with the arguments of a function, and a call of it that the answers contain."""
+    if not known:
+        return "; call it without arguments"
+    example = answers.example_of(function)
+    return f"; it takes {', '.join(known)}" + (f"; for example {example}" if example else "")
 
 
 def _for_positions(function: str, known: Sequence[str], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
@@ -412,7 +444,7 @@ class MissingAttributeError(AttributeError):
             return message
         answer = _for_attribute(owner, name, answers.by_spelling(known))
         if answer:
-            return f"{message}; {answers.as_hint(_on_result(owner, answer))}"
+            return f"{message}; {answers.as_hint(_on_result(owner, answer.replace('{name}', name)))}"
         if hasattr(owner, "get_params"):
             return f"{message}; an estimator has fitted attributes after .fit(X, y)"
         close = _close(name, known, ".{}")
@@ -421,21 +453,27 @@ class MissingAttributeError(AttributeError):
 
 
 class MissingItemError(TypeError, KeyError):
-    """Error for a result that is indexed. Because it is a KeyError, NumPy does not take the result for a sequence."""
+    """Error for a result that is indexed, or unpacked as in ``fpr, tpr, thresholds = roc(y, s)``.
 
-    __str__ = Exception.__str__  # a KeyError would put its message in quotes
+    Because it is a KeyError, NumPy does not take the result for a sequence. The message is built only when it is read.
+    """
+
+    def __str__(self) -> str:
+        owner, key = self.args
+        if isinstance(key, str):
+            known = f"use .{key}" if key in dir(owner) else ""
+            hint = known or str(MissingAttributeError(owner, key)).partition("; ")[2]
+            return f"{owner.__name__} has no item [{key!r}]; {hint}"
+        if isinstance(key, list) and hasattr(owner, "to_frame"):
+            columns = ".metrics()" if hasattr(owner, "metrics") else f".to_frame()[{key!r}]"
+            return f"{owner.__name__} has no columns {key!r}; use {columns}"
+        unpacked = answers.tables()["unpacked"]
+        uses = (unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked)
+        return f"{owner.__name__} cannot be indexed or unpacked; use {next(uses, '.to_dict()')}"
 
 
 def _refuse_item(result: Any, key: Any) -> NoReturn:
-    """Raise the error of a result that is indexed, or unpacked as in ``fpr, tpr, thresholds = roc(y, s)``."""
-    owner = type(result)
-    if isinstance(key, str):
-        known = f"use .{key}" if key in dir(owner) else ""
-        hint = known or str(MissingAttributeError(owner, key)).partition("; ")[2]
-        raise MissingItemError(f"{owner.__name__} has no items, such as [{key!r}]; {hint}")
-    unpacked = answers.tables()["unpacked"]
-    attributes = next((unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked), ".to_dict()")
-    raise MissingItemError(f"{owner.__name__} cannot be indexed or unpacked; use {attributes}")
+    raise MissingItemError(type(result), key)
 
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:

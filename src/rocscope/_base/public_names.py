@@ -7,6 +7,7 @@
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dis import get_instructions
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -104,7 +105,10 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
 
     def refuse(name: str) -> NoReturn:
         asking = _asking_frame()
-        message = f"{package} has no {name!r}{advice(name)}"
+        words = [name, *_names_read_after(asking)] if answers.is_library(name) else [name]
+        # Of a name within another library, such as metrics.auc_score, only the last word says what is meant.
+        hint = advice(words[-1]) or advice(name)
+        message = f"{package} has no {'.'.join(words)!r}{hint}"
         # In `from package import name`, Python replaces the message of an AttributeError.
         if asking.f_code.co_code[asking.f_lasti] == opmap["IMPORT_FROM"]:
             raise ImportError(message, name=package)
@@ -119,6 +123,17 @@ def _asking_frame() -> FrameType:
     while frame.f_back is not None and (frame.f_globals is globals() or frame.f_code.co_name == "__getattr__"):
         frame = frame.f_back
     return frame
+
+
+def _names_read_after(frame: FrameType) -> list[str]:
+    """Return the names that the code of a frame reads next: metrics and auc in ``rs.sklearn.metrics.auc``."""
+    names: list[str] = []
+    for step in get_instructions(frame.f_code):
+        if step.offset > frame.f_lasti:
+            if step.opname not in ("LOAD_ATTR", "LOAD_METHOD", "EXTENDED_ARG"):
+                break
+            names += [step.argval] if step.opname != "EXTENDED_ARG" else []
+    return names
 
 
 def _advice(package: str, name: str, public: Sequence[str]) -> str:

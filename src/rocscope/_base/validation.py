@@ -443,6 +443,17 @@ def check_proportion(value: Any, name: str) -> Any:
     return value
 
 
+def refuse_percentages(shares: Any, name: str) -> None:
+    """Raise an InputError if a share is 2 or more, which is a percentage or a number of cases.
+
+    Smaller values above 1 may be rounding errors.
+    """
+    largest = np.max(shares, initial=0.0)
+    if largest >= 2:
+        hint = f"write {largest:g}% as {largest / 100:g}"
+        raise errors.InputError(name, expected="shares from 0 to 1", got=f"{largest:g}", hint=hint)
+
+
 def check_share(value: Any, name: str) -> float:
     """Return a share strictly between 0 and 1."""
     if not (is_number(value) and 0 < value < 1):
@@ -473,7 +484,8 @@ def check_probabilities(scores: Array, name: str, rows: Array | None = None) -> 
         outside = (scores < -ROUNDING_OF_PROBABILITIES) | (scores > 1 + ROUNDING_OF_PROBABILITIES)
         number = outside.sum() if rows is None else rows[outside].sum()
         got = f"{counted(number, 'value')} outside this range, such as {scores[outside][0].item()!r}"
-        hint = "recalibrate the scores first with rocscope.calibration.recalibrate"
+        # The default method of recalibration is for probabilities only.
+        hint = "recalibrate them: rs.calibration.recalibrate(rs.Predictions(y, s), method='platt').predictions"
         raise errors.ScoreError(name, expected="probabilities from 0 to 1", got=got, hint=hint)
     return scores.astype(np.float64).clip(0, 1)
 

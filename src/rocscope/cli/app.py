@@ -196,7 +196,20 @@ _NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
 def usage(error: CycloptsError, arguments: Sequence[str]) -> str:
     """Return the message of a usage error for the typed arguments. The hint names the command's --help."""
     command = " ".join(("rocscope", *(error.command_chain or ())))
-    return f"{_usage_message(error, arguments)}; see {command} --help"
+    return f"{_with_files(_usage_message(error, arguments), arguments)}; see {command} --help"
+
+
+def _with_files(message: str, arguments: Sequence[str]) -> str:
+    """Return a message with the typed files in place of FILE, PLAN, REFERENCE and CURRENT of suggested commands."""
+    files = [shlex.quote(argument) for argument in arguments if _is_file(argument)]
+    tables = [file for file in files if not file.endswith(".json")]
+    typed = {"PLAN": [file for file in files if file not in tables]}
+    typed |= {"FILE": tables, "REFERENCE": tables, "CURRENT": tables[1:]}
+
+    def file(word: re.Match[str]) -> str:
+        return next(iter(typed.get(word[0], [])), word[0])
+
+    return re.sub(r"rocscope [a-z]+( [A-Z]+)+", lambda command: re.sub(r"\b[A-Z]+\b", file, command[0]), message)
 
 
 def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
@@ -210,14 +223,17 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
         return f"{message.partition('. Did you mean')[0]}; {foreign.as_hint(answer)}" if answer else message
     if isinstance(error, cyclopts.UnusedCliTokensError):
         return _too_many(error, arguments)
-    in_place_of_file = re.match(r"""Invalid value "(?:\(')?(--[\w-]+)""", message)
+    in_place_of_file = re.match(r"""Invalid value "(?:\(')?(--?[A-Za-z][\w-]*)""", message)
     if in_place_of_file and error.command_chain:  # as in drift --reference FILE
         command, typed = " ".join(error.command_chain), in_place_of_file[1]
         return _no_such_option(command, typed, _names_of(app[command].assemble_argument_collection()))
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         name = error.keyword or error.argument.name
         kind = "a value" if name.startswith("-") else "a file"
-        return f"{name}: expected {kind}, got no {kind.removeprefix('a ')}{_example(error, arguments)}"
+        message = f"{name}: expected {kind}, got no {kind.removeprefix('a ')}{_example(error, arguments)}"
+        if name == "FILE" and error.command_chain and not any(map(_is_file, arguments)):
+            message += f"; for standard input: rocscope {error.command_chain[0]} - --format csv --label y --score a"
+        return message
     if isinstance(error, cyclopts.UnknownOptionError):
         typed = error.token.keyword or error.token.value
         return _no_such_option(" ".join(error.command_chain or ()), typed, _names_of(error.argument_collection))
@@ -251,10 +267,12 @@ def _too_many(error: cyclopts.UnusedCliTokensError, arguments: Sequence[str]) ->
     message = f"unexpected argument {' '.join(map(repr, unexpected))}"
     pattern = "put it in quotes, such as 'part-*.csv'"
     if not all(map(_is_file, unexpected)):
-        return f"{message}; if you typed a pattern, {pattern}"
+        return f"{message}; name columns by options, such as --label y --score p; if you typed a pattern, {pattern}"
     first = next(filter(_is_file, arguments), "FILE")
     explore = shlex.join(["rocscope", "explore", first, *unexpected])
-    return f"{message}; to compare files use {explore}; to read the parts of one table name a pattern and {pattern}"
+    alone = "" if error.command_chain == ("compare",) else f"use one file at a time: rocscope {unexpected[0]}; "
+    parts = f"to read the parts of one table name a pattern and {pattern}"
+    return f"{message}; {alone}to compare files use {explore}; {parts}"
 
 
 def _is_file(text: str) -> bool:
@@ -306,27 +324,34 @@ def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
 
 
 def _condition_for(command: str, typed: str, options: Sequence[str]) -> str:
-    """Return the condition that means a limit of a metric, such as --min-auc. Return an empty text if there is none."""
-    limit = re.fullmatch(r"--(min|max)[-_](\w+)", typed)
-    if limit is None:
+    """Return the criterion or the condition that an option with the name of a metric means: --youden or --min-auc."""
+    limit = re.fullmatch(r"--(?:(min|max|target)[-_])?(\w+)", typed)
+    # The registry imports NumPy, which takes longer than all other answers.
+    if limit is None or not foreign.concept_for(limit[2]):
         return ""
     from rocscope.figures.registry import known
 
     figure = known(limit[2])
     if figure is None:
         return ""
+    if limit[1] is None:
+        printed = "omit this option: all figures are printed" if command == "summary" else ""
+        return f"--criterion {figure.name}" if "--criterion" in options else printed
+    is_largest = limit[1] == "max"
     if command == "gate":
-        return f"""the rule "{figure.name} {">=" if limit[1] == "min" else "<="} 0.7" in the file of --rules"""
-    return f"--fail-if '{figure.name} {'<' if limit[1] == 'min' else '>'} 0.7'" if "--fail-if" in options else ""
+        return f"""the rule "{figure.name} {"<=" if is_largest else ">="} 0.7" in the file of --rules"""
+    if "--subject-to" in options:
+        return f"--subject-to '{figure.name} {'<= 0.1' if is_largest else '>= 0.9'}'"
+    return f"--fail-if '{figure.name} {'>' if is_largest else '<'} 0.7'" if "--fail-if" in options else ""
 
 
 # Options whose name differs from the argument of the library.
 _OTHER_NAMES = {"scores": "--score", "fail_if": "--fail-if", "cv": "--folds", "constraint": "--subject-to"}
 _OF_ARRAYS = {"y_true": "--label", "y_score": "--score", "sample_weight": "--weight"}
 # Hints for Python and the command line, such as "delimiter= (--delimiter)", of which only the option is kept.
-_BOTH = re.compile(r"""\b\w+(?:=(?:'[^']*'|"[^"]*"|[\w.]+)?)? \((--[^)]+)\)""")
-# An argument with or without a value, such as "missing='drop'".
-_GIVEN = re.compile(r"""\b(\w+)=(?:(['"])(.*?)\2|([\w.-]+))?""")
+_BOTH = re.compile(r"""\b\w+(?:=(?:'[^']*'|"[^"]*"|\[[^\]]*\]|[\w.]+)?)? \((--[^)]+)\)""")
+# A call in Python, which is kept, or an argument with or without a value, such as "missing='drop'".
+_GIVEN = re.compile(r"""\brs\.[\w.]+\((?:[^()]|\([^()]*\))*\)|\b(\w+)=(?:(['"])(.*?)\2|([\w.-]+))?""")
 # An alternative that only Python has, such as ", or cv=rocscope.protocols.Folds(10, rare_classes='spread')".
 _ONLY_PYTHON = re.compile(r",? or (?:use )?\w+=rocscope\.[\w.]+\([^()]*\)")
 
@@ -340,6 +365,8 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
     "score 'a': expected numbers; leave such rows out with --missing drop"
     >>> as_typed("target_prevalence: expected a share above 0 and below 1, got 2.0", ["choose"])
     '--target-prevalence: expected a share above 0 and below 1, got 2.0'
+    >>> as_typed("scores: expected probabilities; use rs.calibration.recalibrate(p, method='platt')", ["calibrate"])
+    "scores: expected probabilities; use rs.calibration.recalibrate(p, method='platt')"
     >>> as_typed('where="a > 1": expected rows, got none', ["summary"])
     "--where 'a > 1': expected rows, got none"
     """

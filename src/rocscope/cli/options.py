@@ -40,7 +40,7 @@ OPTIONS = Group.create_ordered("Options")
 INPUT = Group.create_ordered("Input file")
 
 TWO_CLASS_COSTS = ("--cost-fp", "--cost-fn", "--cost-tp", "--cost-tn", "--target-prevalence")
-_SHARES = ("--target-prevalence", "--response-rate", "--level")
+_SHARES = ("--target-prevalence", "--response-rate", "--level", "--threshold")
 
 # A number with a currency sign in front of it, or with a percent sign or a currency after it.
 _DECORATED = re.compile(r"(?:[$£€¥]\s*)?([-+]?\d[\d.,\s'_]*)(%?)\s*(?:[$£€¥]|[A-Z]{3})?")

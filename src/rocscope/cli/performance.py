@@ -152,7 +152,7 @@ def _parse_threshold(texts: list[str]) -> Any:
         return texts[0] if texts[0] in ("costs", "cheapest") else float(texts[0])
     except ValueError:
         expected = "a number, MODEL=NUMBER for each model, 'costs' or 'cheapest'"
-        raise InputError("--threshold", expected=expected, got=" ".join(texts)) from None
+        raise opt.not_a_number("--threshold", " ".join(texts), expected) from None
 
 
 _HEADINGS = (

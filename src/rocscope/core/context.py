@@ -106,7 +106,8 @@ class Context(Result):
             raise InputError("context", expected=expected, got=repr(context), hint=hint)
         context = getattr(context, "context", context)
         if context is not None and not isinstance(context, cls):
-            raise InputError("context", expected="a Context or a Campaign", got=check.shown(context))
+            hint = "pass a Context: rs.Context(cost_fp=1, cost_fn=5)"
+            raise InputError("context", expected="a Context or a Campaign", got=check.shown(context), hint=hint)
         return cls() if context is None else context
 
     @classmethod

@@ -16,7 +16,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import MissingAttributeError, held_to_contract
+from rocscope._base.contract import MissingAttributeError, contract, held_to_contract
 
 
 class Answering(ABCMeta):
@@ -45,6 +45,7 @@ class Result(metaclass=Answering):
         super().__init_subclass__(**options)
         held_to_contract(cls)
 
+    @contract
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary for JSON. NaN and infinities become None.
 

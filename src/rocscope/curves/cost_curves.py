@@ -326,6 +326,7 @@ class NetBenefitCurve(Curve):
         >>> net_benefit([1, 1, 0, 0], [0.8, 0.6, 0.6, 0.2]).at(0.5)
         0.25
         """
+        check.refuse_percentages(x, "x")
         wanted = np.asarray(x, dtype=np.float64)
         inside = (wanted >= 0) & (wanted < 1)
         return scalar(np.where(inside, self._net_benefit(np.where(inside, wanted, 0.5)), np.nan))

@@ -109,6 +109,7 @@ class CountCurve(Curve):
 
     def at(self, x: Any) -> Any:
         self.counts.require_levels(f"{self.title} between its points")
+        check.refuse_percentages(x, "x")
         return super().at(x)
 
     def area(self) -> float:
@@ -580,6 +581,7 @@ class PrecisionRecallCurve(CountCurve):
         (1.0, 0.42857142857142855)
         """
         self.counts.require_levels(f"{self.title} between its points")
+        check.refuse_percentages(x, "x")
         tp, fp = cumulative(self.counts)
         x = np.asarray(x, dtype=np.float64)
         after = np.searchsorted(self.x, x, side="left").clip(max=tp.size - 1)

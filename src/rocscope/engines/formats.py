@@ -729,6 +729,9 @@ def require_columns(source: HasColumns, names: Sequence[str], role: str) -> None
         hint = ""
         if len(source.columns) == 1:
             hint = "if the file has another column separator, pass delimiter= (--delimiter)"
+        parts = name.split(",") if isinstance(name, str) else []
+        if len(parts) > 1 and all(part in source.columns for part in parts):
+            hint = f"name each column: scores={parts!r} ({' '.join(f'--score {part}' for part in parts)})"
         expected = errors.one_of(name, list(source.columns))
         raise errors.ColumnError(subject, expected=expected, got=repr(name), hint=hint)
 

@@ -608,7 +608,10 @@ _ROUNDING = (
     1e-13  # rounding errors of a standard error of 0 are about 1e-17; one different row in a billion makes it 1e-9
 )
 _RATES = ("tpr", "tnr", "precision", "npv", "accuracy")
-_NO_PROBABILITIES = "scores are not probabilities (convert them with rocscope.calibration.recalibrate)"
+_NO_PROBABILITIES = (
+    "scores are not probabilities "
+    "(convert them with rs.calibration.recalibrate(predictions, method='platt').predictions)"
+)
 
 
 class Measured(NamedTuple):

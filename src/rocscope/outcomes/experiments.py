@@ -1038,6 +1038,8 @@ def from_experiment(
     code = np.unique(code[place], return_inverse=True)[1]
     if not np.isin(arm, (0, 1)).all() or np.unique(arm).size < 2:
         hint = "for named arms pass the name of the control arm as control="
+        if np.unique(arm).size > 2:
+            hint = "pass the arms second: rs.outcomes.from_experiment(y, treated, s)"
         raise InputError("treated", expected="both values 0 and 1", got=check.shown(treated), hint=hint)
     if share is None:
         n_treated = np.bincount(code, arm == 1)

@@ -252,6 +252,10 @@ class Folds(Protocol):
         if self.stratified:
             self._check_classes(sample)
         grouped = sample.groups is not None
+        number = int(sample.groups.max()) + 1 if sample.groups is not None else self.k
+        if number < self.k:
+            hint = f"use cv={number}" if number > 1 else "pass groups= with two or more groups"
+            raise InputError("cv", expected=f"at least {self.k} groups for {self.k} folds", got=f"{number}", hint=hint)
         if self.stratified and not grouped:
             return _stratified(sample.y, int(self.k), seed)
         from sklearn import model_selection as splitters
