@@ -366,7 +366,7 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
     >>> as_typed("target_prevalence: expected a share above 0 and below 1, got 2.0", ["choose"])
     '--target-prevalence: expected a share above 0 and below 1, got 2.0'
     >>> as_typed("scores: expected probabilities; use rs.calibration.recalibrate(p, method='platt')", ["calibrate"])
-    "scores: expected probabilities; use rs.calibration.recalibrate(p, method='platt')"
+    "--score: expected probabilities; use rs.calibration.recalibrate(p, method='platt')"
     >>> as_typed('where="a > 1": expected rows, got none', ["summary"])
     "--where 'a > 1': expected rows, got none"
     """
