@@ -282,8 +282,10 @@ def with_scores(data: Any, y_score: Any = None, *, pos_label: Any = None, sample
         return data
     if y_score is None or _is_context(y_score):
         hint = "pass the context as the third argument: (y_true, y_score, context)"
-        if y_score is None:
-            hint = _TABLE if hasattr(data, "columns") else _ALONE
+        if hasattr(data, "columns"):
+            hint = _TABLE
+        elif y_score is None:
+            hint = _ALONE
         got = "None" if y_score is None else kind_of(y_score)
         raise InputError("y_score", expected="scores as the second argument", got=got, hint=hint)
     return Predictions(data, y_score, pos_label=pos_label, sample_weight=sample_weight)

@@ -417,6 +417,9 @@ FOLLOWED = {
     "summary d.csv y a": ("such as --label y --score p;", "summary d.csv --label y --score a"),
     "choose d.csv --youden": ("use --criterion youden;", "choose d.csv --criterion youden"),
     "choose d.csv --target-recall .9": ("use --subject-to 'tpr >= 0.9';", "choose d.csv --subject-to tpr>=0.9"),
+    "summary d.csv --n-bootstraps 100": ("omit this option: intervals do not need a bootstrap;", "summary d.csv"),
+    "summary d.csv --format table": ("omit this option: tables are printed;", "summary d.csv"),
+    "choose d.csv --at-precision .9": ("--subject-to 'precision >= 0.9'", "choose d.csv --subject-to precision>=0.6"),
     "choose d.csv --max-fpr .1": ("use --subject-to 'fpr <= 0.1';", "choose d.csv --subject-to fpr<=0.1"),
 }
 

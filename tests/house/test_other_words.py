@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import rocscope as rs
 from rocscope._base.answers import tables
 from rocscope.core.result import Result
+from rocscope.curves import rate_curves
 from rocscope.errors import ColumnError, InputError, LabelError
 
 Y, SCORES = [0, 1, 0, 1, 1, 0] * 10, [*np.linspace(0, 1, 60)]
@@ -94,7 +95,7 @@ ANSWERS = {
     "[*rs.roc(y, s)]": "use .fpr, .tpr and .thresholds",
     "rs.auc_interval(y, s)[0]": "use .value, .low and .high",
     "rs.roc(y, s)['fpr']": "use .fpr",
-    "rs.report(y, s)": "use rs.summary(y, p)",
+    "rs.report(y, s)": "use rs.Report(y, s)",
     "predictions['auc']": "use rs.auc(predictions)",
     "predictions[0]": "use .y_true and .scores",
     "predictions.counts()['f1']": "use .at(threshold).f_score()",
@@ -134,6 +135,7 @@ def _public(name):
     topics = [rs, *(getattr(rs, topic) for topic in rs.__all__ if inspect.ismodule(getattr(rs, topic)))]
     first, _, rest = name.partition(".")
     places = [topic for topic in [*topics, rs.inference.planning] if first in getattr(topic, "__all__", ())]
+    places += [rate_curves]  # of a method, the class that defines it
     return getattr(getattr(places[0], first), rest) if rest else getattr(places[0], first)
 
 

@@ -153,7 +153,7 @@ def _argument_taking(
     if "model" in example:  # a model that was passed as another argument
         return example
     if name in by_position and not isinstance(value, str):
-        is_misplaced = isinstance(value, int | float) or _is_ours(value)
+        is_misplaced = isinstance(value, int | float) or callable(value) or _is_ours(value)
         return answers.tables()["positional"].get(function, "") if is_misplaced else ""
     if not isinstance(value, str):
         return ""

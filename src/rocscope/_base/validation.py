@@ -6,6 +6,7 @@ orders would give a wrong result without a warning. Therefore, all columns with 
 """
 
 import math
+import re
 import secrets
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -303,7 +304,9 @@ def check_some_weight(any_above_zero: bool) -> None:
 def check_level(level: float) -> float:
     """Return a confidence level, a number between 0 and 1."""
     if not (is_number(level) and 0 < level < 1):
-        hint = f"write {level:g}% as {level / 100:g}" if is_number(level) and 1 < level < 100 else ""
+        percentage = float(level[:-1]) if isinstance(level, str) and re.fullmatch(r"\d+(\.\d+)?%", level) else level
+        is_percentage = is_number(percentage) and 1 < percentage < 100
+        hint = f"write {percentage:g}% as {percentage / 100:g}" if is_percentage else ""
         raise errors.InputError("level", expected="a number above 0 and below 1", got=repr(level), hint=hint)
     return float(level)
 

@@ -308,10 +308,11 @@ def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
         return of_command
     of_others = foreign.tables()["options"]
     by_spelling = foreign.by_spelling(of_others)
-    for answer in of_others.get(by_spelling.get(foreign.spelling(typed), ""), ()):
-        option = re.match(r"--[\w-]+", answer)
-        if option is None or option[0] in options:
-            return answer
+    for spelled in foreign.spellings(typed):
+        for answer in of_others.get(by_spelling.get(spelled, ""), ()):
+            option = re.match(r"--[\w-]+", answer)
+            if option is None or option[0] in options:
+                return answer
     # Words of other libraries for arguments of Python are known too: y_pred= is y_score=, which is --score here.
     for table in ("any", "Context", "Campaign"):
         answers = foreign.answers_by_spelling(foreign.tables()["arguments"][table]).get(foreign.spelling(typed), ())
@@ -325,7 +326,7 @@ def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
 
 def _condition_for(command: str, typed: str, options: Sequence[str]) -> str:
     """Return the criterion or the condition that an option with the name of a metric means: --youden or --min-auc."""
-    limit = re.fullmatch(r"--(?:(min|max|target)[-_])?(\w+)", typed)
+    limit = re.fullmatch(r"--(?:(min|max|target|at)[-_])?(\w+)", typed)
     # The registry imports NumPy, which takes longer than all other answers.
     if limit is None or not foreign.concept_for(limit[2]):
         return ""

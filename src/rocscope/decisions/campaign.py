@@ -461,7 +461,9 @@ def plan_campaign(
     models, campaigns = with_context(models, y_score, campaigns, pos_label=pos_label, sample_weight=sample_weight)
     named = {str(name): campaign for name, campaign in check.by_name(campaigns, ("campaign",)).items()}
     if not named or not all(isinstance(campaign, Campaign) for campaign in named.values()):
-        raise InputError("campaigns", expected="a Campaign, or a mapping from name to Campaign", got=repr(campaigns))
+        hint = "pass rs.Campaign(population=1000, unit_cost=1, unit_benefit=5)"
+        expected = "a Campaign, or a mapping from name to Campaign"
+        raise InputError("campaigns", expected=expected, got=repr(campaigns), hint=hint)
     level = check.check_level(level)
     require_kinds("plan_campaign", models)
     samples = samples_of(models)

@@ -273,8 +273,10 @@ class Summary(Result, Sequence[SummaryRow]):
             if (row.model, row.part) == (model, str(part)):
                 return row
         expected = check.one_of(f"{model}, {part}", [_row_name(row) for row in self.rows])
-        is_measure = model in MEASURES or registry.known(str(model)) is not None
-        hint = f"for a figure of a model, use summary[{self.models[0]!r}][{key!r}]" if is_measure else ""
+        hint = ""
+        for name in (model, part):
+            if registry.known(str(name)) is not None or name in MEASURES:
+                hint = f"for a figure of a model, use summary[{self.models[0]!r}][{name!r}]"
         raise ColumnError("model and part", expected=expected, got=repr(key), hint=hint)
 
     def __len__(self) -> int:
