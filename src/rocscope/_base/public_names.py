@@ -71,8 +71,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         try:
             return load(name)
         except AttributeError:
-            # Python itself asks for __path__, and for a module before `from package import module` loads it.
-            if name.startswith("__") or (package != _ROOT and find_spec(f"{package}.{name}")):
+            if name.startswith("__"):  # Python itself asks for __path__
                 raise
         return refuse(name)
 
@@ -105,6 +104,9 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
 
     def refuse(name: str) -> NoReturn:
         asking = _asking_frame()
+        # Before `from package import module` loads the module, Python asks whether the package has the name.
+        if asking.f_code.co_name == "_handle_fromlist":
+            raise AttributeError(name, name=name)
         words = [name, *_names_read_after(asking)] if answers.is_library(name) else [name]
         # Of a name within another library, such as metrics.auc_score, only the last word says what is meant.
         hint = advice(words[-1]) or advice(name)

@@ -60,8 +60,8 @@ def names_row(rows: Sequence[Sequence[str]]) -> int | None:
     most_above = 0
     for number, row in enumerate(rows):
         named = sum(1 for cell in row if cell.strip())
-        below = [other for other in rows[number + 1 :] if any(cell.strip() for cell in other)]
-        is_table = 2 * named > len(row) > 1 and named > most_above and (not below or len(below[0]) == len(row))
+        below = next((other for other in rows[number + 1 :] if any(map(str.strip, other))), row)
+        is_table = 2 * named > len(row) > 1 and named > most_above and len(below) == len(row)
         if is_table and not (number and any(numerals.is_numeral(cell) for cell in row)):
             return number
         if not (row and row[0].startswith("#")):

@@ -1,7 +1,5 @@
 """Interactive reports: HTML files with charts, tables and the best threshold, which need no internet connection."""
 
-from rocscope._base.public_names import refusing
-from rocscope.report.page import Report
+from rocscope._base.public_names import attach
 
-__all__ = ["Report"]
-__getattr__ = refusing(__name__, __all__)
+__getattr__, __dir__, __all__ = attach(__name__)
