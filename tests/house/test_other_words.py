@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 import rocscope as rs
 from rocscope._base.answers import tables
 from rocscope.core.result import Result
-from rocscope.curves import rate_curves
 from rocscope.errors import ColumnError, InputError, LabelError
 
 Y, SCORES = [0, 1, 0, 1, 1, 0] * 10, [*np.linspace(0, 1, 60)]
@@ -132,11 +131,12 @@ def test_an_unknown_word_is_answered(call):
 
 
 def _public(name):
+    first, _, method = name.partition(".")
+    if method:
+        return getattr(_kinds()[first], method)
     topics = [rs, *(getattr(rs, topic) for topic in rs.__all__ if inspect.ismodule(getattr(rs, topic)))]
-    first, _, rest = name.partition(".")
     places = [topic for topic in [*topics, rs.inference.planning] if first in getattr(topic, "__all__", ())]
-    places += [rate_curves]  # of a method, the class that defines it
-    return getattr(getattr(places[0], first), rest) if rest else getattr(places[0], first)
+    return getattr(places[0], first)
 
 
 def _listed(answer):
