@@ -73,6 +73,9 @@ def test_an_area_is_reliable_only_if_positives_of_the_largest_weight_were_verifi
     assert found.reason == "one more row of a large weight could move the AUC out of its interval"
     assert 6 / 10 * found.value > found.value - found.low  # ten verified positives, of weight 1
     assert rs.auc_interval(y[stratum == 1], score[stratum == 1]).reliable
+    given = rs.auc_interval(from_verified(y, verified, score, probability=np.where(stratum == 1, 1, 1 / 6)))
+    assert given.reason == found.reason
+    assert "weighted for verification by given probabilities" in given.method
 
 
 def check_area(n, samples):

@@ -209,8 +209,6 @@ class CensoringWeights(EstimatedWeights):
 
     Attributes
     ----------
-    horizon : float
-        Horizon t, in the unit of the times.
     parts : tuple of pairs
         For each stratum, the indices of its rows and an `AtRisk`.
     covariates : N × p array
@@ -229,7 +227,6 @@ class CensoringWeights(EstimatedWeights):
     −Σ log(1 − h(k)). In this case, B(k) is divided by 1 − h(k), and the second term is 0.
     """
 
-    horizon: float
     parts: tuple[tuple[Indices | slice, AtRisk], ...]
     covariates: Array
     known: Booleans
@@ -278,33 +275,6 @@ def inverse_probability(hazard: Array) -> Array:
         inverse = 1 / np.concatenate([[1.0], np.cumprod(1 - hazard)])
     inverse[~np.isfinite(inverse)] = 0
     return inverse
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GivenWeights(EstimatedWeights):
-    """Weights from known probabilities of remaining uncensored, which are not estimated from the rows.
-
-    Attributes
-    ----------
-    horizon : float
-        Horizon, in the unit of the times.
-    given : array of N
-        Weight of each row: 1/probability if its outcome is known, otherwise 0.
-    max_weight : float
-        Upper limit of the weights; larger weights are set to this limit.
-    """
-
-    horizon: float
-    given: Array
-    max_weight: float = np.inf
-
-    def estimate(self, frequency: Array | None) -> Array:  # noqa: ARG002
-        """Return the weights; they do not depend on the frequencies of the rows."""
-        return np.minimum(self.given, self.max_weight)
-
-    def through_weights(self, moves: Array) -> Array:
-        """Return zeros, because no row influences the weights of other rows."""
-        return np.zeros(moves.shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,8 @@ from rocscope.figures.influence import Smooth, area
 from rocscope.inference.estimate import Adjust, Comparisons, Estimate, Hypothesis
 from rocscope.inference.influence_estimates import Values, compare_values, values_of_rows
 from rocscope.inference.variance import Stratum, stratum_of_moves
-from rocscope.outcomes.censoring import AtRisk, CensoringWeights, GivenWeights, ScoreTest
+from rocscope.outcomes.censoring import AtRisk, CensoringWeights, ScoreTest
+from rocscope.outcomes.verification import GivenWeights
 
 RowNumbers = Indices
 
@@ -182,10 +183,10 @@ def at_horizon(
         weighting: CensoringWeights | GivenWeights | None = None
         if censoring is not None and not by_name:
             given = _inverse_of_given(_column_at("censoring", censoring, column, len(horizons)), known)
-            weighting = GivenWeights(n, f"{_NOTE} by given probabilities", base, horizon=until, given=given)
+            weighting = GivenWeights(n, f"{_NOTE} by given probabilities", base, given=given)
         elif any(part.time.size for _, part in parts):
             estimated = {"parts": parts, "covariates": covariates, "known": known}
-            weighting = CensoringWeights(n, note, base, horizon=until, **estimated)
+            weighting = CensoringWeights(n, note, base, **estimated)
         if weighting is not None:
             weight, weighting = _weights(weighting, until, max_weight)
         else:  # the user's own weights

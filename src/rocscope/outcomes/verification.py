@@ -6,6 +6,7 @@ Greenes 1983). `from_verified` returns rows with these weights.
 
 `ShareWeights` contains the weights and computes the influence of each row through the estimated shares. Experiments use
 the same class with the share of treated rows. In an experiment, a row can also have an amount of money, minus a cost.
+`GivenWeights` contains weights from probabilities that are known.
 """
 
 from dataclasses import dataclass
@@ -81,6 +82,30 @@ class ShareWeights(EstimatedWeights):
         slope = np.divide(-sign * self.amount, share_of_arm**2 * signed, out=np.zeros(self.size), where=signed != 0)
         by_share = np.column_stack([np.bincount(self.stratum, slope * column, share.size) for column in moves.T])
         return ((self.member - p) / total[self.stratum])[:, None] * by_share[self.stratum]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GivenWeights(EstimatedWeights):
+    """Weights from probabilities that the user gives, which are not estimated from the rows.
+
+    Attributes
+    ----------
+    given : array of N
+        Weight of each row: 1/probability if its outcome is known, otherwise 0.
+    max_weight : float
+        Upper limit of the weights; larger weights are set to this limit.
+    """
+
+    given: Array
+    max_weight: float = np.inf
+
+    def estimate(self, frequency: Array | None) -> Array:  # noqa: ARG002
+        """Return the weights; they do not depend on the frequencies of the rows."""
+        return np.minimum(self.given, self.max_weight)
+
+    def through_weights(self, moves: Array) -> Array:
+        """Return zeros, because no row influences the weights of other rows."""
+        return np.zeros(moves.shape)
 
 
 @contract
@@ -165,7 +190,8 @@ def from_verified(
                 got = check.count_and_first(impossible, "verified row", " with another number")
             raise InputError("probability", expected=expected, got=got)
         weight = np.divide(1, chance, out=np.zeros(n), where=known)
-        return Predictions(labels, scores, sample_weight=weight, **options)
+        weighting = GivenWeights(n, "weighted for verification by given probabilities", given=weight)
+        return Predictions(labels, scores, sample_weight=weight, weighting=weighting, **options)
     code = np.zeros(n, np.intp) if strata is None else check.check_groups(strata, "strata", n)
     empty = np.bincount(code, known) == 0
     if empty.any():
