@@ -232,7 +232,7 @@ def test_evaluate_keeps_the_groups_that_it_split_by():
     assert predictions.groups.tolist() == patient[predictions.row].tolist()
     assert f"{K} groups" in rs.auc_interval(predictions).method
     assert rs.auc_interval(predictions, groups=False).method.endswith(
-        f"{N} groups, pooled over 6 folds, for the average of their models, shared training rows not counted"
+        f"{N} groups, pooled over 6 folds, for the average of their models, variance times 1.5 for shared training rows"
     )
     fitted = rs.evaluation.from_estimator(GaussianNB().fit(X, LABEL), X, LABEL, groups=patient)
     assert fitted.groups.tolist() == patient.tolist()
@@ -284,3 +284,19 @@ def test_read_takes_a_column_of_groups():
     with pytest.raises(InputError, match="groups 'patient' of the dict: expected a finite value in every row"):
         rs.read(lacking, label="y", scores=["a", "b"], groups="patient")
     assert len(rs.read(lacking, label="y", scores=["a", "b"], groups="patient", missing="drop")) == N - 1
+
+
+@pytest.mark.parametrize(
+    ("equal_in_group", "reason"), [(False, ""), (True, "only 2 groups expected above the threshold")]
+)
+def test_a_part_of_a_curve_is_reliable_if_enough_groups_have_rows_outside(equal_in_group, reason):
+    rng = np.random.default_rng(5)
+    group = np.repeat(np.arange(40), 40)
+    y = np.arange(1600) % 2 == 0
+    score = (rng.normal(size=40)[group] if equal_in_group else rng.normal(size=1600)) + y
+    # At a fpr of .05, 40 of 800 negatives are above the threshold: those of 2 groups, or of nearly 40 groups.
+    preds = rs.Predictions(y, {"a": score}, groups=group)
+    figure = rs.inference.statistics.partial_area(max_fpr=0.05)
+    found = rs.inference.estimate_of(preds, figure, model="a")
+    assert found.reliable != equal_in_group
+    assert ("only 2 groups expected above the threshold" in found.reason) == equal_in_group

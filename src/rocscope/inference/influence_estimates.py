@@ -105,6 +105,8 @@ class Values:
         Reason why intervals are not reliable, other than too few rows or groups. Empty if there is no such reason.
     grouped : bool
         True if the units are groups of rows.
+    groups_beyond : float
+        For groups and a part of a curve, the effective number of groups with rows outside the part.
     """
 
     models: tuple[str, ...]
@@ -118,6 +120,7 @@ class Values:
     statistic: Smooth | None = None
     shortage: str = ""
     grouped: bool = False
+    groups_beyond: float = inf
 
     @property
     def few_groups(self) -> str:
@@ -126,18 +129,21 @@ class Values:
 
     @property
     def rows_beyond(self) -> float:
-        """Number of rows of the smaller class. For a part of a curve, the expected number of rows outside the part."""
+        """Number of rows or groups of the smaller class. For a part of a curve, the number outside the part."""
         pos, neg = self.rows_of_class
+        if self.grouped:
+            return min(pos, neg, self.groups_beyond)
         of_pos, of_neg = (1.0, 1.0) if self.statistic is None else self.statistic.tail
         return round(min(pos * of_pos, neg * of_neg), 9)  # 40 rows have 4 beyond 1 − 0.9
 
     @property
     def reason(self) -> str:
         """Reason why intervals from these rows are not reliable; empty if they are reliable."""
+        units = "groups" if self.grouped else "rows"
         return (
             self.few_groups
             or inference.few(min(self.rows_of_class), inference.FEW_ROWS, "rows of a class")
-            or inference.few(self.rows_beyond, inference.FEW_BEYOND, "rows expected above the threshold")
+            or inference.few(self.rows_beyond, inference.FEW_BEYOND, f"{units} expected above the threshold")
             or self.shortage
         )
 
@@ -225,7 +231,8 @@ def values_of_rows(rows: Predictions, statistic: Smooth, *, groups: Any, folds: 
         stratum = _stratum(units, influence)
     models, sizes, grouped = tuple(units.scores), _rows_of_class(units), units.group is not None
     facts = tuple(trials), tuple(linear), sizes, statistic, "" if units.weighting is None else units.weighting.doubt
-    return Values(models, values, stratum, units.n, units.note, *facts, grouped=grouped)
+    beyond = _groups_beyond(units, statistic.tail) if grouped else inf
+    return Values(models, values, stratum, units.n, units.note, *facts, grouped=grouped, groups_beyond=beyond)
 
 
 def _linearise(units: Units, statistic: Smooth) -> tuple[list[Linear], list[RowLevels]]:
@@ -261,6 +268,24 @@ def _rows_of_class(units: Units) -> tuple[float, float]:
         of_one_row = weight if units.frequency is None else weight / units.frequency[rows]
         sizes.append(float(weight.sum() ** 2 / (weight @ of_one_row or nan)))
     return sizes[0], sizes[1]
+
+
+def _groups_beyond(units: Units, tail: tuple[float, float]) -> float:
+    """Return the effective number of groups with rows outside a part of a curve; the smallest number of all models.
+
+    These are the positives with the lowest scores, or the negatives with the highest scores. The number is Kish's
+    (Σm)²/Σm² for m such rows per group. It is close to the number of rows if the groups hardly matter, and to the
+    number of groups times the share outside the part if all rows of a group have similar scores.
+    """
+    assert units.group is not None
+    smallest = inf
+    for score in units.scores.values():
+        positives, negatives = (rows[np.argsort(score[rows], kind="stable")] for rows in units.classes)
+        for rows, share in ((positives, tail[0]), (negatives[::-1], tail[1])):
+            if share < 1:
+                size = np.bincount(units.group[rows[: max(round(share * rows.size), 1)]])
+                smallest = min(smallest, size.sum() ** 2 / (size @ size))
+    return smallest
 
 
 def _trials(units: Units, linear: Linear, levels: RowLevels) -> Trials | None:
