@@ -781,7 +781,8 @@ _FACTS = (
     "influence functions for scores, net benefit and cost",
 )
 _SHARED = (
-    "intervals ignore that folds share training rows, so they are too narrow for models that search many settings; "
+    "except for the AUC, intervals ignore that folds share training rows; they are too narrow for models that search "
+    "many settings; "
     "use rocscope.evaluation.nested_cross_validation instead"
 )
 

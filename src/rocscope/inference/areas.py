@@ -363,16 +363,18 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
         missing = "negatives" if units.positive.any() else "positives"
         got = f"no {missing} among {units.positive.size} rows"
         raise OneClassError("AUC interval", expected="both classes", got=got)
-    if units.weight is None and units.group is None and units.fold is None and len(units.scores) == 1:
+    factor = units.factor_of_folds
+    note = units.note_on(f"variance times {factor:.3g} for shared training rows")
+    if units.weight is None and units.group is None and factor == 1 and len(units.scores) == 1:
         model = predictions.models[0]
-        of_counts = sample_of_counts(predictions.counts(model), model, units.note)
-        return replace(of_counts, doubt=units.doubt_of_folds)
+        return sample_of_counts(predictions.counts(model), model, note)
     auc, placed = _placed(units)
     if units.fold is None:
         residual = placed - auc
     else:
         residual = placed - auc[units.fold]  # about the fold's own area
         auc = auc.mean(axis=0)
+    residual *= sqrt(factor)
     if units.group is None:  # Obuchowski's variance of groups has no such factor
         residual = residual * units.leave_one_out_factor()[:, None]
 
@@ -381,8 +383,7 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
         inner = _inner_units(placed[rows], units.frequency_of(rows))
         strata.append(replace(units.stratum_of_rows(residual[rows], rows), inner_units=inner))
     of_class = (strata[0].units, strata[1].units) if units.group is None else units.groups_of_class()
-    facts = units.n, units.note
-    sample = AucSample(tuple(units.scores), auc, tuple(strata), *of_class, *facts, doubt=units.doubt_of_folds)
+    sample = AucSample(tuple(units.scores), auc, tuple(strata), *of_class, units.n, note)
 
     if units.weighting is not None:
         moves = np.empty_like(residual)
@@ -391,8 +392,7 @@ def sample_of_rows(predictions: Predictions, *, groups: Any = None, folds: OverF
         stratum = replace(units.stratum_of_all(moves), groups_of_class=of_class)
         used = sample.strata if units.group is None else (stratum,)
         sample = replace(sample, strata=used, covariance_of_units=stratum.covariance)
-        doubt = units.weighting.doubt or sample.doubt
-        return replace(sample, one_more_row=_changes_by_a_row(units, auc), doubt=doubt)
+        return replace(sample, one_more_row=_changes_by_a_row(units, auc), doubt=units.weighting.doubt)
     if units.group is None:
         return sample
 
@@ -579,7 +579,8 @@ def auc_interval(
     lower score. The placement of a negative is the share of positives that have a higher score. Ties count one half.
     DeLong's variance of the AUC is V = S₁₀/P + S₀₁/N, where S₁₀ and S₀₁ are the variances of the placements of
     positives and of negatives. For groups, Obuchowski's variance also includes the covariance between positives and
-    negatives of the same group. For the mean over K folds with variances Vₖ, V = ΣVₖ/K². The time is O(n log n).
+    negatives of the same group. For the mean over K folds with variances Vₖ, V = ΣVₖ/K². For folds, V is
+    increased (see below). The time is O(n log n).
 
     "auto" is Wilson's interval at the effective sample size. If DeLong's variance is 0 or undefined, "logit" and
     "delong" return the interval of "auto", and the `method` of the Estimate states this.
@@ -600,11 +601,11 @@ def auc_interval(
     samples. The lowest coverage is 61% for "logit", 53% for "delong" and 84% for "newcombe".
 
     For cross-validated scores, the interval estimates the mean of the AUCs that the models of the folds have on new
-    rows. A model that is fitted to all rows again usually has a higher AUC. The interval ignores that the folds share
-    training rows. So the AUC varies more than its standard error, and the interval is marked as not reliable if a class
-    has fewer than 150 rows. `rocscope.evaluation.nested_cross_validation` accounts for shared training rows. The
-    interval is not valid for training rows. It is not valid either if the model was chosen as the best of many on these
-    rows.
+    rows. A model that is fitted to all rows again usually has a higher AUC. The folds share training rows, so the AUC
+    varies more than for given scores. The variance is therefore multiplied by 1 + min(1, 150/min(P, N))/2. Without this
+    factor, intervals cover in 87 to 91% of samples for linear models with 20 to 50 features and 150 or 300 rows.
+    `rocscope.evaluation.nested_cross_validation` estimates this part of the variance instead. The interval is not valid
+    for training rows. It is not valid either if the model was chosen as the best of many on these rows.
 
     References
     ----------

@@ -39,7 +39,6 @@ FEW_GROUPS = 10  # groups of equal size, or the effective number of unequal grou
 FEW_INFORMATIVE = 4  # size of a normal sample whose variance is estimated equally precisely
 FEW_BEYOND = 4  # expected rows past the point that a metric uses, such as positives below a tpr of .9
 FEW_FOR_LIMIT = 25  # informative rows, or equal groups, for the central limit theorem to be accurate
-FEW_OF_FOLDS = 150  # rows of a class, for the AUC of cross-validated models; see `Units.doubt_of_folds`
 FEW_RESAMPLED = 20  # rows of a class, for bootstrap percentiles and for AUC intervals without a prior
 SHRUNK = 3.0  # informative rows; with fewer, the prior of an AUC interval outweighs the data
 FEW_EVENTS = 10  # cases of the rarer class, for calibration; effective rows with large costs; rows with amounts
