@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress, repeat
 from typing import Any, Self, TypeVar
 
@@ -33,7 +33,7 @@ from rocscope.decisions.allocation import Allocation, AllocationSource, ListedCa
 from rocscope.decisions.apportionment import ActionCosts, AllocationLimits, SegmentShares
 from rocscope.decisions.plan import Note, notes_on_capacity
 from rocscope.decisions.randomized import NEAR, UNIT
-from rocscope.decisions.segment_costs import ActionCampaign, GivenCosts, RowAmounts, SegmentUnitCosts, UnitCosts
+from rocscope.decisions.segment_costs import ActionCampaign, RowAmounts, SegmentUnitCosts, UnitCosts, campaigns_of
 from rocscope.errors import InputError
 from rocscope.sample import Models
 from rocscope.segments.by_segment import levels_of
@@ -110,11 +110,6 @@ class ActionAllocation(SegmentPlan):
     def price(self) -> float:
         """Cost of the bounds on segments: total cost minus the cost of the best plan without these bounds."""
         return self.places[0].price
-
-    @property
-    def fixed_cost(self) -> float:
-        """Total fixed cost of the campaigns that are run."""
-        return self.places[0].fixed_cost
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -290,11 +285,16 @@ class ActionAllocation(SegmentPlan):
         limit = fields.optional("limit", fields.fraction)
         in_money = fields.take("in_money", bool, "true or false")
         actions = dict(zip(places[0].keys, orders, strict=True))
-        campaigns = tuple(map(_read_campaign, fields.objects("campaigns") if "campaigns" in fields.content else ()))
-        for campaign in campaigns:
+        campaigns = []
+        for stored in fields.objects("campaigns") if "campaigns" in fields.content else ():
+            segment = stored.optional("segment", partial(allocation.segment_name, stored))
+            amounts = stored.fraction("fixed_cost"), stored.optional("capacity", stored.fraction)
+            runs = stored.take("runs", bool, "true or false")
+            campaign = ActionCampaign(stored.text("action"), segment, *amounts, runs)
             if campaign.action not in orders[0] or campaign.segment not in (None, *actions):
                 fields.refuse("campaigns", "actions and segments of the plan")
-        return cls(actions, places, fields.number_or_nan("marginal"), limit, in_money, campaigns)
+            campaigns.append(campaign)
+        return cls(actions, places, fields.number_or_nan("marginal"), limit, in_money, tuple(campaigns))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cost, the limit and the actions of all segments as JSON-compatible data.
@@ -324,14 +324,6 @@ class ActionAllocation(SegmentPlan):
         paid = [campaign for campaign in self.campaigns if campaign.runs and campaign.fixed_cost]
         runs = [f"{campaign.label} {float(campaign.fixed_cost):.6g}" for campaign in paid]
         return f"{super()._fixed_costs_in_words} ({' + '.join(runs)})"
-
-
-def _read_campaign(fields: Fields) -> ActionCampaign:
-    segment = fields.content.get("segment")
-    if segment is not None:
-        segment = allocation.segment_name(fields, "segment")
-    amounts = fields.fraction("fixed_cost"), fields.optional("capacity", fields.fraction)
-    return ActionCampaign(fields.text("action"), segment, *amounts, fields.take("runs", bool, "true or false"))
 
 
 @contract
@@ -489,7 +481,7 @@ def allocate(
     amounts = plan.allocations[0].amounts
     # In cross-validation each part of the data represents the population of the whole sample.
     contexts = [context] if actions is None else actions.values()
-    if population is None and not any(GivenCosts(own, None).campaigns for own in contexts):
+    if population is None and not any(campaigns_of(own) for own in contexts):
         population = float(sum(map(np.sum, plan.totals))) if amounts is None else amounts.rows
     return replace(plan, source=AllocationSource(segments, lambda data: allocated(data)[0].allocations, marginal))
 
@@ -510,10 +502,10 @@ def _allocate_one(
         segments, context = amounts.doubled(segments), amounts.uniform_costs
         if population is None and isinstance(context, Context):
             population = amounts.rows
-    given = GivenCosts(context, population)
-    limits = limits.with_capacities(given.capacities)
+    limits = limits.with_capacities_of(context)
     points = levels_of(segments, all_levels=limits.bounded)
-    return best_allocation(points, given.by_segment(points.upper, budget=limits.in_money), limits, amounts)
+    costs = segment_costs.costs_by_segment(context, points.upper, population, budget=limits.in_money)
+    return best_allocation(points, costs, limits, amounts)
 
 
 def best_allocation(
@@ -696,6 +688,6 @@ def allocation_of(
         point = shares.point[i]
         tp, fp = Fraction(points.tp[point].item()), Fraction(points.fp[point].item())
         gain += shares.share[i] * costs.of(int(shares.segment[i])).gain(tp, fp)
-    numbers = nearest(left - gain), 0.0, np.nan, float(costs.fixed), limits.limit, limits.in_money
+    numbers = nearest(left - gain), 0.0, np.nan, limits.limit, limits.in_money
     bounds = dict(limits.differences), limits.constraint_texts
     return Allocation(points, shares, costs, *numbers, *bounds, amounts=amounts)

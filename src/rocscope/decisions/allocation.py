@@ -14,8 +14,8 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, partial
+from itertools import compress, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -133,6 +133,11 @@ class SegmentPlan(Plan):
         return notes_on_capacity(float(self.limit), float(self.population.sum()))
 
     @property
+    def fixed_cost(self) -> float:
+        """Total fixed cost of the campaigns that are run."""
+        return float(self.allocations[0].terms.fixed)
+
+    @property
     def population(self) -> Array:
         """Expected number of cases in each segment."""
         segments, (n_pos, n_neg) = np.arange(self.names.size), self.totals
@@ -156,7 +161,7 @@ class SegmentPlan(Plan):
     @property
     def profit(self) -> float:
         """Expected profit relative to not acting, minus fixed costs."""
-        return -self.cost - self.allocations[0].fixed_cost
+        return -self.cost - self.fixed_cost
 
     @property
     def _planned(self) -> str:
@@ -261,7 +266,7 @@ class SegmentPlan(Plan):
 
     @property
     def _fixed_costs_in_words(self) -> str:
-        return f"fixed costs={self.allocations[0].fixed_cost:.6g}"
+        return f"fixed costs={self.fixed_cost:.6g}"
 
     def __repr__(self) -> str:
         first = self.allocations[0]
@@ -269,7 +274,11 @@ class SegmentPlan(Plan):
         facts = [segments, self._planned, f"cost={self.cost:.6g}"]
         if first.max_difference or first.subject_to:
             facts.append(f"price of bounds={first.price:.6g}")
-        facts += first.new_cases_words
+        for rate in first.max_difference:
+            if not math.isnan(first.difference(rate)):
+                interval = first.difference_interval(rate)
+                limits = f"[{interval.low:.3g}, {interval.high:.3g}]"
+                facts.append(f"{rate} difference on new cases: {100 * interval.level:g}% CI {limits}")
         if first.fixed_cost:
             facts.append(self._fixed_costs_in_words)
         if self.left_out:
@@ -300,8 +309,6 @@ class Allocation(SegmentPlan):
         Cost of the bounds on segments: total cost minus the cost of the best allocation without these bounds.
     marginal : float
         Saving if the capacity is one case larger, or the budget one unit larger; NaN with bounds on segments.
-    fixed_cost : float
-        Total fixed cost of the campaigns that are run.
     limit : Fraction or None
         The capacity, or the budget minus fixed costs.
     max_difference : dict from rate to number
@@ -333,7 +340,6 @@ class Allocation(SegmentPlan):
     cost: float
     price: float
     marginal: float
-    fixed_cost: float
     limit: Fraction | None
     in_money: bool
     max_difference: dict[str, float]
@@ -349,8 +355,7 @@ class Allocation(SegmentPlan):
     @property
     def left_out(self) -> tuple[Hashable, ...]:
         """Segments whose campaign is not run, because the fixed cost exceeds the gain."""
-        may_act = self.terms.may_act.tolist()
-        return tuple(name for name, acts in zip(self.keys, may_act, strict=True) if not acts)
+        return tuple(compress(self.keys, ~self.terms.may_act))
 
     @property
     def allocations(self) -> "tuple[Allocation, ...]":
@@ -475,17 +480,6 @@ class Allocation(SegmentPlan):
         low, high = binomial_limits(rates * n, n, "wilson", 1 - (1 - level) / max(rates.size, 1))
         least, most = max(float(low.max() - high.min()), 0.0), float(high.max() - low.min())
         return Estimate(value, least, most, level=level, method="Wilson at once", n=float(n.sum()))
-
-    @property
-    def new_cases_words(self) -> list[str]:
-        """Texts with the interval of the difference on new cases, one for each bound on differences."""
-        words = []
-        for rate in self.max_difference:
-            if not math.isnan(self.difference(rate)):
-                interval = self.difference_interval(rate)
-                limits = f"[{interval.low:.3g}, {interval.high:.3g}]"
-                words.append(f"{rate} difference on new cases: {100 * interval.level:g}% CI {limits}")
-        return words
 
     # The rule of each segment
 
@@ -842,9 +836,7 @@ class Allocation(SegmentPlan):
     def of_fields(cls, fields: Fields) -> Self:
         exact = fields.inner("exact", "terms, counts and thresholds")
         points, shares, costs = fields.make("exact", read_exact, exact)
-        if fields.number("fixed_cost") != float(costs.fixed):
-            fields.refuse("fixed_cost", f"{float(costs.fixed):g}, as in the field 'exact'")
-        cost, price, fixed_cost = (fields.number(name) for name in ("cost", "price", "fixed_cost"))
+        cost, price = fields.number("cost"), fields.number("price")
         limit = exact.optional("limit", exact.fraction)
         in_money = fields.take("in_money", bool, "true or false")
         if in_money and limit is None:
@@ -859,11 +851,9 @@ class Allocation(SegmentPlan):
             amounts = RowAmounts.read(fields.inner("amounts", "costs by row"))
         subject_to = []
         for constraint in fields.objects("subject_to") if "subject_to" in fields.content else ():
-            name = constraint.content.get("segment")
-            if name is not None:
-                name = segment_name(constraint, "segment")
+            name = constraint.optional("segment", partial(segment_name, constraint))
             subject_to.append((name, constraint.text("constraint")))
-        numbers = cost, price, fields.number_or_nan("marginal"), fixed_cost
+        numbers = cost, price, fields.number_or_nan("marginal")
         bounds = max_difference, tuple(subject_to)
         return cls(points, shares, costs, *numbers, limit, in_money, *bounds, amounts=amounts)
 

@@ -22,7 +22,7 @@ from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -382,8 +382,14 @@ class AllocationLimits:
             texts += [(name, str(constraint)) for constraint in constraints]
         return tuple(texts)
 
-    def with_capacities(self, capacities: Mapping[Hashable, float]) -> "AllocationLimits":
-        """Return the limits with further constraints: the capacities of campaigns for single segments."""
+    def with_capacities_of(self, contexts: Any) -> "AllocationLimits":
+        """Return the limits with further constraints: the capacities of campaigns for single segments.
+
+        `contexts` is a mapping from segment to Context or Campaign; other contexts have no such capacities.
+        """
+        contexts = contexts if isinstance(contexts, Mapping) else {}
+        own = {name: getattr(context, "capacity", None) for name, context in contexts.items()}
+        capacities = {name: capacity for name, capacity in own.items() if capacity is not None}
         if capacities and self.constraints.get(None):
             expected, hint = "a mapping from segment to constraints", "a Campaign's capacity applies to its segment"
             raise InputError("subject_to", expected=expected, got=self.constraint_texts[0][1], hint=hint)
@@ -402,51 +408,44 @@ class AllocationLimits:
             raise InputError("subject_to and max_difference", expected=expected, got=unsuitable[0], hint=hint)
 
     def segment_bounds(self, levels: SegmentLevels, costs: SegmentUnitCosts) -> list[SegmentBound]:
-        """Return the constraints for each segment."""
+        """Return the constraints as bounds on the counts of each segment.
+
+        Constraints on tpr do not apply to segments without positives, and constraints on fpr do not apply to segments
+        without negatives.
+        """
         unknown = [name for name in self.constraints if name is not None and name not in levels.keys]
         if unknown:
             raise InputError("subject_to", expected="segments of the data", got=check.listing(unknown))
-        bounds = []
+        pairs = list[tuple[int, Constraint]]()
         for name, constraints in self.constraints.items():
-            for segment in levels.keys.values() if name is None else [levels.keys[name]]:
-                bounds += _bounds_of_segment(constraints, levels, costs, segment)
+            segments = levels.keys.values() if name is None else [levels.keys[name]]
+            pairs += product(segments, constraints)
+        bounds = []
+        for segment, constraint in pairs:
+            if constraint.figure.needs != "cells":
+                expected = "a bound on a rate or a count (such as tpr, precision or cases)"
+                raise InputError("subject_to", expected=expected, got=str(constraint))
+            if constraint.level is not None:
+                # The threshold of a segment depends on all other segments, so a confidence limit would not be valid.
+                hint = "omit the confidence level, or call rocscope.choose(subject_to=…) for each segment"
+                raise InputError("subject_to", expected="bounds without a level", got=str(constraint), hint=hint)
+            # Exact fractions, so that rounding does not break a bound that is met exactly.
+            n_pos, n_neg = Fraction(levels.n_pos[segment].item()), Fraction(levels.n_neg[segment].item())
+            # The number of cases of the population that the segment's rows represent, and their share of positives.
+            unit = costs.of(segment)
+            cases = unit.cases(n_pos, n_neg)
+            prevalence = unit.pos * n_pos / cases
+            if constraint.figure.at_mix(prevalence) is None or constraint.relation in (">", "<"):
+                expected = "bounds with >= or <= on a metric that is linear in the counts (such as tpr or depth)"
+                raise InputError("subject_to", expected=expected, got=str(constraint))
+            line = constraint.straight(prevalence, cases)
+            if (line.tpr_weight and not n_pos) or (line.fpr_weight and not n_neg):
+                continue
+            # Convert weights of rates to weights of counts, by tpr = tp/n_pos and fpr = fp/n_neg.
+            up = float(line.tpr_weight / n_pos) if n_pos else 0.0
+            right = float(line.fpr_weight / n_neg) if n_neg else 0.0
+            bounds.append(SegmentBound(segment, str(constraint), up, right, float(line.most)))
         return bounds
-
-
-def _bounds_of_segment(
-    constraints: Sequence[Constraint], levels: SegmentLevels, costs: SegmentUnitCosts, segment: int
-) -> list[SegmentBound]:
-    """Return constraints as bounds on the counts of a segment.
-
-    Constraints on tpr do not apply to segments without positives, and constraints on fpr do not apply to segments
-    without negatives.
-    """
-    # Exact fractions, so that rounding does not break a bound that is met exactly.
-    n_pos, n_neg = Fraction(levels.n_pos[segment].item()), Fraction(levels.n_neg[segment].item())
-    # The number of cases of the population that the segment's rows represent, and their share of positives.
-    unit = costs.of(segment)
-    cases = unit.cases(n_pos, n_neg)
-    prevalence = unit.pos * n_pos / cases
-    bounds = []
-    for constraint in constraints:
-        if constraint.figure.needs != "cells":
-            expected = "a bound on a rate or a count (such as tpr, precision or cases)"
-            raise InputError("subject_to", expected=expected, got=str(constraint))
-        if constraint.level is not None:
-            # The threshold of a segment depends on all other segments, so a confidence limit would not be valid.
-            hint = "omit the confidence level, or call rocscope.choose(subject_to=…) for each segment"
-            raise InputError("subject_to", expected="bounds without a level", got=str(constraint), hint=hint)
-        if constraint.figure.at_mix(prevalence) is None or constraint.relation in (">", "<"):
-            expected = "bounds with >= or <= on a metric that is linear in the counts (such as tpr or depth)"
-            raise InputError("subject_to", expected=expected, got=str(constraint))
-        line = constraint.straight(prevalence, cases)
-        if (line.tpr_weight and not n_pos) or (line.fpr_weight and not n_neg):
-            continue
-        # Convert weights of rates to weights of counts, by tpr = tp/n_pos and fpr = fp/n_neg.
-        up = float(line.tpr_weight / n_pos) if n_pos else 0.0
-        right = float(line.fpr_weight / n_neg) if n_neg else 0.0
-        bounds.append(SegmentBound(segment, str(constraint), up, right, float(line.most)))
-    return bounds
 
 
 class _LinearProgram:

@@ -308,18 +308,15 @@ class CampaignPlan(Plan):
     def promise(self) -> Promise:
         if not self.worthwhile:
             return Promise(rate=math.nan, gain=0.0)
-        row, campaign, estimate = self.best.best, self.campaign, self.on_new_cases
-        fixed = campaign.fixed_cost
-        promise = Promise(rate=row.responders / row.size, gain=(row.profit + fixed) / row.size, fixed=fixed)
-        gain = math.nan if estimate is None else (estimate.value + fixed) / row.size
-        if isinstance(campaign.unit_benefit, str):
-            by_row = {} if estimate is None else {"gain": gain, "error": estimate.standard_error / row.size}
-            return promise._replace(**by_row)
+        row, estimate, context = self.best.best, self.on_new_cases, self.campaign.context
+        size, fixed = row.size, self.campaign.fixed_cost
+        apparent, estimated = Promise(row.responders / size, (row.profit + fixed) / size, fixed), None
+        if estimate is not None:
+            estimated = Promise(apparent.rate, (estimate.value + fixed) / size, fixed, estimate.standard_error / size)
+        if context.columns:
+            return estimated or apparent
         cells = None if self.samples is None else self._sampling_model_of_counts(self.samples).held_out_cells()
-        point, hit = self.rule.point, campaign.unit_benefit - campaign.unit_cost
-        prevalence = campaign.context.prevalence(point.prevalence)
-        promise = promise.on_new_cases(cells, point, prevalence, float(self.depth), hit, campaign.unit_cost)
-        return promise if estimate is None else promise.of_several(gain)
+        return apparent.on_new_cases(estimated, cells, self.rule.point, context, float(self.depth))
 
     def gains(self, positive: Array, amounts: Mapping[str, Array], segment: Any = None) -> Array:  # noqa: ARG002
         benefit = self.campaign.unit_benefit

@@ -220,7 +220,8 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
     for bound in constraints:
         if bound.quantity == "cases" and bound.relation == "<=":
             notes += notes_on_capacity(bound.bound, cases)
-    problem = ChoiceProblem(question, hull, certain, rule, constraints, population, priced, randomized, tuple(notes))
+    facts = constraints, population, priced, randomized, uncertain
+    problem = ChoiceProblem(question, hull, certain, rule, *facts, tuple(notes))
     return problem if uncertain is None else replace(problem, notes=problem.notes_on_uncertainty(uncertain))
 
 
@@ -302,7 +303,7 @@ class ChoiceProblem:
     """A question with the data to answer it.
 
     `hull` is the ROC convex hull of all models. If costs differ between rows, `priced` contains the rows with their
-    costs. For an uncertain context, `context` is its mean. `constraints` include the capacity of a campaign. `notes`
+    costs. For an `uncertain` context, `context` is its mean. `constraints` include the capacity of a campaign. `notes`
     describe the question and do not depend on the choice.
     """
 
@@ -314,6 +315,7 @@ class ChoiceProblem:
     population: float | None
     priced: sampling.PricedRows | None
     randomized: bool
+    uncertain: UncertainContext | None
     notes: tuple[Note, ...] = ()
 
     def decide(self) -> Decision:
@@ -601,12 +603,6 @@ class ChoiceProblem:
         return (RANGE_ENDS_COMPARED,) if every_threshold else ()
 
     # The uncertainty of the choice.
-
-    @property
-    def uncertain(self) -> UncertainContext | None:
-        """The uncertain context of the question, if any."""
-        context = self.question.context
-        return context if isinstance(context, UncertainContext) else None
 
     def sampling_model(self, choice: Choice) -> sampling.SamplingModel:
         """Return the sampling model that estimates the cost of the choice on new cases."""

@@ -415,20 +415,18 @@ class Decision(Plan):
         if self.review is not None:
             hint = "call rocscope.choose without review="
             raise InputError("outcomes", expected="a plan without reviews", got=repr(self), hint=hint)
-        point = self.expected(1)
+        point, idle = self.expected(1), self.treat_none_cost
         depth = point.tp + point.fp
-        gain = self.treat_none_cost - self.expected_cost
         if not depth:
             return Promise(math.nan, 0.0)
-        promise = Promise(point.tp / depth, gain / depth)
+        apparent, estimated = Promise(point.tp / depth, (idle - self.expected_cost) / depth), None
         estimate = self.on_new_cases if self._judged_by_cost else None
-        gain = math.nan if estimate is None else (self.treat_none_cost - estimate.value) / depth
+        if estimate is not None:
+            estimated = Promise(apparent.rate, (idle - estimate.value) / depth, 0.0, estimate.standard_error / depth)
         if self.context.columns:
-            return promise if estimate is None else Promise(promise.rate, gain, 0.0, estimate.standard_error / depth)
+            return estimated or apparent
         cells = None if self.sampling_model is None else self.sampling_model.held_out_cells()
-        hit, alarm = float(self.context.miss_cost), float(self.context.false_alarm_cost)
-        promise = promise.on_new_cases(cells, self.point, self.prevalence, depth, hit, alarm)
-        return promise if estimate is None else promise.of_several(gain)
+        return apparent.on_new_cases(estimated, cells, self.point, self.context, depth)
 
     def _new_cases(self) -> ChosenEstimate:
         of: CostOrCriterion = "cost" if self._judged_by_cost else "criterion"
@@ -541,18 +539,13 @@ class Decision(Plan):
         facts.append(f"expected_cost={self.expected_cost:.6g}")
         by_row = bool(self.context.columns)
         facts.append(f"depth={self.point.depth:.6g}" if by_row else f"accuracy={self.per_thousand.accuracy:.6g}")
-        return f"Decision({', '.join([*facts, *self._lot_notes, *self.notes])})"
-
-    @property
-    def _lot_notes(self) -> tuple[str, ...]:
         if self.review is not None:
-            acts = "" if self.lot is None else f"act {self.lot.shares}, "
-            return (f"{acts}{self.review!r}",)
-        if self.lot is not None:
-            return (repr(self.lot),)
-        if self.lot_cost is None:
-            return ()
-        return (f"{self.expected_cost - self.lot_cost:.6g} less per case with randomized=True",)
+            facts.append(("" if self.lot is None else f"act {self.lot.shares}, ") + repr(self.review))
+        elif self.lot is not None:
+            facts.append(repr(self.lot))
+        elif self.lot_cost is not None:
+            facts.append(f"{self.expected_cost - self.lot_cost:.6g} less per case with randomized=True")
+        return f"Decision({', '.join([*facts, *self.notes])})"
 
     def _repr_html_(self) -> str:
         regrets = [(f"cost above {name.replace('_', ' ')}", f"{cost:.6g}") for name, cost in self.regrets.items()]

@@ -1040,10 +1040,6 @@ class Hull(Curve):
         choices = (*self.choices, *_choices(model, added, self.negate))
         return Hull(self.counts | {model: added}, choices, negate=self.negate)
 
-    @cached_property
-    def _area(self) -> float:
-        return super().area()
-
     def area(self) -> float:
         """Return the area under the hull: an upper bound on the AUC of any combination of these models.
 
@@ -1056,7 +1052,7 @@ class Hull(Curve):
             low, high = self.area_bounds
             hint = "use .area_bounds, or pass rows instead of binned counts"
             raise InexactCountsError(f"area under the hull: not exact, from {low:.9g} to {high:.9g}", hint=hint)
-        return self._area
+        return super().area()
 
     def _columns(self) -> dict[str, Array]:
         """Return a table with one row per vertex, as a dict from column name to array."""

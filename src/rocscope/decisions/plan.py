@@ -65,22 +65,22 @@ class Promise(NamedTuple):
     error: float = 0.0
 
     def on_new_cases(
-        self, cells: Any, point: OperatingPoint, prevalence: float, depth: float, hit: float, alarm: float
+        self, estimated: "Promise | None", cells: Any, point: OperatingPoint, context: Context, depth: float
     ) -> "Promise":
-        """Return a forecast that is corrected with held-out cases, because the sample itself gives optimistic numbers.
+        """Return a forecast that is corrected for new cases, because the sample itself gives optimistic numbers.
 
         Parameters
         ----------
+        estimated : Promise or None
+            Forecast with the gain of the plan's estimate, which is corrected for the choice among several models.
         cells : tuple of four numbers, or None
             True positives, false positives, positives and negatives among the held-out cases.
         point : OperatingPoint
             Counts of the sample, used without held-out cases.
-        prevalence : float
-            Prevalence among the new cases.
+        context : Context
+            Costs and prevalence of the new cases.
         depth : float
             Share of the sample on which the plan acts.
-        hit, alarm : float
-            Gain from a true positive, and loss from a false positive.
 
         Notes
         -----
@@ -89,24 +89,24 @@ class Promise(NamedTuple):
         mean gain per case acted on is the gain per held-out case, divided by the plan's depth in the sample. The depth
         among held-out cases is not used, because it can differ from the plan's depth. Near the best depth, such a
         difference hardly changes the total gain, but it changes the mean gain per case acted on.
+
+        The result has the gain of `estimated`; the difference between the two gains is added to its standard error.
         """
         if cells is None:
             cells = point.tp, point.fp, point.n_pos, point.n_neg
         tp, fp, n_pos, n_neg = map(float, cells)
-        if not (tp > 0 and fp > 0):
-            return self
-        positives, negatives = prevalence * tp / n_pos, (1 - prevalence) * fp / n_neg
-        rate = positives / (positives + negatives)
-        gain = (positives * hit - negatives * alarm) / depth
-        variance = FOLD_VARIANCE * ((hit + alarm) * rate * (1 - rate)) ** 2 * (1 / tp + 1 / fp)
-        return Promise(rate, gain, self.fixed, math.hypot(math.sqrt(variance), (self.gain - gain) / 2))
-
-    def of_several(self, gain: float) -> "Promise":
-        """Return the forecast with a gain that is corrected for the choice among several models.
-
-        The difference between the two gains is added to the standard error.
-        """
-        return self._replace(gain=gain, error=math.hypot(self.error, self.gain - gain))
+        rate, gain, error = self.rate, self.gain, self.error
+        if tp > 0 and fp > 0:
+            prevalence = context.prevalence(point.prevalence)
+            hit, alarm = float(context.miss_cost), float(context.false_alarm_cost)
+            positives, negatives = prevalence * tp / n_pos, (1 - prevalence) * fp / n_neg
+            rate = positives / (positives + negatives)
+            gain = (positives * hit - negatives * alarm) / depth
+            variance = FOLD_VARIANCE * ((hit + alarm) * rate * (1 - rate)) ** 2 * (1 / tp + 1 / fp)
+            error = math.hypot(math.sqrt(variance), (self.gain - gain) / 2)
+        if estimated is None:
+            return Promise(rate, gain, self.fixed, error)
+        return estimated._replace(rate=rate, error=math.hypot(error, gain - estimated.gain))
 
 
 class Note(str):

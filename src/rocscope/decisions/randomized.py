@@ -419,8 +419,18 @@ class RandomizedRule(Result):
         """
         chances, tier = self._tiers(columns)
         sizes = np.bincount(tier, minlength=len(chances)).tolist()
-        selected = _selected_from_tiers(min(number, tier.size), chances, sizes)
-        return draw(self._goodness(columns), tier, np.array(selected), hashes)
+        number = min(number, tier.size)
+        # From each tier (cases with the same probability): size × probability, adjusted so that the sum is `number`.
+        selected = [chance * size for chance, size in zip(chances, sizes, strict=True)]
+        missing = number - sum(selected, Fraction(0))
+        # If the total is too small, add cases from the best tier that has some left; if too large, drop from the worst.
+        order = range(len(sizes)) if missing > 0 else reversed(range(len(sizes)))
+        for i in order:
+            before = selected[i]
+            selected[i] = max(Fraction(0), min(Fraction(sizes[i]), before + missing))
+            missing -= selected[i] - before
+        most = np.array(rounded_to(number, [in_units(cases) for cases in selected]))
+        return draw(self._goodness(columns), tier, most, hashes)
 
     def strata(self, scores: Any, *, by_number: bool) -> Indices:
         """Return the stratum number of each case.
@@ -499,22 +509,6 @@ class RandomizedRule(Result):
 
     def __repr__(self) -> str:
         return f"RandomizedRule({self.shares}, tpr={self.tpr:.6g}, fpr={self.fpr:.6g})"
-
-
-def _selected_from_tiers(number: int, chances: list[Fraction], sizes: list[int]) -> list[int]:
-    """Return the number of cases to select from each tier (cases with the same selection probability).
-
-    The number is size × probability, adjusted so that the sum is `number`.
-    """
-    selected = [chance * size for chance, size in zip(chances, sizes, strict=True)]
-    missing = number - sum(selected, Fraction(0))
-    # If the total is too small, add cases from the best tier that has some left; if too large, drop from the worst.
-    order = range(len(sizes)) if missing > 0 else reversed(range(len(sizes)))
-    for i in order:
-        before = selected[i]
-        selected[i] = max(Fraction(0), min(Fraction(sizes[i]), before + missing))
-        missing -= selected[i] - before
-    return rounded_to(number, [in_units(cases) for cases in selected])
 
 
 # Mixtures that attain a target.

@@ -9,7 +9,8 @@ Here hit = cost_fn − cost_tp is the gain from acting on a positive, and alarm 
 acting on a negative. One positive of the sample represents pos cases of the population, and one negative represents neg
 cases. For a population of N and a sample of n cases, both are N/n. With a target prevalence π, pos = πN/n_pos and neg =
 (1 − π)N/n_neg. Each case acted on uses one unit of a capacity, or the unit cost of the campaign from a budget.
-`GivenCosts` computes these `UnitCosts` from one Context or Campaign for all segments, or from a mapping by segment.
+`costs_by_segment` computes these `UnitCosts` from one Context or Campaign for all segments, or from a mapping by
+segment.
 
 Costs by row (`RowAmounts`): let g be the gain from acting on a row, with −a ≤ g ≤ h for all rows. The row is replaced
 by a positive with gain h and weight (g + a)/(h + a), and a negative with loss a and the remaining weight. The total
@@ -174,62 +175,52 @@ def _exact_sums(counts: Array, index: Array, size: int) -> list[Any]:
     return sums.tolist()
 
 
-@dataclass(frozen=True)
-class GivenCosts:
-    """Costs as passed by the user: one context for all segments, or one context for each segment.
+def campaigns_of(given: Any) -> list[Campaign]:
+    """Return the campaigns among contexts, given one context or a mapping from segment to context."""
+    contexts = given.values() if isinstance(given, Mapping) else [given]
+    return [context for context in contexts if isinstance(context, Campaign)]
 
-    Attributes
+
+def costs_by_segment(given: Any, levels: SegmentLevels, population: float | None, *, budget: bool) -> SegmentUnitCosts:
+    """Return the unit costs of all segments.
+
+    Acting on a case uses 1 unit of a capacity, or the unit cost of its campaign from a budget.
+
+    Parameters
     ----------
-    context : Context, Campaign, mapping from segment to Context or Campaign, or None
+    given : Context, Campaign, mapping from segment to Context or Campaign, or None
         Costs and prevalence; None means equal costs.
+    levels : SegmentLevels
+        Counts of the segments.
     population : float or None
         Total number of cases in all segments. By default, the number of cases in the sample.
+    budget : bool
+        True if the limit is a budget.
     """
-
-    context: Any
-    population: float | None
-
-    @cached_property
-    def campaigns(self) -> list[Campaign]:
-        """The campaigns among the contexts."""
-        contexts = self.context.values() if isinstance(self.context, Mapping) else [self.context]
-        return [context for context in contexts if isinstance(context, Campaign)]
-
-    def by_segment(self, levels: SegmentLevels, *, budget: bool) -> SegmentUnitCosts:
-        """Return the unit costs of all segments.
-
-        Acting on a case uses 1 unit of a capacity, or the unit cost of its campaign from a budget.
-        """
-        if budget and not (self.campaigns and all(campaign.unit_cost > 0 for campaign in self.campaigns)):
-            hint = "pass capacity instead of budget"
-            got = "a context without a unit cost"
-            raise InputError("budget", expected="campaigns with a unit cost above 0", got=got, hint=hint)
-        if self.population is not None and self.campaigns:
-            hint = "omit population, because a Campaign has its own"
-            raise InputError("population", expected="a population or a Campaign", got="both", hint=hint)
-        n_pos, n_neg = _exact_total(levels.n_pos), _exact_total(levels.n_neg)
-        cases_per_row = ONE if self.population is None else decimal(self.population) / (n_pos + n_neg)
-        given, index = [(self.context, n_pos, n_neg)], np.zeros(levels.n_pos.size, np.intp)
-        if isinstance(self.context, Mapping):
-            given, index = [], np.arange(levels.n_pos.size)
-            for name, segment in levels.keys.items():
-                if name not in self.context:
-                    got = f"a mapping with {check.listing(list(self.context))}"
-                    raise InputError("context", expected=f"a mapping with the segment {name!r}", got=got)
-                counts = _exact_total(levels.n_pos[segment]), _exact_total(levels.n_neg[segment])
-                given.append((self.context[name], *counts))
-        costs = [_unit_costs(*of_context, cases_per_row, budget=budget) for of_context in given]
-        units, fixed_costs = zip(*costs, strict=True)
-        if not any(fixed_costs):  # then all campaigns are run
-            return SegmentUnitCosts(units, index)
-        return SegmentUnitCosts(units, index, fixed_costs, (True,) * len(units))
-
-    @property
-    def capacities(self) -> dict[Hashable, float]:
-        """Capacity of each segment's own campaign, for segments whose campaign has a capacity."""
-        contexts = self.context if isinstance(self.context, Mapping) else {}
-        own = {name: getattr(context, "capacity", None) for name, context in contexts.items()}
-        return {name: capacity for name, capacity in own.items() if capacity is not None}
+    campaigns = campaigns_of(given)
+    if budget and not (campaigns and all(campaign.unit_cost > 0 for campaign in campaigns)):
+        hint = "pass capacity instead of budget"
+        got = "a context without a unit cost"
+        raise InputError("budget", expected="campaigns with a unit cost above 0", got=got, hint=hint)
+    if population is not None and campaigns:
+        hint = "omit population, because a Campaign has its own"
+        raise InputError("population", expected="a population or a Campaign", got="both", hint=hint)
+    n_pos, n_neg = _exact_total(levels.n_pos), _exact_total(levels.n_neg)
+    cases_per_row = ONE if population is None else decimal(population) / (n_pos + n_neg)
+    contexts, index = [(given, n_pos, n_neg)], np.zeros(levels.n_pos.size, np.intp)
+    if isinstance(given, Mapping):
+        contexts, index = [], np.arange(levels.n_pos.size)
+        for name, segment in levels.keys.items():
+            if name not in given:
+                got = f"a mapping with {check.listing(list(given))}"
+                raise InputError("context", expected=f"a mapping with the segment {name!r}", got=got)
+            counts = _exact_total(levels.n_pos[segment]), _exact_total(levels.n_neg[segment])
+            contexts.append((given[name], *counts))
+    costs = [_unit_costs(*of_context, cases_per_row, budget=budget) for of_context in contexts]
+    units, fixed_costs = zip(*costs, strict=True)
+    if not any(fixed_costs):  # then all campaigns are run
+        return SegmentUnitCosts(units, index)
+    return SegmentUnitCosts(units, index, fixed_costs, (True,) * len(units))
 
 
 def _unit_costs(
@@ -444,8 +435,7 @@ def costs_by_action(
         raise InputError("actions", expected=expected, got=check.shown(actions))
     costs, campaigns = {}, list[ActionCampaign]()
     for name, context in actions.items():
-        given = GivenCosts(context, population)
-        costs[name] = given.by_segment(levels, budget=budget)
+        costs[name] = costs_by_segment(context, levels, population, budget=budget)
         for segment, campaign in (context if isinstance(context, Mapping) else {None: context}).items():
             capacity, fixed = getattr(campaign, "capacity", None), getattr(campaign, "fixed_cost", 0)
             if (segment is None or segment in levels.keys) and (fixed or capacity is not None):

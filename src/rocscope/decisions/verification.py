@@ -492,8 +492,7 @@ def _unit_costs(plan: Allocation, points: SegmentLevels, amounts: RowAmounts | N
         return replace(plan.terms, index=plan.terms.index[[place[name] for name in points.keys]], runs=everyone)
     # A campaign has a population, a context does not.
     population = None if amounts.is_campaign else float(plan.total(UnitCosts.cases, plan.totals))
-    given = segment_costs.GivenCosts(amounts.uniform_costs, population)
-    return given.by_segment(points.upper, budget=plan.in_money)
+    return segment_costs.costs_by_segment(amounts.uniform_costs, points.upper, population, budget=plan.in_money)
 
 
 def _at_stored_thresholds(
