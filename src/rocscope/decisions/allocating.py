@@ -87,6 +87,7 @@ class ActionAllocation(SegmentPlan):
     """
 
     file_format = _FORMAT
+    several_actions = True
 
     actions: dict[Hashable, tuple[str, ...]]
     places: tuple[Allocation, ...]
@@ -159,12 +160,8 @@ class ActionAllocation(SegmentPlan):
         return tuple(dict.fromkeys(model for place in self.places for model in place.needs))
 
     @property
-    def by_segment(self) -> bool:
+    def by_segment(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.places[0].keys != (ONE_LIST,)
-
-    @property
-    def several_actions(self) -> bool:
-        return True
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> NDArray[np.str_]:
         """Return the action for each case; an empty string for cases without an action.
@@ -648,8 +645,7 @@ def _best_actions_of_runs(
     def plan(levels: SegmentLevels, shares: list[SegmentShares], marginal: float) -> ActionAllocation:
         places = []
         for of_place, increment in zip(shares, increments, strict=True):
-            place = allocation_of(levels, of_place, increment, no_limits if places else of_first)
-            places.append(place)
+            places.append(allocation_of(levels, of_place, increment, no_limits if places else of_first))
         return ActionAllocation(order, tuple(places), marginal, limits.limit, limits.in_money, campaigns)
 
     greedy = apportionment.greedy_actions(hulls, costs, limits.limit, campaigns)
@@ -678,12 +674,12 @@ def allocation_of(
 
     The cost is computed in fractions and rounded once.
     """
-    left = costs.total(UnitCosts.cost_of_leaving, np.arange(points.n_pos.size), points.n_pos, points.n_neg)
+    left = costs.total(UnitCosts.cost_of_leaving, points.n_pos, points.n_neg)
     acting = shares.point >= 0
     whole = np.array([share == 1 for share in shares.share])
     # Segments with one threshold are summed as integers; only the few randomised segments need fractions.
     point = shares.point[acting & whole]
-    gain = costs.total(UnitCosts.gain, shares.segment[acting & whole], points.tp[point], points.fp[point])
+    gain = costs.total(UnitCosts.gain, points.tp[point], points.fp[point], shares.segment[acting & whole])
     for i in np.flatnonzero(acting & ~whole).tolist():
         point = shares.point[i]
         tp, fp = Fraction(points.tp[point].item()), Fraction(points.fp[point].item())

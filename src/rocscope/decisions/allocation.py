@@ -140,9 +140,7 @@ class SegmentPlan(Plan):
     @property
     def population(self) -> Array:
         """Expected number of cases in each segment."""
-        segments, (n_pos, n_neg) = np.arange(self.names.size), self.totals
-        terms = self.allocations[0].terms
-        return terms.column("pos", segments) * n_pos + terms.column("neg", segments) * n_neg
+        return self.allocations[0].terms.cases(*self.totals)
 
     @property
     def names(self) -> Array:
@@ -190,7 +188,7 @@ class SegmentPlan(Plan):
             error = 0.0 if estimate is None else estimate.standard_error
             return Promise(math.nan, (left - cost) / cases, first.fixed_cost, error / cases)
         tp, fp = first.counts
-        pos, neg, hit, alarm, _ = first.terms.columns(np.arange(first.names.size))
+        pos, neg, hit, alarm, _ = first.terms.columns()
         unit = float(first.terms.largest) * (hit * pos + alarm * neg)
         variance = np.divide(unit**2 * tp * fp, tp + fp, out=np.zeros(tp.size), where=tp + fp > 0).sum()
         error = math.hypot(math.sqrt(FOLD_VARIANCE * variance), (cost - self.cost) / 2)
@@ -333,6 +331,7 @@ class Allocation(SegmentPlan):
     """
 
     file_format = FORMAT
+    by_segment = True
 
     points: SegmentLevels
     shares: SegmentShares
@@ -372,7 +371,7 @@ class Allocation(SegmentPlan):
         counts : pair of arrays
             True and false positives of each segment.
         """
-        return self.terms.total(amount, np.arange(self.names.size), *counts)
+        return self.terms.total(amount, *counts)
 
     @cached_property
     def counts(self) -> tuple[Array, Array]:
@@ -407,9 +406,7 @@ class Allocation(SegmentPlan):
     @property
     def cases(self) -> Array:
         """Expected number of positive predictions in each segment."""
-        tp, fp = self.counts
-        segments = np.arange(self.names.size)
-        return self.terms.column("pos", segments) * tp + self.terms.column("neg", segments) * fp
+        return self.terms.cases(*self.counts)
 
     def difference(self, rate: str) -> float:
         """Return the largest difference of "tpr", "fpr" or "depth" between segments.
@@ -557,10 +554,6 @@ class Allocation(SegmentPlan):
         points, used = self.points, self.shares.point[self.shares.point >= 0]
         models = dict.fromkeys(points.models[i] for i in points.model[used])
         return tuple(models) or (points.models[0],)
-
-    @property
-    def by_segment(self) -> bool:
-        return True
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -782,17 +775,14 @@ class Allocation(SegmentPlan):
         0       n    4.0  3.0  0.75
         1       s    3.0  2.0  0.50
         """
-        segments = np.arange(self.names.size)
-        if self.amounts is None:
-            # Expected number in the population: cases per positive of the sample, times positives acted on.
-            sample_tp, _ = self.counts
-            tp = self.terms.column("pos", segments) * sample_tp
-        else:
+        # Expected number in the population: cases per positive of the sample, times positives acted on.
+        tp = self.terms.column("pos") * self.counts[0]
+        if self.amounts is not None:
             # Rows in money are partly positive, so a number of true positives has no meaning.
-            tp = np.full(segments.size, np.nan)
+            tp = np.full(self.names.size, np.nan)
         columns = {
             "segment": self.names,
-            "rule": np.array([self._rule(segment).shares for segment in segments.tolist()]),
+            "rule": np.array([self._rule(segment).shares for segment in range(self.names.size)]),
             "cases": self.cases,
             "tp": tp,
             "tpr": self.tpr,
@@ -836,7 +826,6 @@ class Allocation(SegmentPlan):
     def of_fields(cls, fields: Fields) -> Self:
         exact = fields.inner("exact", "terms, counts and thresholds")
         points, shares, costs = fields.make("exact", read_exact, exact)
-        cost, price = fields.number("cost"), fields.number("price")
         limit = exact.optional("limit", exact.fraction)
         in_money = fields.take("in_money", bool, "true or false")
         if in_money and limit is None:
@@ -853,7 +842,7 @@ class Allocation(SegmentPlan):
         for constraint in fields.objects("subject_to") if "subject_to" in fields.content else ():
             name = constraint.optional("segment", partial(segment_name, constraint))
             subject_to.append((name, constraint.text("constraint")))
-        numbers = cost, price, fields.number_or_nan("marginal")
+        numbers = fields.number("cost"), fields.number("price"), fields.number_or_nan("marginal")
         bounds = max_difference, tuple(subject_to)
         return cls(points, shares, costs, *numbers, limit, in_money, *bounds, amounts=amounts)
 
@@ -1005,8 +994,7 @@ def _separate_rows(data: Any) -> Predictions | None:
     Return None for weighted or grouped rows, more than 2 million rows, or counts of several models.
     """
     if isinstance(data, Predictions):
-        grouped = data.groups is not None and np.unique(data.groups).size < len(data)
-        plain = data.sample_weight is None and not grouped and not data.repeated
+        plain = data.sample_weight is None and not data.dependent
         return data if plain and len(data) <= _MOST_ROWS_TO_REFIT else None
     try:
         levels = levels_of(data, all_levels=True)
@@ -1095,10 +1083,9 @@ def costs_of_outcomes(
     costs : list of SegmentUnitCosts
         For each action, its costs minus the costs of the previous action.
     """
-    segments = np.arange(totals[0].size)
-    pos, neg = costs[0].column("pos", segments), costs[0].column("neg", segments)
-    cost_pos = pos * costs[0].column("miss", segments)
-    cost_neg = neg * costs[0].column("rest", segments)
+    pos, neg = costs[0].column("pos"), costs[0].column("neg")
+    cost_pos = pos * costs[0].column("miss")
+    cost_neg = neg * costs[0].column("rest")
     n_pos, n_neg = totals
     idle = float((cost_pos * n_pos + cost_neg * n_neg).sum())
     cells = []
@@ -1106,11 +1093,11 @@ def costs_of_outcomes(
         cells += [(n_pos - tp, cost_pos), (n_neg - fp, cost_neg)]
         n_pos, n_neg = tp, fp
         scale = float(unit_costs.largest)
-        cost_pos = cost_pos - pos * scale * unit_costs.column("hit", segments)
-        cost_neg = cost_neg + neg * scale * unit_costs.column("alarm", segments)
+        cost_pos = cost_pos - pos * scale * unit_costs.column("hit")
+        cost_neg = cost_neg + neg * scale * unit_costs.column("alarm")
     cells += [(n_pos, cost_pos), (n_neg, cost_neg)]
     size, cost = (np.concatenate(column) for column in zip(*cells, strict=True))
-    return CaseCosts(size, cost, np.tile(segments, len(cells)), idle)
+    return CaseCosts(size, cost, np.tile(np.arange(pos.size), len(cells)), idle)
 
 
 def _central_moments(cases: CaseCosts) -> tuple[float, float, float]:

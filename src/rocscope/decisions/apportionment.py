@@ -193,7 +193,7 @@ def _take_exactly(
     room = None
     if limit is not None:
         sure = np.flatnonzero(certain)
-        room = limit - costs.total(UnitCosts.used, hulls.segment[sure], up[sure], right[sure])
+        room = limit - costs.total(UnitCosts.used, up[sure], right[sure], hulls.segment[sure])
         # Running sums of integers in a common unit are exact and fast.
         unit = math.lcm(*(used.denominator for used, _ in distinct))
         units = [int(used * unit) for used, _ in distinct]
@@ -296,8 +296,7 @@ def rates_of(name: str, levels: SegmentLevels, costs: SegmentUnitCosts, segment:
     """Return "tpr", "fpr" or "depth", given counts of segments; NaN if a segment has no cases of the class."""
     n_pos, n_neg = levels.n_pos[segment], levels.n_neg[segment]
     if name == "depth":
-        pos, neg = costs.column("pos", segment), costs.column("neg", segment)
-        return (pos * tp + neg * fp) / (pos * n_pos + neg * n_neg)
+        return costs.cases(tp, fp, segment) / costs.cases(n_pos, n_neg, segment)
     counts, total = (tp, n_pos) if name == "tpr" else (fp, n_neg)
     return np.divide(counts, total, out=np.full(np.shape(counts), np.nan), where=total > 0)
 
@@ -578,7 +577,7 @@ def constrained_shares(
     nobody = np.zeros(segments.size, vertices.tp.dtype)
     tp, fp = np.append(vertices.tp, nobody), np.append(vertices.fp, nobody)
     pos, neg, hit, alarm, use = costs.columns(segment)
-    cases = float(costs.total(UnitCosts.cases, segments, vertices.n_pos, vertices.n_neg))
+    cases = float(costs.total(UnitCosts.cases, vertices.n_pos, vertices.n_neg))
     runs = len(costs.fixed_costs) if choose_runs else 0
     program = _LinearProgram(segment.size + runs, limits)
     order = np.argsort(segment, kind="stable")
@@ -767,8 +766,7 @@ def constrained_action_shares(
     segment, start, levels = points.segment, points.start, np.arange(points.tp.size)
     not_first = np.delete(levels, start[:-1])
     up, right = points.steps
-    segments = np.arange(points.n_pos.size)
-    cases = float(increments[0].total(UnitCosts.cases, segments, points.n_pos, points.n_neg))
+    cases = float(increments[0].total(UnitCosts.cases, points.n_pos, points.n_neg))
     of_actions = levels.size * len(increments)
     program = _LinearProgram(of_actions + len(campaigns), limits)
     cost, used, share = np.zeros((3, program.size))

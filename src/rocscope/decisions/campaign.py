@@ -341,7 +341,7 @@ class CampaignPlan(Plan):
         return planned if most is None else min(planned, int(most))
 
     @property
-    def planned_number(self) -> int:
+    def planned_number(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self._contacts(int(self.campaign.population))
 
     def sentence(self, currency: str = "") -> str:
@@ -464,11 +464,14 @@ def plan_campaign(
     level = check.check_level(level)
     require_kinds("plan_campaign", models)
     samples = samples_of(models)
-    curves = {}
+    curves, offers = {}, {}
     for model, sample in samples.items():
         for name, campaign in named.items():
-            curves[model, name] = _profit_curve(sample, campaign)
-    offers = {(model, name): _offer(model, name, curve) for (model, name), curve in curves.items()}
+            curves[model, name] = curve = _profit_curve(sample, campaign)
+            row = curve.best()
+            random_profit, perfect_profit = curve.random.at(row.depth), curve.perfect.at(row.depth)
+            depths = tuple(curve.break_even_depths)
+            offers[model, name] = Offer(model, name, row, depths, random_profit, perfect_profit)
     # Of equally profitable offers, take the offer with the fewest contacts, then the first offer.
     key = max(curves, key=lambda key: (curves[key].hull_profit, -offers[key].best.size))
     best, curve = offers[key], curves[key]
@@ -488,12 +491,6 @@ def _profit_curve(sample: Sample, campaign: Campaign) -> ProfitCurve:
         # Without responses or benefits no contact pays.
         return ProfitCurve(sample.counts, replace(campaign, unit_benefit=0.0))
     return RowProfitCurve(rows, rows.models[0], campaign)
-
-
-def _offer(model: str, campaign: str, curve: ProfitCurve) -> Offer:
-    best = curve.best()
-    random_profit, perfect_profit = (rule.at(best.depth) for rule in (curve.random, curve.perfect))
-    return Offer(model, campaign, best, tuple(curve.break_even_depths), random_profit, perfect_profit)
 
 
 # The file

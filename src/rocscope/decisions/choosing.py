@@ -18,6 +18,7 @@ plots are computed only when they are requested.
 
 from __future__ import annotations  # so that help() shows the short names of types
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ from rocscope.decisions.constraints import (
     share_bound,
 )
 from rocscope.decisions.decision import Decision, Question
-from rocscope.decisions.generalization import MIN_COST, TIE
+from rocscope.decisions.generalization import MIN_COST, TIE, Candidate, Candidates, Rule
 from rocscope.decisions.model_hull import Envelope, Hull, UncertainContext, hull_of
 from rocscope.decisions.plan import Note, notes_on_capacity
 from rocscope.decisions.randomized import RandomizedRule, Review, Reviewing, third_action
@@ -634,8 +635,17 @@ class ChoiceProblem:
         return self._resampled(constraints, share)
 
     def _resampled(self, constraints: tuple[Constraint, ...], limit: float | None = None) -> sampling.SamplingModel:
-        model = sampling.model_of_hull(self.hull, self.criterion, self.context, constraints, self.population, limit)
-        return replace(model, uncertain=self.uncertain)
+        """Return the sampling model for a choice among all thresholds of the hull's models."""
+        hull, criterion = self.hull, self.criterion
+        line = criterion.equivalent(self.context) if criterion.equivalent else Context()
+        scale = max(abs(cost) for cost in line.costs.values()) or 1.0
+        directions = (False, True) if hull.negate else (False,)
+        options = len(hull.models) * len(directions)
+        rule = Rule(criterion, self.context, scale, constraints, self.population, options, limit)
+        candidates = []
+        for model, negated in itertools.product(hull.models, directions):
+            candidates.append(Candidate(geometry.label(model, negated), model, rule, negated))
+        return sampling.SamplingModel(hull.samples, Candidates(tuple(candidates)), uncertain=self.uncertain)
 
 
 def _default_point(counts: CumulativeCounts) -> OperatingPoint:

@@ -363,8 +363,11 @@ class Constraint(Condition):
     def _counted(
         self, cells: FourCells, target_prevalence: float | None, rate: str | None = None
     ) -> tuple[Array, Array]:
-        """Return the numerator and the denominator of a rate; by default, of the constrained rate."""
-        if self.quantity in ("cases", "depth") and target_prevalence is not None:
+        """Return the numerator and the denominator of a rate; by default, of the constrained rate.
+
+        A rate that is named refers to the prevalence of the sample, like the number and the share of cases.
+        """
+        if (rate or self.quantity in ("cases", "depth")) and target_prevalence is not None:
             got, hint = f"target_prevalence={target_prevalence:g}", "omit the confidence level or target_prevalence"
             raise InputError(f"constraint {str(self)!r}", expected="the sample's prevalence", got=got, hint=hint)
         if any((cell % 1 != 0).any() for cell in cells if cell.dtype.kind == "f"):
@@ -411,17 +414,14 @@ class Constraint(Condition):
         `error` is the error rate of all tests together.
         """
         target = target_prevalence if self.context is None else self.context.target_prevalence
-        if target is not None:
-            got, hint = f"target_prevalence={target:g}", "omit the confidence level or target_prevalence"
-            raise InputError(f"constraint {str(self)!r}", expected="the sample's prevalence", got=got, hint=hint)
         tp, fp, fn, tn = cells
         depth, everybody = tp + fp, tp + fp + fn + tn
-        if self.quantity in proportions.SHARES:
-            counted, n = self._counted(cells, None)
+        of_share = self.quantity in proportions.SHARES
+        counted, n = self._counted(cells, target, self.quantity if of_share else "accuracy")
+        if of_share:
             counted, share = self._at_least(counted, n)
             p_values = learn_then_test.p_of_share(counted, n, share)
         else:
-            self._counted(cells, None, "accuracy")  # raises for weights
             # Values of the four outcomes, scaled to 0 for the best and 1 for the worst.
             figure = self.figure
             assert figure.cells is not None

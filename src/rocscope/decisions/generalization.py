@@ -416,7 +416,7 @@ def design_of_all(samples: Samples, seed: int, *, stratified: bool = False) -> D
         if sample.rows is not None:
             rows = _renamed(sample.rows, {sample.name: sample.rows.scores[sample.rows.models[0]]})
     # For one model, counts at each score contain all information unless rows have weights or groups.
-    if rows is None or (len(samples) == 1 and _is_exchangeable(rows)):
+    if rows is None or (len(samples) == 1 and rows.sample_weight is None and not rows.dependent):
         counts = {}
         for name, sample in samples.items():
             counts[name] = sample.points.attained
@@ -436,10 +436,6 @@ def design_of_all(samples: Samples, seed: int, *, stratified: bool = False) -> D
     rows = _renamed(rows, scores)
     design = resampling.design_of_rows(rows, stratified=stratified, groups=None)
     return design if design.frequency.size <= MOST_UNITS else _in_blocks(design, np.random.default_rng([seed, 2]))
-
-
-def _is_exchangeable(rows: Predictions) -> bool:
-    return rows.sample_weight is None and not rows.grouped and not rows.repeated
 
 
 def _renamed(rows: Predictions, scores: Mapping[str, Array]) -> Predictions:
@@ -916,13 +912,13 @@ class DrawsOfCounts(CostDraws):
         The variance is increased by `error`: the draws are from the posterior of a smaller number of cases, which has
         the increased variance.
         """
-        values, _ = self._posterior([seed, 3], number, cells, quantity, 1.0)
+        values, _ = self._posterior([seed, 3], number, cells, quantity)
         variance = float(np.nanvar(values))
         information = 1.0
         if variance:
             wanted = FOLD_VARIANCE * variance * self._design_effect(quantity, seed) + error
             information = variance / wanted
-        return self._posterior([seed, 4], number, cells, quantity, information, self.uncertain)
+        return self._posterior([seed, 4], number, cells, quantity, information)
 
     def _design_effect(self, quantity: CostOrCriterion, seed: int) -> float:
         """Return the design effect: variance of a threshold's value relative to its variance with independent rows."""
@@ -931,7 +927,7 @@ class DrawsOfCounts(CostDraws):
         if self.design.one_row_a_unit and not weighted:
             return 1.0
         number = self.sample.number
-        values, _ = self._posterior([seed, 5], number, self.sample.cells[number], quantity, 1.0)
+        values, _ = self._posterior([seed, 5], number, self.sample.cells[number], quantity)
         independent = float(np.nanvar(values))
         drawn = self.candidates.members[number].value(self.replicates.cells[:, number], quantity)
         resampled = float(np.nanvar(drawn))
@@ -939,23 +935,18 @@ class DrawsOfCounts(CostDraws):
         return resampled / independent if independent and resampled else 1.0
 
     def _posterior(
-        self,
-        seed: list[int],
-        number: int,
-        cells: Array,
-        quantity: CostOrCriterion,
-        information: float,
-        uncertain: UncertainContext | None = None,
+        self, seed: list[int], number: int, cells: Array, quantity: CostOrCriterion, information: float | None = None
     ) -> tuple[Array, Array]:
         """Return posterior draws of a candidate's value and of the value of acting on nobody.
 
         TPR ~ Beta(tp + ½, fn + ½) and FPR ~ Beta(fp + ½, tn + ½). Prevalence ~ Beta(n_pos + ½, n_neg + ½), or fixed
-        with stratification by class. All counts are multiplied by `information`. If the context is uncertain, costs and
-        prevalence are drawn from its distributions.
+        with stratification by class. With `information`, all counts are multiplied by it and, if the context is
+        uncertain, costs and prevalence are drawn from its distributions. Without it, the draws contain only the
+        sampling error of the counts.
         """
         rng, candidate = np.random.default_rng(seed), self.candidates.members[number]
         n = (cells[2] + cells[3]) or 1.0  # 1 if nothing could be chosen in any fold
-        tp, fp, n_pos, n_neg = information * np.asarray(cells)
+        tp, fp, n_pos, n_neg = (1.0 if information is None else information) * np.asarray(cells)
         # The rates of "everybody" and "nobody" are certain.
         same_for_all = np.isclose(tp + fp, 0) or np.isclose(tp + fp, n_pos + n_neg)
         if same_for_all and n_pos > 0 and n_neg > 0:
@@ -967,8 +958,8 @@ class DrawsOfCounts(CostDraws):
         if self.stratified:
             prevalence = np.full(DRAWS, n_pos / (n_pos + n_neg))
 
-        if uncertain is not None:
-            context: Any = uncertain.draw(rng, DRAWS)
+        if self.uncertain is not None and information is not None:
+            context: Any = self.uncertain.draw(rng, DRAWS)
             candidate = replace(candidate, rule=replace(candidate.rule, context=context))
 
         # A criterion may depend on the number of cases, so multiply the shares by it.

@@ -235,10 +235,9 @@ def alarm_of_fields(fields: Fields) -> "Alarm | None":
     if fields.content.get("alarm", ...) is None:
         return None
     alarm = fields.inner("alarm", "an alarm or null")
-    read = {"n": alarm.whole, "since_n": alarm.whole, "value": alarm.number_or_nan, "wealth": alarm.number_or_nan}
-    read |= {"limit": alarm.text, "cause": alarm.text}
-    facts: dict[str, Any] = {name: reader(name) for name, reader in read.items()}
-    return Alarm(**facts, when=when_of(alarm, "when"), since=when_of(alarm, "since"))
+    times = alarm.whole("n"), when_of(alarm, "when"), alarm.whole("since_n"), when_of(alarm, "since")
+    numbers = alarm.number_or_nan("value"), alarm.number_or_nan("wealth")
+    return Alarm(alarm.text("limit"), *times, *numbers, alarm.text("cause"))
 
 
 def check_when(when: Any) -> Any:

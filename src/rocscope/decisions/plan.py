@@ -164,6 +164,15 @@ class Plan(Result):
     level: float = 0.95
     """Confidence level of the forecast for new cases."""
 
+    by_segment: bool = False
+    """True if the plan needs the segment of each case."""
+
+    planned_number: int | None = None
+    """Number of cases to act on in the plan's population; None if the plan has no population."""
+
+    several_actions: ClassVar[bool] = False
+    """True if the plan selects one of several actions for each case; `assign` then returns these actions."""
+
     @property
     def needs(self) -> tuple[str, ...]:
         """Names of the models whose scores are needed to apply the plan.
@@ -184,16 +193,6 @@ class Plan(Result):
         Empty if these are equal for all rows.
         """
         return ()
-
-    @property
-    def by_segment(self) -> bool:
-        """True if the plan needs the segment of each case."""
-        return False
-
-    @property
-    def several_actions(self) -> bool:
-        """True if the plan selects one of several actions for each case; `assign` then returns these actions."""
-        return False
 
     def assign(self, scores: Any, ids: Any = None, *, segment: Any = None, random_state: Any = 0) -> Array:  # noqa: ARG002
         """Return the action for each case; available only for a plan with several actions.
@@ -350,11 +349,6 @@ class Plan(Result):
             If the scores are a table without columns.
         """
         return np.full(size_of(scores), -1)
-
-    @property
-    def planned_number(self) -> int | None:
-        """Number of cases to act on in the plan's population; None if the plan has no population."""
-        return None
 
     def said(self, chosen: int, cases: int) -> str:
         """Return a sentence with the number of cases to act on and the rule that selects these cases.

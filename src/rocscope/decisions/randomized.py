@@ -279,9 +279,7 @@ class RandomizedRule(Result):
 
     def expected(self, prevalence: float, population: float = 1) -> OperatingPoint:
         """Return the expected counts among `population` cases at the given `prevalence`."""
-        positives, negatives = prevalence * population, (1 - prevalence) * population
-        tp, fp = positives * self.tpr, negatives * self.fpr
-        return OperatingPoint(tp, fp, positives - tp, negatives - fp)
+        return self.point.at_prevalence(prevalence, population)
 
     def predict(self, scores: Any, ids: Any = None, *, random_state: Any = 0) -> Booleans:
         """Return True for cases predicted positive.
@@ -659,8 +657,7 @@ def _require_one_prevalence(vertices: Sequence[HullVertex], aim: _Target) -> Non
         return
     shares = [vertex.point.prevalence for vertex in vertices]
     if max(shares) - min(shares) > SAME_PREVALENCE:
-        got = f"{min(shares):.4g} to {max(shares):.4g}"
-        got, hint = f"prevalences from {got}", "pass target_prevalence"
+        got, hint = f"prevalences from {min(shares):.4g} to {max(shares):.4g}", "pass target_prevalence"
         raise PairingError("mixture", expected="classifiers from samples of equal prevalence", got=got, hint=hint)
 
 

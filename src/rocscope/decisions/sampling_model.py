@@ -7,8 +7,8 @@ weight. Curves, hulls and tangents can therefore be computed from rows in money 
 
 The sampling model: a `SamplingModel` contains the data and the candidates of a choice. `Generalization` repeats the
 choice in cross-validation folds and bootstrap replicates to estimate its cost on new cases. The candidates are all
-thresholds of a hull (`model_of_hull`), or thresholds for rows with different costs (`model_of_rows`). For a fixed rule,
-the choice is not repeated (`as_given`).
+thresholds of a hull (`choosing.ChoiceProblem`), or thresholds for rows with different costs (`model_of_rows`). For a
+fixed rule, the choice is not repeated (`as_given`).
 """
 
 import operator
@@ -30,9 +30,9 @@ from rocscope.core.applying import predict
 from rocscope.core.context import PARTS, Stakes, cost_of, rows_in_money
 from rocscope.core.predictions import require_kinds
 from rocscope.decisions import generalization
-from rocscope.decisions.constraints import Constraint, Criterion, criterion_of, share_bound
+from rocscope.decisions.constraints import Constraint, criterion_of, share_bound
 from rocscope.decisions.generalization import Candidate, Candidates, ChosenEstimate, CostOrCriterion
-from rocscope.decisions.model_hull import Hull, UncertainContext
+from rocscope.decisions.model_hull import UncertainContext
 from rocscope.decisions.plan import Note
 from rocscope.decisions.randomized import Review, Reviewing
 from rocscope.errors import InputError, RocscopeError
@@ -687,27 +687,6 @@ class SamplingModel:
             parts = design, candidates, sample, drawn, stratified, self.uncertain
             cost_draws = generalization.DrawsOfCounts(design.n, design.note, doubt, *parts)
         return Generalization(design, candidates, sample, held_out, drawn, cost_draws, quantity, level, seed)
-
-
-def model_of_hull(
-    hull: Hull,
-    criterion: Criterion,
-    context: Context,
-    constraints: tuple[Constraint, ...] = (),
-    population: float | None = None,
-    limit: float | None = None,
-) -> SamplingModel:
-    """Return the sampling model for a choice among all thresholds of a hull's models."""
-    line = criterion.equivalent(context) if criterion.equivalent else Context()
-    scale = max(abs(cost) for cost in line.costs.values()) or 1.0
-    directions = (False, True) if hull.negate else (False,)
-    options = len(hull.models) * len(directions)
-    rule = generalization.Rule(criterion, context, scale, constraints, population, options, limit)
-    candidates: list[Candidate] = []
-    for model in hull.models:
-        names = [(geometry.label(model, negated), negated) for negated in directions]
-        candidates += [Candidate(name, model, rule, negated) for name, negated in names]
-    return SamplingModel(hull.samples, Candidates(tuple(candidates)))
 
 
 def model_of_rows(row_costs: RowCostModel, acts: Array, reason: str = "") -> SamplingModel:

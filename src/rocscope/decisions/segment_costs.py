@@ -40,6 +40,8 @@ from rocscope.errors import InputError, OneClassError
 from rocscope.segments.levels import SegmentLevels
 
 ZERO, ONE = Fraction(0), Fraction(1)
+EVERY = slice(None)
+"""Index of all segments."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,8 @@ class SegmentUnitCosts:
         """Largest absolute gain or loss. Gains and losses are divided by it, which avoids overflow of floats."""
         return max(max(abs(costs.hit), abs(costs.alarm)) for costs in self.distinct) or ONE
 
-    def column(self, name: str, segment: Array) -> Array:
-        """Return one field of the unit costs as an array with one float per segment.
+    def column(self, name: str, segment: Array | slice = EVERY) -> Array:
+        """Return one field of the unit costs as an array with one float per segment; by default, for all segments.
 
         The fields `hit` and `alarm` are in units of `largest`.
         """
@@ -141,16 +143,20 @@ class SegmentUnitCosts:
         values = [float(getattr(costs, name) / unit) for costs in self.distinct]
         return np.array(values)[self.index[segment]]
 
-    def columns(self, segment: Array) -> list[Array]:
+    def columns(self, segment: Array | slice = EVERY) -> list[Array]:
         """Return the fields pos, neg, hit, alarm and use as arrays with one value per segment; see `column`."""
         return [self.column(name, segment) for name in ("pos", "neg", "hit", "alarm", "use")]
+
+    def cases(self, tp: Array, fp: Array, segment: Array | slice = EVERY) -> Array:
+        """Return the number of cases of the population that tp positives and fp negatives of each segment represent."""
+        return self.column("pos", segment) * tp + self.column("neg", segment) * fp
 
     def of(self, segment: int) -> UnitCosts:
         """Return the unit costs of a segment."""
         return self.distinct[self.index[segment]]
 
     def total(
-        self, amount: Callable[[UnitCosts, Any, Any], Fraction], segment: Array, tp: Array, fp: Array
+        self, amount: Callable[[UnitCosts, Any, Any], Fraction], tp: Array, fp: Array, segment: Array | slice = EVERY
     ) -> Fraction:
         """Return the exact sum of an amount, such as `UnitCosts.gain`, over segments with given counts."""
         index = self.index[segment]

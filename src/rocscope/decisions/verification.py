@@ -74,7 +74,8 @@ class Check(Result):
     interval: tuple[float, float] | None = None
 
     def __str__(self) -> str:
-        text = f"{self.name}: stored {_text(self.stored)}, recomputed {_text(self.recomputed)}"
+        stored, recomputed = (f"{it:.9g}" if isinstance(it, float) else it for it in (self.stored, self.recomputed))
+        text = f"{self.name}: stored {stored}, recomputed {recomputed}"
         if self.interval is None:
             return text
         low, high = self.interval
@@ -122,10 +123,6 @@ class Verification(Result):
         if self.verified:
             verdict = f"{len(self.checks)} numbers verified"
         return f"Verification({number(self.n)} rows, {verdict}{tied})"
-
-
-def _text(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def compare(stored: Any, recomputed: Any, name: str = "") -> Iterator[Check]:
@@ -425,8 +422,10 @@ def _verify_campaign(plan: CampaignPlan, data: Any) -> Verification:
 
 # Allocations, of one action or of several
 
+AnyAllocation = Allocation | ActionAllocation
 
-def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verification:
+
+def _verify_allocation(plan: AnyAllocation, data: Any) -> Verification:
     """Compute an allocation again with the stored unit costs, and compare the numbers.
 
     If the thresholds differ, compute the numbers of the stored thresholds from the rows and compare these numbers.
@@ -470,7 +469,7 @@ def _verify_allocation(plan: Allocation | ActionAllocation, data: Any) -> Verifi
     return replace(result, ties=("other thresholds in some segments",)) if result.verified else result
 
 
-def _limits(plan: Allocation | ActionAllocation) -> AllocationLimits:
+def _limits(plan: AnyAllocation) -> AllocationLimits:
     """Return the stored limit (a budget includes fixed costs) and the stored bounds on segments."""
     first, by_segment = plan.allocations[0], dict[Any, tuple[constraints.Constraint, ...]]()
     for segment, text in first.subject_to:
@@ -496,11 +495,8 @@ def _unit_costs(plan: Allocation, points: SegmentLevels, amounts: RowAmounts | N
 
 
 def _at_stored_thresholds(
-    plan: Allocation | ActionAllocation,
-    again: Allocation | ActionAllocation,
-    levels: SegmentLevels,
-    costs: list[SegmentUnitCosts],
-) -> Allocation | ActionAllocation:
+    plan: AnyAllocation, again: AnyAllocation, levels: SegmentLevels, costs: list[SegmentUnitCosts]
+) -> AnyAllocation:
     """Return an allocation with the stored thresholds, but with all numbers recomputed from the rows."""
     places = []
     for place, best, cost in zip(plan.allocations, again.allocations, costs, strict=True):
@@ -530,7 +526,7 @@ def _shares(plan: Allocation, levels: SegmentLevels) -> SegmentShares:
     return SegmentShares(np.array(segments), np.array(points), shares)
 
 
-def _within_limits(plan: Allocation | ActionAllocation, bounds: Sequence[SegmentBound]) -> Iterator[Check]:
+def _within_limits(plan: AnyAllocation, bounds: Sequence[SegmentBound]) -> Iterator[Check]:
     """Yield checks that the thresholds satisfy the capacity or budget, and the bounds on segments."""
     first = plan.allocations[0]
     if plan.limit is not None:
@@ -560,7 +556,7 @@ def _nested(place: Allocation, after: Allocation) -> Check:
     return Check("share with the later of two actions alone", 0.0, float(excess), excess <= SAME_PROGRAM)
 
 
-def _allocation_facts(plan: Allocation | ActionAllocation) -> dict[str, Any]:
+def _allocation_facts(plan: AnyAllocation) -> dict[str, Any]:
     """Return the numbers and names of an allocation, by segment."""
     if isinstance(plan, ActionAllocation):
         facts: dict[str, Any] = {"cost": plan.cost, "marginal": plan.marginal}

@@ -120,10 +120,7 @@ class PlanMonitor(CellMonitor):
             return float(self.plan.depth) if self.plan.worthwhile else 0.0
         if isinstance(self.plan, Decision):
             return self.plan.expected(1).depth
-        first = self.plan.allocations[0]
-        cases = first.terms.columns(np.arange(first.names.size))
-        (n_pos, n_neg), (pos, neg, *_) = first.totals, cases
-        return float(first.cases.sum() / (pos * n_pos + neg * n_neg).sum())
+        return float(self.plan.allocations[0].cases.sum() / self.plan.population.sum())
 
     def update(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, y_true: Any, y_score: Any = None, *, ids: Any = None, segment: Any = None, **options: Any
