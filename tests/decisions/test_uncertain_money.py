@@ -92,6 +92,14 @@ def test_information_is_worth_what_choosing_later_saves_among_admissible_thresho
     assert note.parameters["saved"] == pytest.approx(saved, rel=0.02)
 
 
+def test_an_uncertain_context_adds_its_note_to_those_on_the_constraints():
+    context = UncertainContext(cost_ratio=(0.02, 0.5))
+    constraints = ["precision >= .2 at 95%", "cases <= 5000"]
+    guarantee, capacity, uncertain = rs.choose(COUNTS, context, subject_to=constraints).notes
+    assert [guarantee, capacity] == list(rs.choose(COUNTS, context.mean, subject_to=constraints).notes)
+    assert uncertain.code == "uncertain_context"
+
+
 def test_the_hull_averages_the_lowest_cost_over_money():
     context = UncertainContext(**MONEY, target_prevalence=0.1)
     rng = np.random.default_rng(5)

@@ -223,7 +223,7 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
             notes += notes_on_capacity(bound.bound, cases)
     facts = constraints, population, priced, randomized, uncertain
     problem = ChoiceProblem(question, hull, certain, rule, *facts, tuple(notes))
-    return problem if uncertain is None else replace(problem, notes=problem.notes_on_uncertainty(uncertain))
+    return problem if uncertain is None else replace(problem, notes=(*notes, *problem.notes_on_uncertainty(uncertain)))
 
 
 def _population(campaign: Campaign | None, population: float | None) -> float | None:
