@@ -499,7 +499,6 @@ def _allocate_one(
         segments, context = amounts.doubled(segments), amounts.uniform_costs
         if population is None and isinstance(context, Context):
             population = amounts.rows
-    limits = limits.with_capacities_of(context)
     points = levels_of(segments, all_levels=limits.bounded)
     costs = segment_costs.costs_by_segment(context, points.upper, population, budget=limits.in_money)
     return best_allocation(points, costs, limits, amounts)

@@ -361,6 +361,14 @@ class AllocationLimits:
             none = subject_to is None or str(subject_to) == ""
             subject_to = {} if none else {None: subject_to}
         constraints = {name: constraints_of(of_segment) for name, of_segment in subject_to.items()}
+        # The capacity of a segment's own campaign is a constraint on this segment.
+        for name, own in context.items() if isinstance(context, Mapping) else ():
+            if isinstance(own, Campaign) and own.capacity is not None:
+                if constraints.get(None):
+                    got, hint = str(constraints[None][0]), "a Campaign's capacity applies to its segment"
+                    expected = "a mapping from segment to constraints"
+                    raise InputError("subject_to", expected=expected, got=got, hint=hint)
+                constraints[name] = (*constraints.get(name, ()), Constraint.capacity(own.capacity))
         return cls(limit, budget is not None, allowed_differences(max_difference), constraints)
 
     @property
@@ -380,22 +388,6 @@ class AllocationLimits:
         for name, constraints in self.constraints.items():
             texts += [(name, str(constraint)) for constraint in constraints]
         return tuple(texts)
-
-    def with_capacities_of(self, contexts: Any) -> "AllocationLimits":
-        """Return the limits with further constraints: the capacities of campaigns for single segments.
-
-        `contexts` is a mapping from segment to Context or Campaign; other contexts have no such capacities.
-        """
-        contexts = contexts if isinstance(contexts, Mapping) else {}
-        own = {name: getattr(context, "capacity", None) for name, context in contexts.items()}
-        capacities = {name: capacity for name, capacity in own.items() if capacity is not None}
-        if capacities and self.constraints.get(None):
-            expected, hint = "a mapping from segment to constraints", "a Campaign's capacity applies to its segment"
-            raise InputError("subject_to", expected=expected, got=self.constraint_texts[0][1], hint=hint)
-        by_segment = dict(self.constraints)
-        for name, capacity in capacities.items():
-            by_segment[name] = (*by_segment.get(name, ()), Constraint.capacity(capacity))
-        return replace(self, constraints=by_segment)
 
     def require_cases(self) -> None:
         """Raise an error for bounds on rates within a class, which are undefined if costs differ between rows."""
