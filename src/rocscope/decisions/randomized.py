@@ -269,10 +269,11 @@ class RandomizedRule(Result):
 
     @property
     def point(self) -> OperatingPoint:
-        """Expected counts in the sample. The threshold of this point is the last threshold of the rule."""
-        last = self.second.point
+        """Expected counts in the sample, with the last threshold that applies to some cases."""
         if not self.randomized:
-            return last
+            ((_, only),) = self._weighted
+            return only.point
+        last = self.second.point
         tpr, fpr = self.rates
         tp, fp = float(tpr * Fraction(last.n_pos)), float(fpr * Fraction(last.n_neg))
         return replace(last, tp=tp, fp=fp, fn=last.n_pos - tp, tn=last.n_neg - fp)
