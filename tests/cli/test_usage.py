@@ -302,8 +302,9 @@ def test_several_columns_in_the_environment(run, scores):
     assert [model["name"] for model in json.loads(out)["models"]] == ["a", "b"]
 
 
-def test_settings_that_are_no_toml_are_named(run, scores, tmp_path):
-    (tmp_path / "rocscope.toml").write_text("label = y")
+@pytest.mark.parametrize("content", ["label = y", "label = " + "[" * 5_000], ids=["invalid", "nested"])
+def test_settings_that_are_no_toml_are_named(run, scores, tmp_path, content):
+    (tmp_path / "rocscope.toml").write_text(content)
     code, _, err = run("summary", scores)
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith("rocscope: rocscope.toml: expected valid TOML, got ")

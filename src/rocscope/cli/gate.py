@@ -10,7 +10,6 @@ The parts of this file are `Gate` and its result, `Judge` (estimates metrics fro
 file of rules, and the command.
 """
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -594,11 +593,7 @@ class Rules:
     @classmethod
     def read(cls, path: str, *, of_classes: bool = False) -> "Rules":
         """Read a TOML file. Raise an InputError if an entry is unknown or has the wrong type."""
-        try:
-            content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            got = error.strerror if isinstance(error, OSError) else str(error)
-            raise InputError(f"--rules {path}", expected="a TOML file of rules", got=str(got)) from error
+        content = opt.read_toml(path, f"--rules {path}", "a TOML file of rules")
         _require_known(path, content, ("rules", "segments", "threshold", "plan", "costs", "min_rows"), "")
         for name, (kind, expected) in _ENTRIES.items():
             # In Python True is an int.

@@ -723,10 +723,10 @@ def read_settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
     Options in the table of a command take precedence over options for all commands.
     """
     source = "rocscope.toml"
-    settings = _read_toml(source)
+    settings = _settings_in(source)
     if not settings:
         source = "pyproject.toml"
-        settings = _read_toml(source).get("tool", {}).get("rocscope", {})
+        settings = _settings_in(source).get("tool", {}).get("rocscope", {})
     if settings:
         own = settings.get(commands[0], {}) if commands else {}
         names = {name.lstrip("-").replace("-", "_") for argument in arguments for name in argument.names}
@@ -738,10 +738,15 @@ def read_settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
         Dict(settings, source=source, allow_unknown=True, use_commands_as_keys=False)(app, commands, arguments)
 
 
-def _read_toml(name: str) -> dict[str, Any]:
-    """Return the content of a TOML file. Return an empty dictionary if the file does not exist."""
-    path = Path(name)
+def _settings_in(name: str) -> dict[str, Any]:
+    """Return the settings in a TOML file. Return an empty dictionary if the file does not exist."""
+    return read_toml(name, name, "valid TOML") if Path(name).is_file() else {}
+
+
+def read_toml(path: str, what: str, expected: str) -> dict[str, Any]:
+    """Return the content of a TOML file. `what` and `expected` are the words of the error if it cannot be read."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(name, expected="valid TOML", got=str(error)) from error
+        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        got = error.strerror if isinstance(error, OSError) else error
+        raise InputError(what, expected=expected, got=str(got)) from error
