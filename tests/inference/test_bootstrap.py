@@ -198,6 +198,12 @@ def test_without_a_method_bca_has_the_tails_of_a_t_quantile(statistic):
     assert found.method == "bootstrap (bca, expanded, 400 replicates)"
 
 
+@pytest.mark.parametrize("skew", [-0.16, 0.0, 0.16])
+def test_bca_tails_increase_far_beyond_the_replicates(skew):
+    tails = resampling._bca_tails(0.0, np.arange(-2.0, 400.0), ndtr(np.linspace(-8, 8, 41)), skew)
+    assert (np.diff(tails) >= 0).all()
+
+
 def test_an_interval_is_not_reliable_if_few_rows_determine_its_variance():
     y = np.arange(400) < 200
     data = rs.Predictions(y, np.where(np.arange(400) < 8, 0, np.arange(400) % 7 + 2 * y))

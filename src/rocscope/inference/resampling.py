@@ -731,6 +731,7 @@ def _areas_without_a_row(tally: Tally, pos: Array, neg: Array) -> Array:
 # Intervals
 
 INTERVALS = ("percentile", "basic", "bca")
+_LEAST_DENOMINATOR = 1e-9  # of a BCa quantile, which is then at an end of the replicates
 _MOST_FAILED = 0.05  # largest share of undefined replicates, because these may be the extreme ones
 
 
@@ -1031,7 +1032,8 @@ def _bca_tails(value: float, usable: Array, tails: Array, skew: float) -> Array:
     below = ((usable < value).mean() + (usable <= value).mean()) / 2
     bias = special.ndtri(np.clip(below, 1 / (2 * usable.size), 1 - 1 / (2 * usable.size)))
     reach = bias + special.ndtri(tails)
-    return special.ndtr(bias + reach / (1 - skew * reach))
+    # Far in the tail, the denominator reaches 0 and the quantile is infinite; beyond it, the sign would be wrong.
+    return special.ndtr(bias + reach / np.maximum(1 - skew * reach, _LEAST_DENOMINATOR))
 
 
 # Differences
