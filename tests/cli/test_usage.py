@@ -261,6 +261,8 @@ def test_a_pipe_is_as_wide_as_it_is_told(run, scores, monkeypatch):
         out = run("summary", scores, "--label", "y", "--score", "a", COLUMNS=columns)[1]
         widths[columns] = max(map(len, out.splitlines()))
     assert widths["60"] <= 60 < widths["150"] <= 150
+    unknown, none = (run("summary", scores, "--label", "y", "--score", "a", COLUMNS=width)[1] for width in ("0", ""))
+    assert unknown == none != ""
 
 
 def test_validate_names_the_columns_that_a_guess_takes(run, tmp_path):

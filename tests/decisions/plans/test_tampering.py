@@ -211,6 +211,14 @@ def test_claims_that_nothing_supports_are_refuted(number, name, value, claim, tm
     assert any(each.startswith(f"{name}: stored ") for each in changed.verify(preds).refuted)
 
 
+@pytest.mark.parametrize(("name", "value"), [("tied", ["b at 0.5"]), ("subject_to", ["tpr >= 0.9"])])
+def test_ties_and_constraints_that_a_review_never_had_are_refuted(name, value, tmp_path):
+    preds, made = plans(np.random.default_rng(1))
+    write(tmp_path / "other.json", json.loads(made[3].to_json()) | {name: value})
+    assert made[3].review is not None
+    assert rs.load_plan(tmp_path / "other.json").verify(preds).refuted == (f"{name}: stored {value}, recomputed []",)
+
+
 def test_exit_codes_of_verify(run, tmp_path):
     rows = "\n".join(f"{int(i % 3 == 0 or i > 8)},{i}" for i in range(12))
     (tmp_path / "rows.csv").write_text(f"y,a\n{rows}\n")
