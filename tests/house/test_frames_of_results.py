@@ -44,7 +44,8 @@ def _public_results():
     for topic in [rs, *(getattr(rs, name) for name in rs.__all__)]:
         for name in getattr(topic, "__all__", ()) if inspect.ismodule(topic) else ():
             getattr(topic, name)
-    import_module("rocscope.decisions.verification")  # loaded only when a plan is verified
+    for loaded_late in ("decisions.verification", "outcomes.plan_outcomes"):  # when a plan is verified or followed
+        import_module(f"rocscope.{loaded_late}")
     waiting, kinds = [Result], set()
     while waiting:
         kind = waiting.pop()
