@@ -1,13 +1,18 @@
-"""Tables of two classes for the benchmarks of estimators: of a folder, of scikit-learn and rocscope, and generated."""
+"""Tables of two classes for the benchmarks of estimators: of a folder, of scikit-learn and rocscope, and generated.
+
+`unused_tables` reads 27 others, on which no constant of an estimator was chosen.
+"""
 
 import csv
 import sys
+import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn import datasets
 
@@ -30,6 +35,57 @@ _ONE_AGAINST_REST = (
     Task("dermatology 4", "dermatology", positive="4"),
     Task("flag 1", "flag", positive="1"),
 )
+
+# File in the archive of the package pydataset, target, and columns that are identifiers or tell the target.
+_UNUSED: dict[str, tuple[str, str]] = {
+    "COUNT/medpar": ("died", "provnum age80"),
+    "COUNT/rwm1984": ("outwork", ""),
+    "Ecdat/Benefits": ("ui", ""),
+    "Ecdat/Computers": ("premium", ""),
+    "Ecdat/Hdma": ("deny", ""),
+    "Ecdat/Males": ("union", "nr"),
+    "Ecdat/Mroz": ("work", "hoursw wagew hearnw wageww"),
+    "Ecdat/OFP": ("privins", ""),
+    "Ecdat/Participation": ("lfp", ""),
+    "Ecdat/Schooling": ("enroll76", ""),
+    "Ecdat/Treatment": ("treat", "re78"),
+    "Ecdat/UnempDur": ("censor1", "censor2 censor3 censor4 spell"),
+    "Ecdat/Wages": ("union", ""),
+    "Ecdat/Workinghours": ("owned", "mortgage"),
+    "KMsurv/kidtran": ("delta", "obs"),
+    "KMsurv/pneumon": ("hospital", "chldage"),
+    "MASS/Aids2": ("status", "death"),
+    "MASS/biopsy": ("class", "ID"),
+    "MASS/Pima.te": ("type", ""),
+    "Zelig/mid": ("conflict", ""),
+    "Zelig/turnout": ("vote", ""),
+    "gap/PD": ("pd", "id"),
+    "gap/nep499": ("status", "ID id"),
+    "pscl/vote92": ("rep", "dem vote"),
+    "psych/bfi": ("gender", ""),
+    "survival/flchain": ("death", "futime chapter"),
+    "survival/nwtco": ("rel", "edrel seqno in.subcohort"),
+}
+_MOST_NAMES = 30
+
+
+def unused_tables(archive: Path) -> dict[str, tuple[Array, Array]]:
+    """Return the tables of `resources.tar.gz` in the package pydataset: numbers, and indicators of names."""
+    found: dict[str, tuple[Array, Array]] = {}
+    with tarfile.open(archive) as files:
+        member = {"/".join(Path(path).with_suffix("").parts[-2:]): path for path in files.getnames()}
+        for name, (target, dropped) in _UNUSED.items():
+            content = files.extractfile(member[name])
+            assert content is not None
+            frame = pd.read_csv(content, low_memory=False).iloc[:, 1:].dropna(subset=target)
+            y = frame.pop(target)
+            texts = frame.select_dtypes(exclude="number").nunique()
+            unlike = texts.index[texts > _MOST_NAMES]
+            frame = frame.drop(columns=[*dropped.split(), *unlike], errors="ignore")
+            columns = pd.get_dummies(frame).to_numpy(np.float64)
+            empty = np.isnan(columns).all(axis=0)
+            found[Path(name).name] = columns[:, ~empty], (y == y.max()).to_numpy().astype(np.intp)
+    return found
 
 
 def tables(folder: Path | None) -> dict[str, tuple[Array, Array]]:

@@ -1,11 +1,12 @@
 """What chosen thresholds cost on rows held out, beside scikit-learn's tuner.
 
     python benchmarks/estimators/held_out_cost.py --data FOLDER [--seeds 10] [--keep FOLDER]
+    python benchmarks/estimators/held_out_cost.py --unused site-packages/pydataset/resources.tar.gz
 
 Of each table at most 500 rows, and at most half, are learned from; at most 1,500 others are judged. A cell is a table,
 a learner and a pair of costs; its costs are summed over the seeds, and half of a dearest error is added for each, as
 some are 0. Both classes are run as they are; each fit is done once and remembered, in `--keep` also for the next run.
-FOLDER is that of examples/papers.
+FOLDER is that of examples/papers. `--unused` reads 27 tables of the package pydataset instead.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from cost_tables import tables
+from cost_tables import tables, unused_tables
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -227,6 +228,7 @@ def show(found: list[Trial], seeds: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--unused", type=Path)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=10)
@@ -234,11 +236,8 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    calls = [
-        delayed(trials)(name, X, y, seed, arguments.keep)
-        for seed in seeds
-        for name, (X, y) in tables(arguments.data).items()
-    ]
+    of_run = unused_tables(arguments.unused) if arguments.unused else tables(arguments.data)
+    calls = [delayed(trials)(name, X, y, seed, arguments.keep) for seed in seeds for name, (X, y) in of_run.items()]
     found = [each for part in Parallel(n_jobs=arguments.jobs)(calls) for each in part]
     show(found, arguments.seeds)
 
