@@ -61,10 +61,11 @@ export function shortest(threshold: number, next: number): string {
   const decides = (value: number): boolean =>
     value <= threshold && value > lowest && !(narrow && Math.fround(value) <= lowest) && (!Number.isNaN(next) || (narrow ? Math.fround(value) : value) === threshold);
   for (let places = Math.max(4, String(Math.trunc(Math.abs(threshold))).length); places < 17; places++) {
-    const [mantissa = "0", exponent = "0"] = threshold.toExponential(places - 1).split("e");
-    const nearest = Number(`${mantissa}e${exponent}`);
+    const nearest = threshold.toExponential(places - 1);
+    if (decides(Number(nearest))) return String(Number(nearest));
+    const [mantissa = "0", exponent = "0"] = nearest.split("e");
     const lower = Number(`${BigInt(mantissa.replace(".", "")) - 1n}e${Number(exponent) - places + 1}`); // where the nearest is above
-    for (const value of [nearest, lower]) if (decides(value)) return String(value);
+    if (decides(lower)) return String(lower);
   }
   return String(threshold);
 }

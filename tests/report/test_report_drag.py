@@ -71,6 +71,35 @@ def test_a_drag_keeps_the_elements_that_it_moves(page, fresh):
     assert page.page.evaluate("kept.every((element) => element.isConnected)")
 
 
+COUNT_DRAWINGS = """() => {
+  window.drawn = [];
+  const {clearRect} = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+    drawn.push(this.canvas.closest(".card").id);
+    return clearRect.apply(this, box);
+  };
+}"""
+
+
+def test_costs_and_thresholds_move_points_and_draw_no_curve_again(page, fresh):
+    model = page.page.text_content(".pick[aria-pressed=true]")
+    page.page.evaluate(COUNT_DRAWINGS)
+    places = [page.mark("roc", "point")]
+    page.set(cost_fn=3.5)
+    places.append(page.mark("roc", "point"))
+    assert page.page.evaluate("drawn") == []
+    page.set(threshold=0.6)  # the model is now one that was chosen, and stays when others are cheaper
+    page.page.evaluate("() => { drawn.length = 0; }")
+    for threshold in (0.5, 0.4):
+        page.set(threshold=threshold)
+        places.append(page.mark("roc", "point"))
+    assert page.page.evaluate("drawn") == []
+    assert len(set(map(tuple, places))) == 4
+    assert page.page.text_content(".pick[aria-pressed=true]") == model
+    page.set(prevalence=5)
+    assert "gain" in page.page.evaluate("drawn")  # which has the prevalence in its axes
+
+
 @pytest.mark.slow(reason="further views of the page in a browser")
 def test_what_is_out_of_sight_follows_when_there_is_a_pause(chromium, tmp_path):
     report = rs.Report(PREDS, context=rs.Context(cost_fn=3))

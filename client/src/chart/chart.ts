@@ -211,8 +211,10 @@ function readings(plot: HTMLElement, read: NonNullable<ChartOptions["read"]>, la
   const focused = signal(false);
   effect(() => {
     const place = focused.value && knob ? knob.state().at : at.value;
+    box.hidden = !place;
+    if (!place) return; // or every chart would follow every change to say nothing
     const { x, y, left, top } = layout.frame.value;
-    const found = place && read(place, ([px, py]) => [x(px), y(py)]);
+    const found = read(place, ([px, py]) => [x(px), y(py)]);
     box.hidden = !found;
     if (!found) return;
     const { unit } = layout.size.peek();

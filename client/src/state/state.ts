@@ -29,7 +29,8 @@ export function createState(source: Source, first: Slice) {
   });
   /** The models that are drawn: grey ones first, the current one last. */
   const drawn = computed(() => {
-    const rank = ({ index }: Model): number => (index === selection.current.value.model ? 2 : styles.value[index]!.place === null ? 0 : 1);
+    const current = selection.model.value.index; // not by its level, so that a threshold or a cost that moves redraws no curve
+    const rank = ({ index }: Model): number => (index === current ? 2 : styles.value[index]!.place === null ? 0 : 1);
     return models.all.value.filter(({ index }) => styles.value[index]!.look !== "hide").sort((a, b) => rank(a) - rank(b));
   });
   return { report, /** whether rows can be filtered by a condition */ filters: source.filters ?? false, rows, views, costs, campaign, models: { ...models, styles, drawn }, selection };
