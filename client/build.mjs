@@ -14,7 +14,7 @@ const lock = JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
 
 /** The bundles: the report, of the open page what runs before it and in its worker, and what asks whoever counts elsewhere. */
 const BUNDLES = {
-  report: ["src/main.ts", "src/style.css"],
+  report: ["src/report.ts", "src/style.css"],
   open: ["src/open/open.ts", "src/open/open.css"],
   worker: ["src/open/worker.ts"],
   live: ["src/live/live.ts", "src/live/live.css"],

@@ -4,8 +4,7 @@ import { batch, effect, type Signal, untracked } from "@preact/signals-core";
 
 import { pause } from "./chart/scheduling";
 import { MOST_AMOUNT } from "./math/context";
-import type { Look } from "./state/models";
-import type { State } from "./state/state";
+import type { Look, State } from "./state/state";
 
 interface Field {
   readonly key: string;

@@ -1,13 +1,12 @@
 /** The decision as JSON, in the form that `rocscope.Decision` saves and loads. */
 
-import { DECISION_FORMAT, DECISION_VERSION } from "./constants";
-import { fileName } from "./chart/export";
 import { ratiosOf } from "./charts/winners";
+import { DECISION_FORMAT, DECISION_VERSION } from "./constants";
 import { download } from "./dom";
+import { fileName } from "./format";
 import { expectedCost, prevalenceOf, trivial } from "./math/context";
 import { bestLevel, cheapest } from "./math/hull";
-import { ratesAt, samplePrevalence, thresholdAt } from "./math/levels";
-import { cellsAt, pointDict, sampleCells } from "./math/point";
+import { cellsAt, pointDict, ratesAt, sampleCells, samplePrevalence, thresholdAt } from "./math/levels";
 import { capacityGap, costOf } from "./panels/verdict";
 import type { State } from "./state/state";
 

@@ -103,3 +103,24 @@ export function shorten(name: string, most: number): string {
   const head = Math.ceil((most - 1) * 0.6);
   return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (most - 1 - head)).join("")}`;
 }
+
+export type Cell = string | number | null;
+
+/** CSV (RFC 4180); text that a spreadsheet would run as a formula is quoted with an apostrophe. */
+export function csvOf(columns: readonly string[], rows: Iterable<readonly Cell[]>): string {
+  const lines = [columns.map(csvCell).join(",")];
+  for (const row of rows) lines.push(row.map(csvCell).join(","));
+  return `${lines.join("\r\n")}\r\n`;
+}
+
+function csvCell(cell: Cell): string {
+  if (cell === null || (typeof cell === "number" && Number.isNaN(cell))) return "";
+  if (typeof cell === "number") return cell === Infinity ? "inf" : cell === -Infinity ? "-inf" : String(cell);
+  const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export function fileName(...parts: readonly string[]): string {
+  const text = parts.filter(Boolean).join("-").toLowerCase();
+  return text.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80) || "report";
+}

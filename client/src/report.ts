@@ -3,6 +3,7 @@
 import { effect } from "@preact/signals-core";
 
 import { bindAddress } from "./address";
+import { exportMenu } from "./chart/export";
 import { drawFirstFrame, spread } from "./chart/scheduling";
 import { calibrationChart } from "./charts/calibration";
 import { gainChart } from "./charts/gain";
@@ -12,21 +13,17 @@ import { rocChart } from "./charts/roc";
 import { thresholdKeys } from "./charts/shared";
 import { winnersChart } from "./charts/winners";
 import { SMALL } from "./constants";
+import type { Payload } from "./data";
 import { type ReadWith, saveDecision } from "./decision";
 import { button, h, select } from "./dom";
 import { count } from "./format";
-import { about, validationCard } from "./panels/about";
 import { campaignCard, decilesCard } from "./panels/campaign";
-import { classesCard, overviewCard } from "./panels/classes";
 import { confusion } from "./panels/confusion";
 import { controls } from "./panels/controls";
-import { cutoffsCard } from "./panels/cutoffs";
-import { exportMenu } from "./panels/exports";
 import { modelsTable } from "./panels/models";
-import { segmentsCard } from "./panels/segments";
-import { type ClassNames, direction, verdict } from "./panels/verdict";
-import type { Source } from "./source";
-import { certaintyOf } from "./state/certainty";
+import { about, classesCard, cutoffsCard, overviewCard, segmentsCard, validationCard } from "./panels/tables";
+import { certaintyOf, type ClassNames, direction, verdict } from "./panels/verdict";
+import { embedded, type Source } from "./source";
 import { COUNTING } from "./state/rows";
 import { createState, showRows, type State } from "./state/state";
 
@@ -157,3 +154,8 @@ function onKey(event: KeyboardEvent, state: State, undo: () => void): void {
   const here = event.key === "Escape" || (target === document.body && ["ArrowLeft", "ArrowRight"].includes(event.key));
   if (here && thresholdKeys(state)(event)) event.preventDefault();
 }
+
+export { batch, effect } from "@preact/signals-core";
+
+const counted = document.getElementById("report-data")?.textContent;
+if (counted) void start(embedded(JSON.parse(counted) as Payload));

@@ -1,9 +1,10 @@
 /** Rows around the table of an export: the cases of tests/reading/test_table_bounds.py. */
 
-import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { openTable } from "../src/count/tables";
+
+import assert from "node:assert/strict";
 
 const ROWS = "y;p\n1;0.9\n0;0.25\n1;0.75\n0;0.6\n";
 const scores = async (text: string, name = "rows.csv"): Promise<number[]> => {

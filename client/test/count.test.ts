@@ -1,20 +1,21 @@
 /** Files as counts, on cases that can be checked by hand. The rest is compared with Python in a browser. */
 
-import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { areaInterval, areaSample, holm } from "../src/count/areas";
 import { dialectOf } from "../src/count/csv";
-import { asInt64 } from "../src/count/numbers";
-import { area, levelsOf, rank, rankByClass, thin } from "../src/count/threshold_counts";
 import { betainc, ndtr, studentQuantile } from "../src/count/special";
+import { asInt64 } from "../src/count/table";
 import { firstRows, openTable } from "../src/count/tables";
+import { area, levelsOf, rank, rankByClass, thin } from "../src/count/threshold_counts";
+import { column } from "../src/data";
 import { byThreshold, tprAt, vertical } from "../src/math/folds";
 import { makeLevels } from "../src/math/levels";
-import { countsColumn, scoresColumn } from "../src/open/save";
-import { column } from "../src/data";
 import { guess, positiveOf } from "../src/open/guess";
 import type { Glance } from "../src/open/messages";
+import { countsColumn, scoresColumn } from "../src/open/save";
+
+import assert from "node:assert/strict";
 
 const LAYOUT = { decimal: ".", delimiter: null, encoding: "utf-8" } as const;
 const decoded = (text: string): string => new TextDecoder().decode(new TextEncoder().encode(text));

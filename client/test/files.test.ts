@@ -1,12 +1,13 @@
 /** The files and classes that Python's tests read too: counted alike, or refused for the same reason. */
 
-import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { CountedRows } from "../src/count/rows";
 import { openTable } from "../src/count/tables";
 import { likelyPositive } from "../src/open/guess";
+
+import assert from "node:assert/strict";
 
 interface Case { readonly why: string; readonly file: string; readonly bytes?: string; readonly decimal?: "." | ","; readonly positive?: string; readonly refused?: string; readonly counts?: { threshold: number[] } }
 

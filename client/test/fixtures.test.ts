@@ -1,16 +1,15 @@
 /** The client's arithmetic agrees with Python's: tests/reference/report_fixtures says what Python answers. */
 
-import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { column, type PackedColumn } from "../src/data";
-import { alwaysRight, type Context, expectedCost, probabilityThreshold, slope } from "../src/math/context";
-import { bestLevel, cheapest } from "../src/math/hull";
+import { alwaysRight, type Context, expectedCost, netBenefit, probabilityThreshold, profitOf, slope } from "../src/math/context";
+import { bestLevel, cheapest, regions } from "../src/math/hull";
 import { type Levels, makeLevels, rates, samplePrevalence, thresholdAt } from "../src/math/levels";
-import { netBenefit, profitOf } from "../src/math/profit";
-import { regions } from "../src/math/regions";
+
+import assert from "node:assert/strict";
 
 const FOLDER = join(process.cwd(), "../tests/reference/report_fixtures");
 const PROBABILITIES = [0.05, 0.2, 0.5, 0.8];

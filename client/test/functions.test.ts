@@ -1,16 +1,15 @@
 /** Small functions whose answers can be checked by hand. */
 
-import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { directLabels } from "../src/chart/labels";
 import { across, makeFrame, roundNumbers, type Series } from "../src/chart/scene";
-import { csvOf, fileName } from "../src/chart/export";
-import { count, percent, shorten, tick } from "../src/format";
-import { decimal } from "../src/math/context";
+import { count, csvOf, fileName, percent, shorten, tick } from "../src/format";
+import { capacityNote, decimal, perfectRates, profitOf } from "../src/math/context";
 import { bestWithin, costAt, leastWithin } from "../src/math/hull";
 import { levelAt, makeLevels, nearest, wilson } from "../src/math/levels";
-import { capacityNote, perfectRates, profitOf } from "../src/math/profit";
+
+import assert from "node:assert/strict";
 
 const levels = makeLevels(
   Float64Array.of(Infinity, 0.9, 0.5, 0.1),

@@ -1,10 +1,11 @@
 /** Numbers with marks: the cases that Python's tests read too. */
 
-import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { openTable } from "../src/count/tables";
+
+import assert from "node:assert/strict";
 
 type Mark = "." | ",";
 interface Case { readonly values: string[]; readonly numbers?: number[]; readonly refused?: string; readonly noted?: boolean; readonly options?: { decimal?: Mark; thousands?: Mark } }

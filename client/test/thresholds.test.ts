@@ -1,12 +1,13 @@
 /** Printed thresholds decide as the scores do: tests/reference/threshold_texts.json says what Python prints. */
 
-import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { shortest } from "../src/format";
 import { isAt, makeLevels } from "../src/math/levels";
+
+import assert from "node:assert/strict";
 
 type Case = [threshold: number, next: number | "none" | null, text: string];
 const CASES = JSON.parse(readFileSync(join(process.cwd(), "../tests/reference/threshold_texts.json"), "utf8")) as Case[];

@@ -3,14 +3,13 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 
 import { become, card, dress, h, s, scroller, setText, type Sketch, table } from "../dom";
-import { number } from "../format";
+import { type Cell, csvOf, number } from "../format";
 import { palette } from "../palette";
 import { axesAsSvg, LETTERS, marksAsSvg, paint, seriesAsSvg } from "./draw";
-import { type Cell, csvOf, FONT, pngOf, svgFile } from "./export";
-import { beforeFirstFrame, moving, pause, schedule, markChange } from "./scheduling";
+import { FONT, offer, pngOf, svgFile, withData } from "./export";
 import { directLabels } from "./labels";
-import { offer, withData } from "./offers";
 import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene, type Size } from "./scene";
+import { beforeFirstFrame, markChange, moving, pause, schedule } from "./scheduling";
 import { follow, inSight, printing } from "./visible";
 
 export interface Handle {

@@ -1,7 +1,12 @@
-/** Charts as SVG and PNG, tables as CSV. */
+/** What the page has to save: charts as SVG and PNG, tables as CSV, and the menu for them. */
 
-import { s } from "../dom";
+import { effect, signal } from "@preact/signals-core";
+
+import { button, download, h, menu, s } from "../dom";
+import { fileName } from "../format";
+import { switchOf } from "../inputs";
 import type { Palette } from "../palette";
+import type { State } from "../state/state";
 
 export const FONT = 'system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif';
 
@@ -30,23 +35,40 @@ export async function pngOf(svg: string, size: { width: number; height: number }
   });
 }
 
-export type Cell = string | number | null;
-
-/** CSV (RFC 4180); text that a spreadsheet would run as a formula is quoted with an apostrophe. */
-export function csvOf(columns: readonly string[], rows: Iterable<readonly Cell[]>): string {
-  const lines = [columns.map(csvCell).join(",")];
-  for (const row of rows) lines.push(row.map(csvCell).join(","));
-  return `${lines.join("\r\n")}\r\n`;
+export interface Saved {
+  readonly title: () => string;
+  readonly csv: () => string;
+  readonly svg?: () => string;
+  readonly png?: () => Promise<Blob>;
 }
 
-function csvCell(cell: Cell): string {
-  if (cell === null || (typeof cell === "number" && Number.isNaN(cell))) return "";
-  if (typeof cell === "number") return cell === Infinity ? "inf" : cell === -Infinity ? "-inf" : String(cell);
-  const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+export const withData = signal(false);
+
+/** By the id of its card: what the page has, for its one menu. */
+export const offers = new Map<string, Saved>();
+
+export function offer(id: string, saved: Saved): void {
+  offers.set(id, saved);
 }
 
-export function fileName(...parts: readonly string[]): string {
-  const text = parts.filter(Boolean).join("-").toLowerCase();
-  return text.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80) || "report";
+const TYPES = { svg: "image/svg+xml", png: "image/png", csv: "text/csv" } as const;
+
+export function exportMenu({ report }: State, link: HTMLElement): HTMLElement {
+  const rows = h("div", { class: "offers" });
+  const data = switchOf("Notes and data below the charts", withData);
+  effect(() => void document.body.classList.toggle("with-data", withData.value));
+  const element = menu("export", h("summary", {}, "Export"), h("div", {}, link, data, rows));
+  element.addEventListener("toggle", () => element.open && rows.replaceChildren(...[...offers].flatMap(([id, saved]) => rowOf(report.title, id, saved))));
+  return element;
+}
+
+function rowOf(report: string, id: string, saved: Saved): HTMLElement[] {
+  const title = saved.title();
+  const buttons = (Object.keys(TYPES) as (keyof typeof TYPES)[]).map((type) => {
+    const make = saved[type];
+    if (!make) return h("span");
+    const save = async (): Promise<void> => download(`${fileName(saved.svg ? title : report, saved.svg ? "" : id)}.${type}`, await make(), TYPES[type]);
+    return button(type.toUpperCase(), () => void save(), { "data-of": id, "aria-label": `Save ${title} as ${type.toUpperCase()}` });
+  });
+  return [h("span", {}, title), ...buttons];
 }

@@ -3,7 +3,7 @@
 import { chart } from "../chart/chart";
 import type { Column, Point, Series } from "../chart/scene";
 import { LONGEST_NAME, number, percent, shorten, tick } from "../format";
-import { levelAt, rates, type Rates, ratesAt } from "../math/levels";
+import { levelAt, type Rates, rates, ratesAt } from "../math/levels";
 import { palette } from "../palette";
 import { setLevel, type State } from "../state/state";
 import { type Words, wordsOf } from "../state/words";

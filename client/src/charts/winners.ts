@@ -6,7 +6,7 @@ import { chart } from "../chart/chart";
 import type { Mark } from "../chart/scene";
 import { number, tick } from "../format";
 import { falseAlarmCost, missCost, quotient } from "../math/context";
-import { type Region, slopeRanges } from "../math/regions";
+import { type Region, slopeRanges } from "../math/hull";
 import { palette } from "../palette";
 import type { State } from "../state/state";
 import { colourOf, setRatio, thresholdKeys } from "./shared";

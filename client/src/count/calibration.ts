@@ -2,10 +2,10 @@
 
 import { LOESS_FLAT, LOESS_LEVELS, LOESS_NEAR, LOESS_ROUNDING, LOESS_SPAN, RECALIBRATION_GROUPS, RECALIBRATION_STEPS, RUG_STEPS, SMOOTH_POINTS } from "../constants";
 import type { Calibration, Smooth } from "../data";
-import { firstWhere } from "../math/search";
-import type { Numbers } from "./numbers";
-import { areProbabilities, cumulative, type Ranked } from "./threshold_counts";
+import { firstWhere } from "../math/levels";
 import { betaincinv } from "./special";
+import type { Numbers } from "./table";
+import { areProbabilities, cumulative, type Ranked } from "./threshold_counts";
 
 /** As many bins as `rocscope.calibration_curve` has by default. */
 const BINS = 10;

@@ -7,9 +7,8 @@ import { decompressLz4 } from "hyparquet-compressors/src/lz4.js";
 
 import { DECIMAL_DIGITS, DECIMAL_PLACES } from "../constants";
 import { Refused } from "./errors";
-import type { Numbers, NumberType, Values } from "./numbers";
 import { type Label, missingOf, type Names } from "./sinks";
-import { placeOf, type Rows, type Table, type Wanted } from "./table";
+import { type Numbers, type NumberType, placeOf, type Rows, type Table, type Values, type Wanted } from "./table";
 
 const COMPRESSORS: Compressors = {
   GZIP: (input, size) => gunzip(input, new Uint8Array(size)),

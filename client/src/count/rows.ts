@@ -9,10 +9,9 @@ import { areaInterval, areaSample, compareAreas, holm, levelSample } from "./are
 import { calibrationOf } from "./calibration";
 import { counted, listing, Refused } from "./errors";
 import { positives, shownLabel } from "./labels";
-import { floats, isBig, keep, type Numbers } from "./numbers";
-import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, levelsOf, levelsRead, rank, rankByClass, type Ranked, thin, type Weights } from "./threshold_counts";
 import type { Names } from "./sinks";
-import type { Table } from "./table";
+import { floats, isBig, keep, type Numbers, type Table } from "./table";
+import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, levelsOf, levelsRead, rank, rankByClass, type Ranked, thin, type Weights } from "./threshold_counts";
 
 /** Of more levels than these all but the bins of calibration is told later, with how sure areas are. */
 const MOST_AT_ONCE = 50_000;

@@ -2,8 +2,8 @@
 
 import { DECIMAL_DIGITS, DECIMAL_PLACES, NA_WORDS } from "../constants";
 import { Refused, shown } from "./errors";
-import { FIRST_ROUNDED, type Numbers } from "./numbers";
 import { type Decimal, isNumeral, readingOf, settlesPoint } from "./numerals";
+import { FIRST_ROUNDED, type Numbers } from "./table";
 
 /** A column of labels, folds or segments. */
 export interface Names {
@@ -313,4 +313,3 @@ export function recoded(codes: Int32Array, texts: readonly string[], value: (tex
   });
   return { classes, codes: codes.map((old) => (old < 0 ? -1 : code[old]!)), kind };
 }
-

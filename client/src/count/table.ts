@@ -1,9 +1,53 @@
-/** A table: columns of a file by name, of which rows are read. */
+/** Tables and their columns, each in its own type: no score is rounded. */
 
 import { MOST_COLUMNS_LISTED } from "../constants";
 import { listing, Refused, shown } from "./errors";
-import type { Numbers } from "./numbers";
 import type { Names } from "./sinks";
+
+export type Values = Float64Array | Float32Array | BigInt64Array | BigUint64Array | Int32Array | Uint32Array | Int16Array | Uint16Array | Int8Array | Uint8Array;
+
+/** What NumPy calls the type of such a column. */
+export type NumberType = "float64" | "float32" | "int64" | "uint64" | "int32" | "uint32" | "int16" | "uint16" | "int8" | "uint8";
+
+export interface Numbers {
+  readonly type: NumberType;
+  /** Whole numbers of 64 bits are floats here where these hold all of them. */
+  readonly values: Values;
+  /** 1 where a value is missing or infinite; null where none is. */
+  readonly missing: Uint8Array | null;
+}
+
+/** The first whole number whose neighbours a float does not tell apart. */
+export const FIRST_ROUNDED = 2 ** 53;
+
+export const isBig = (values: Values): values is BigInt64Array | BigUint64Array =>
+  values instanceof BigInt64Array || values instanceof BigUint64Array;
+
+export const isFloat = (type: NumberType): boolean => type.startsWith("f");
+
+/** Values as floats, which those of 64 bits may round. */
+export function floats(values: Values): Float64Array {
+  if (values instanceof Float64Array) return values;
+  return isBig(values) ? Float64Array.from(values, Number) : new Float64Array(values);
+}
+
+export function keep<T extends Values | Int32Array>(values: T, rows: Uint32Array): T {
+  const kept = new (values.constructor as new (n: number) => T)(rows.length);
+  for (let i = 0; i < rows.length; i++) kept[i] = values[rows[i]!]!;
+  return kept;
+}
+
+/** Whole numbers as those of 64 bits, which takes a float apart sooner than BigInt does. */
+export function asInt64(whole: Float64Array): BigInt64Array {
+  const wide = new BigInt64Array(whole.length);
+  const words = new Int32Array(wide.buffer);
+  for (let i = 0; i < whole.length; i++) {
+    const high = Math.floor(whole[i]! / 2 ** 32);
+    words[2 * i] = whole[i]! - high * 2 ** 32;
+    words[2 * i + 1] = high;
+  }
+  return wide;
+}
 
 export interface Rows {
   readonly rows: number;

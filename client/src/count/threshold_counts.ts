@@ -1,8 +1,8 @@
 /** Counts of positives and negatives by distinct score, and what follows from them: the twin of Python's ThresholdCounts. */
 
 import { binaryParts } from "../math/context";
-import { firstWhere } from "../math/search";
-import { asInt64, floats, isBig, isFloat, keep, type Numbers, type NumberType, type Values } from "./numbers";
+import { firstWhere } from "../math/levels";
+import { asInt64, floats, isBig, isFloat, keep, type Numbers, type NumberType, type Values } from "./table";
 
 export interface Ranked {
   readonly type: NumberType;

@@ -1,9 +1,8 @@
 /** Curves of folds, averaged: the twin of `rocscope.evaluation.average_curve`, of the points that the page has. */
 
-import { studentQuantile } from "../count/special";
 import { AVERAGE_POINTS } from "../constants";
-import { levelAt, type Levels } from "./levels";
-import { firstWhere } from "./search";
+import { studentQuantile } from "../count/special";
+import { firstWhere, levelAt, type Levels } from "./levels";
 
 export interface Averaged { readonly x: readonly number[]; readonly y: readonly number[]; readonly low: readonly number[]; readonly high: readonly number[] }
 

@@ -1,7 +1,6 @@
 /** The counts of one model at its kept thresholds, and the rates that follow from them. */
 
 import { Z } from "../constants";
-import { firstWhere } from "./search";
 import { binaryParts } from "./context";
 
 export interface Levels {
@@ -115,4 +114,54 @@ export function wilson(hits: number, n: number, z = Z): [number, number] {
   const spread = z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
   const scale = 1 + (z * z) / n;
   return [hits > 0 ? (centre - spread) / scale : 0, hits < n ? (centre + spread) / scale : 1];
+}
+
+/** The first whole number in [low, high) from which on a condition holds; `high` where it never does. */
+export function firstWhere(low: number, high: number, holds: (place: number) => boolean): number {
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+export interface Cells { readonly tp: number; readonly fp: number; readonly fn: number; readonly tn: number }
+
+/** Expected cells among `n` cases of which a share is positive. */
+export function cellsAt(tpr: number, fpr: number, share: number, n: number): Cells {
+  const [pos, neg] = [share * n, (1 - share) * n];
+  return { tp: pos * tpr, fp: neg * fpr, fn: pos * (1 - tpr), tn: neg * (1 - fpr) };
+}
+
+/** The cells of a sample with these true and false positives. */
+export function sampleCells({ nPos, nNeg }: Levels, [tp, fp]: readonly [tp: number, fp: number]): Cells {
+  return { tp, fp, fn: nPos - tp, tn: nNeg - fp };
+}
+
+export function pointDict({ tp, fp, fn, tn }: Cells, threshold: number): Record<string, number | null> {
+  const [p, n] = [tp + fn, fp + tn];
+  const [tpr, fpr, tnr, fnr] = [tp / p, fp / n, tn / n, fn / p];
+  const [precision, npv] = [tp / (tp + fp), tn / (tn + fn)];
+  const rates = {
+    ...{ threshold, tp, fp, fn, tn, tpr, fnr, fpr, tnr },
+    prevalence: p / (p + n),
+    depth: (tp + fp) / (p + n),
+    ...{ precision, npv },
+    accuracy: (tp + tn) / (p + n),
+    error: (fp + fn) / (p + n),
+    balanced_accuracy: (tpr + tnr) / 2,
+    break_even: (precision + tpr) / 2,
+    jaccard: tp / (tp + fp + fn),
+    lift: precision / (p / (p + n)),
+    youden: tpr - fpr,
+    markedness: precision + npv - 1,
+    mcc: (tp * tn - fp * fn) / Math.sqrt((tp + fp) * p * n * (tn + fn)),
+    kappa: (2 * (tp * tn - fp * fn)) / ((tp + fp) * n + p * (fn + tn)),
+    lr_positive: tpr / fpr,
+    lr_negative: fnr / tnr,
+    odds_ratio: (tp * tn) / (fp * fn),
+  };
+  const finite = ([name, value]: [string, number]): [string, number | null] => [name, Number.isFinite(value) ? value : null];
+  return Object.fromEntries(Object.entries(rates).map(finite));
 }

@@ -1,20 +1,19 @@
 /** The open page: a file in, what its columns are for, and the report of it. Nothing leaves the page. */
 
 import type { Report } from "../data";
-import { fileName } from "../chart/export";
-import { button, card, download, h, name, type Options, scroller, select, setText, table } from "../dom";
-import { count, message, number, percent, shorten } from "../format";
 import type { ReadWith } from "../decision";
-import type { start } from "../main";
+import { button, card, download, h, name, type Options, scroller, select, setText, table } from "../dom";
+import { count, fileName, message, number, percent, shorten } from "../format";
+import { thresholdAt } from "../math/levels";
+import { WorkerClient } from "../pending";
+import type { start } from "../report";
 import type { Source } from "../source";
 import type { State } from "../state/state";
 import { exampleFile } from "./example";
 import { guess, positiveOf, rolesOf, type Use } from "./guess";
-import { thresholdAt } from "../math/levels";
 import type { Counted, Glance, Layout, Look, Plan, Roles } from "./messages";
 import { planCard, planIn } from "./plan";
 import { type Parts, saveReport } from "./save";
-import { WorkerClient } from "./worker_client";
 
 declare const rocscope: { start: typeof start };
 

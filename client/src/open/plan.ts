@@ -1,10 +1,9 @@
 /** A saved decision applied to the next list: whom to act on, and what acting has brought where answers are known. */
 
-import { fileName } from "../chart/export";
 import { DECISION_FORMAT } from "../constants";
 import { Refused, shown } from "../count/errors";
-import { button, card, download, h, terms, become } from "../dom";
-import { count, number, percent } from "../format";
+import { become, button, card, download, h, terms } from "../dom";
+import { count, fileName, number, percent } from "../format";
 import { wilson } from "../math/levels";
 import type { Applied, Plan } from "./messages";
 

@@ -1,10 +1,9 @@
 /** "Save report": the page that Python would write, from the parts of this one. */
 
-import { fileName } from "../chart/export";
 import { SCHEMA } from "../constants";
 import type { Model, PackedColumn, PackedModel, PackedSlice, Payload, Report, Slice } from "../data";
 import { download, h, table } from "../dom";
-import { fixed } from "../format";
+import { fileName, fixed } from "../format";
 import type { Context } from "../math/context";
 import { type Source, withIntervals } from "../source";
 import type { State } from "../state/state";

@@ -5,11 +5,11 @@ import { appliedRows, decidedRows } from "../count/decided";
 import { Refused } from "../count/errors";
 import { CountedRows } from "../count/rows";
 import { onlyOnce, type Rows } from "../count/table";
+import { firstRows, openTable, sheetsOf } from "../count/tables";
+import type { Slice } from "../data";
 import { message } from "../format";
 import type { Reply } from "../pending";
-import { firstRows, openTable, sheetsOf } from "../count/tables";
 import type { Answers, Counted, Glance, Look, Question, Roles } from "./messages";
-import type { Slice } from "../data";
 
 let samples: CountedRows[] = [];
 

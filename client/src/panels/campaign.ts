@@ -1,17 +1,15 @@
 /** A campaign: whom to contact with what effect. The unit cost and benefit are the costs of the bar in other words. */
 
-import { csvOf } from "../chart/export";
-import { offer } from "../chart/offers";
+import { offer } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { textAt } from "../data";
 import { become, card, h, scroller, setText, table, terms } from "../dom";
-import { count, fixed, minus, number, percent } from "../format";
+import { count, csvOf, fixed, minus, number, percent } from "../format";
 import { entry } from "../inputs";
-import { falseAlarmCost, missCost, MOST_AMOUNT } from "../math/context";
+import { capacityNote, falseAlarmCost, missCost, MOST_AMOUNT, profitOf } from "../math/context";
 import { depthAt } from "../math/levels";
-import { capacityNote, profitOf } from "../math/profit";
-import { capacityGap } from "./verdict";
 import type { State } from "../state/state";
+import { capacityGap } from "./verdict";
 
 function entries({ campaign, costs }: State): HTMLElement[] {
   const positive = (text: string, use: (value: number) => void, least = 0): void => {

@@ -1,12 +1,11 @@
 /** The confusion matrix at the target prevalence. */
 
-import { SMALL } from "../constants";
 import { follow, inSight } from "../chart/visible";
+import { SMALL } from "../constants";
 import { become, card, dress, h, setText, terms } from "../dom";
 import { count, percent } from "../format";
 import { choices } from "../inputs";
-import { wilson } from "../math/levels";
-import { type Cells, cellsAt, sampleCells } from "../math/point";
+import { type Cells, cellsAt, sampleCells, wilson } from "../math/levels";
 import type { State } from "../state/state";
 import { wordsOf } from "../state/words";
 

@@ -2,15 +2,13 @@
 
 import { effect } from "@preact/signals-core";
 
-import { button, dress, h, menu, setText } from "../dom";
 import { textAt } from "../data";
+import { button, dress, h, menu, setText } from "../dom";
 import { minus, number, percent } from "../format";
 import { entry, selectOf, typed } from "../inputs";
 import { MOST_AMOUNT } from "../math/context";
 import { depthAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
-import type { ThresholdBy } from "../state/selection";
-import { chooseModel, setLevel, setThreshold, type State } from "../state/state";
-import { FIRST_VIEW } from "../state/views";
+import { chooseModel, FIRST_VIEW, setLevel, setThreshold, type State, type ThresholdBy } from "../state/state";
 import { AUDIENCES } from "../state/words";
 
 interface ControlOptions {

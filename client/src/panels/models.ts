@@ -2,17 +2,15 @@
 
 import { computed, effect } from "@preact/signals-core";
 
-import { csvOf } from "../chart/export";
-import { offer } from "../chart/offers";
+import { offer } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { colourOf } from "../charts/shared";
 import { type Model, textAt } from "../data";
 import { button, card, dress, h, name, s, scroller, select, setText } from "../dom";
-import { fixed, minus, number, percent } from "../format";
+import { csvOf, fixed, minus, number, percent } from "../format";
 import { switchOf, tooltip } from "../inputs";
 import { thresholdAt } from "../math/levels";
-import type { Look } from "../state/models";
-import { chooseModel, setLook, type State } from "../state/state";
+import { chooseModel, type Look, setLook, type State } from "../state/state";
 import { wordsOf } from "../state/words";
 import { costOf } from "./verdict";
 

@@ -5,7 +5,7 @@ import { batch, effect, type ReadonlySignal, signal } from "@preact/signals-core
 import type { Slice } from "../data";
 import { message } from "../format";
 import { type Source, withIntervals } from "../source";
-import type { FoldsView } from "./views";
+import type { FoldsView } from "./state";
 
 /** What `status` says while rows are counted. */
 export const COUNTING = "Counting …";

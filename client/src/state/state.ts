@@ -1,16 +1,151 @@
 /** The state of the page by topic: what the reader has set, and what follows from it. */
 
-import { batch, computed, effect, Signal } from "@preact/signals-core";
+import { batch, computed, effect, type ReadonlySignal, Signal, signal } from "@preact/signals-core";
 
 import { markChange } from "../chart/scheduling";
 import { type Model, type Slice, textAt } from "../data";
-import { palette } from "../palette";
+import { percent } from "../format";
+import { type Campaign, type Context, prevalenceOf, rewardsErrors } from "../math/context";
+import { bestLevel, bestWithin, cheapest, type Choice, type Region, regions } from "../math/hull";
+import { isAt, levelAt, rates, ratesAt, samplePrevalence } from "../math/levels";
+import { type Palette, palette, strokeOf } from "../palette";
 import type { Source } from "../source";
-import { createCampaign, createCosts } from "./context";
-import { createModels, type Look } from "./models";
 import { createRows } from "./rows";
-import { createSelection } from "./selection";
-import { createViews } from "./views";
+import type { Audience } from "./words";
+
+export type GainView = "gain" | "count" | "lift" | "pr";
+export type FoldsView = "none" | "each" | "vertical" | "threshold";
+export type MoneyView = "profit" | "benefit";
+export type SecondView = GainView | MoneyView;
+export type CalibrationView = "bins" | "smooth" | "pav";
+/** How many cases the confusion matrix adds up to. */
+export type Base = "thousand" | "population" | "sample";
+
+export interface ConfidenceBand {
+  readonly model: string;
+  readonly x: readonly number[];
+  readonly low: readonly number[];
+  readonly high: readonly number[];
+  readonly method: string;
+}
+
+/** The chart that an audience sees first. */
+export const FIRST_VIEW: Record<Audience, SecondView> = { learning: "gain", clinical: "benefit", marketing: "profit" };
+
+export function createViews(audience: Audience = "learning") {
+  return {
+    audience: signal(audience),
+    second: signal(FIRST_VIEW[audience]),
+    /** Whether axes of probabilities go from 0 to 1, whatever the scores. */
+    full: signal(false),
+    /** Whether the table of models has all columns. */
+    measures: signal(false),
+    calibration: signal<CalibrationView>("bins"),
+    folds: signal<FoldsView>("none"),
+    base: signal<Base>("thousand"),
+    /** Whether the segments are seen side by side. */
+    segments: signal(false),
+    band: signal(false),
+    /** Whether each model's own convex hull is drawn. */
+    hulls: signal(false),
+    /** A simultaneous band around one model's ROC curve, once it was requested. */
+    requestedBand: signal<ConfidenceBand | null>(null),
+  };
+}
+
+export function createCosts(start: Context) {
+  const [fp, fn, tp, tn] = [signal(start.cost_fp), signal(start.cost_fn), signal(start.cost_tp), signal(start.cost_tn)];
+  const prevalence = signal(start.target_prevalence);
+  const context = computed<Context>(() => ({ target_prevalence: prevalence.value, cost_fp: fp.value, cost_fn: fn.value, cost_tp: tp.value, cost_tn: tn.value }));
+  return { fp, fn, tp, tn, /** null: that of the sample */ prevalence, context, rewardsErrors: computed(() => rewardsErrors(context.value)) };
+}
+
+export function createCampaign() {
+  const [population, fixedCost, currency] = [signal(1000), signal(0), signal("")];
+  const capacity = signal<number | null>(null);
+  return {
+    population,
+    fixedCost,
+    capacity,
+    currency,
+    terms: computed<Campaign>(() => ({ population: population.value, fixedCost: fixedCost.value, capacity: capacity.value })),
+    /** Share of the population that can be contacted, 1 without a limit. */
+    within: computed(() => Math.min(1, (capacity.value ?? Infinity) / population.value)),
+  };
+}
+
+export type Look = "show" | "ghost" | "hide";
+
+/** With more models than this, those off the hull are grey until the reader picks them: more lines cannot be told apart at a glance. */
+export const MOST_COLOURED = 12;
+
+/** How a model is drawn: its place among the coloured ones, or null where it is grey. */
+export interface Style { readonly look: Look; readonly place: number | null; readonly dash: readonly number[]; readonly stroke: string; readonly width: number }
+
+export function createModels(rows: ReadonlySignal<Slice>) {
+  const all = computed(() => rows.value.models);
+  const looks = signal<ReadonlyMap<string, Look>>(new Map());
+  const hidden = ({ name }: Model): boolean => looks.value.get(name) === "hide";
+  return { all, looks, hidden, sortBy: signal("cost"), regions: computed(() => regions(all.value.map((model) => (hidden(model) ? null : model.levels)))) };
+}
+
+export function stylesOf(models: readonly Model[], hull: readonly Region[], looks: ReadonlyMap<string, Look>, chosen: string | null, current: number, { hues, ghost, quiet }: Palette): Style[] {
+  const onHull = new Set(hull.map((region) => region.model));
+  const many = models.length > MOST_COLOURED;
+  let place = 0;
+  return models.map((model) => {
+    const byDefault: Look = !many || onHull.has(model.index) || chosen === model.name ? "show" : "ghost";
+    const look = looks.get(model.name) ?? byDefault;
+    const slot = many ? (look === "show" ? place++ : 0) : model.index;
+    const { hue, dash } = strokeOf(slot);
+    const isCurrent = model.index === current;
+    if (look !== "show") return { look, place: null, dash, stroke: isCurrent ? quiet : ghost, width: isCurrent ? 2.6 : 1 };
+    return { look, place: slot, dash, stroke: hues[hue] ?? quiet, width: isCurrent ? 2.6 : 1.7 };
+  });
+}
+
+export type ThresholdBy = "score" | "depth" | "tpr" | "fpr";
+
+export function createSelection(models: ReturnType<typeof createModels>, { context }: ReturnType<typeof createCosts>, { within }: ReturnType<typeof createCampaign>) {
+  const { all } = models;
+  const chosen = signal<string | null>(null);
+  const pinned = signal<number | null>(null);
+  const bestLevels = computed(() => all.value.map((model) => (models.hidden(model) ? null : bestWithin(model.levels, context.value, within.value))));
+  const best = computed<Choice>(() => cheapest(all.value.map(({ levels }) => levels), bestLevels.value, context.value) ?? { model: 0, level: 0 });
+  const current = computed<Choice>(() => {
+    const model = all.value.find(({ name }) => name === chosen.value) ?? all.value[best.value.model];
+    if (!model) return best.value;
+    const level = pinned.value === null ? bestLevels.value[model.index] : levelAt(model.levels, pinned.value);
+    return { model: model.index, level: level ?? bestLevel(model.levels, context.value) };
+  });
+  const model = computed(() => all.value[current.value.model]!);
+  const prevalence = computed(() => prevalenceOf(context.value, samplePrevalence(model.value.levels)));
+  const found = computed(() => rates(...ratesAt(model.value.levels, current.value.level), prevalence.value));
+  return {
+    /** The model that the reader picked; null follows the best. */
+    chosen,
+    /** The threshold that the reader set; null follows the best. */
+    pinned,
+    by: signal<ThresholdBy>("score"),
+    /** The best level of each model in the context and within the capacity; null where the model is hidden. */
+    bestLevels,
+    best,
+    current,
+    model,
+    prevalence,
+    rates: found,
+    /** The threshold that was typed, where it is between stored ones and stands for the one at or above it; else null. */
+    unstored: computed(() => (pinned.value === null || isAt(model.value.levels, current.value.level, pinned.value) || !Number.isFinite(pinned.value) ? null : pinned.value)),
+    /** Whether the reader moved away from the best point. */
+    moved: computed(() => current.value.model !== best.value.model || current.value.level !== best.value.level),
+    spoken: computed(() => {
+      const { tpr, fpr, depth } = found.value;
+      const threshold = textAt(model.value, current.value.level);
+      return `${model.value.name}, threshold ${threshold}: ${percent(depth)} predicted positive, true positive rate ${percent(tpr)}, false positive rate ${percent(fpr)}`;
+    }),
+    styles: computed(() => stylesOf(all.value, models.regions.value, models.looks.value, chosen.value, model.value.index, palette.value)),
+  };
+}
 
 export type State = ReturnType<typeof createState>;
 
