@@ -13,7 +13,7 @@ import { rocChart } from "./charts/roc";
 import { thresholdKeys } from "./charts/shared";
 import { winnersChart } from "./charts/winners";
 import { SMALL } from "./constants";
-import type { Payload } from "./data";
+import { embedded, type Payload, type Source } from "./data";
 import { type ReadWith, saveDecision } from "./decision";
 import { button, h, select } from "./dom";
 import { count } from "./format";
@@ -23,9 +23,7 @@ import { controls } from "./panels/controls";
 import { modelsTable } from "./panels/models";
 import { about, classesCard, cutoffsCard, overviewCard, segmentsCard, validationCard } from "./panels/tables";
 import { certaintyOf, type ClassNames, direction, verdict } from "./panels/verdict";
-import { embedded, type Source } from "./source";
-import { COUNTING } from "./state/rows";
-import { createState, showRows, type State } from "./state/state";
+import { COUNTING, createState, showRows, type State } from "./state/state";
 
 /** What a home has besides what every page has. */
 export interface Home {

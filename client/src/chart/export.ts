@@ -2,9 +2,8 @@
 
 import { effect, signal } from "@preact/signals-core";
 
-import { button, download, h, menu, s } from "../dom";
+import { button, download, h, menu, s, switchOf } from "../dom";
 import { fileName } from "../format";
-import { switchOf } from "../inputs";
 import type { Palette } from "../palette";
 import type { State } from "../state/state";
 

@@ -7,8 +7,7 @@ import { number, percent, tick } from "../format";
 import { probabilityThreshold } from "../math/context";
 import { nearest } from "../math/levels";
 import { palette } from "../palette";
-import { type GainView, setLevel, type State } from "../state/state";
-import { lower, wordsOf } from "../state/words";
+import { type GainView, lower, setLevel, type State, wordsOf } from "../state/state";
 import { depthAxis, highest, modelLines, pointMarks, rateAxis, readLevel, secondChoice, shareOf, thresholdHandle, throughRates, UNIT } from "./shared";
 
 interface View { readonly title: string; readonly y: string; readonly columns: readonly string[] }

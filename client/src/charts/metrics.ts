@@ -5,8 +5,7 @@ import type { Column, Point, Series } from "../chart/scene";
 import { LONGEST_NAME, number, percent, shorten, tick } from "../format";
 import { levelAt, type Rates, rates, ratesAt } from "../math/levels";
 import { palette } from "../palette";
-import { setLevel, type State } from "../state/state";
-import { type Words, wordsOf } from "../state/words";
+import { setLevel, type State, type Words, wordsOf } from "../state/state";
 import { readLevel, thresholdHandle } from "./shared";
 
 const SHOWN: readonly (readonly [keyof Rates, string, readonly number[]])[] = [

@@ -9,8 +9,7 @@ import { count, number, percent, tick } from "../format";
 import { netBenefit, perfectRates, probabilityThreshold, profitOf } from "../math/context";
 import { depthAt, isAt, levelAt, nearest, ratesAt } from "../math/levels";
 import { palette } from "../palette";
-import { setLevel, type State } from "../state/state";
-import { lower, wordsOf } from "../state/words";
+import { lower, setLevel, type State, wordsOf } from "../state/state";
 import { colourOf, depthAxis, fullChoice, highestScore, modelLines, pointMarks, readLevel, secondChoice, setRatio, shareOf, thresholdHandle, throughRates } from "./shared";
 
 const GRID = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);

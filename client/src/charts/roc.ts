@@ -3,15 +3,13 @@
 import { chart } from "../chart/chart";
 import { across, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
-import { h, menu } from "../dom";
+import { h, menu, switchOf } from "../dom";
 import { count, LONGEST_NAME, number, percent, shorten } from "../format";
-import { switchOf } from "../inputs";
 import { slope } from "../math/context";
 import { byThreshold, vertical } from "../math/folds";
 import { ratesAt, samplePrevalence, wilson } from "../math/levels";
 import { palette } from "../palette";
-import { setLevel, type State } from "../state/state";
-import { lower, wordsOf } from "../state/words";
+import { lower, setLevel, type State, wordsOf } from "../state/state";
 import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, pointMarks, rateAxis, readLevel, setRatio, thresholdHandle, throughRates, UNIT } from "./shared";
 
 const AS_IT_IS = { a: 1, b: 0, c: 0, d: 1, f: 0 };

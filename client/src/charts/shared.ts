@@ -3,12 +3,11 @@
 import type { Handle, Reading } from "../chart/chart";
 import type { Axis, Column, Mark, Point, Series, Through } from "../chart/scene";
 import { type Model, textAt } from "../data";
+import { selectOf, switchOf } from "../dom";
 import { count, minus, tick } from "../format";
-import { selectOf, switchOf } from "../inputs";
 import { depthAt, nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
-import { chooseModel, setLevel, type State, stepModel } from "../state/state";
-import { wordsOf } from "../state/words";
+import { chooseModel, setLevel, type State, stepModel, wordsOf } from "../state/state";
 
 export const UNIT = [0, 1] as const;
 

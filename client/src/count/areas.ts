@@ -2,8 +2,8 @@
 
 import { ENOUGH_DIFFER, ENOUGH_INFORMATIVE, FEW_DIFFER, FEW_INFORMATIVE, LARGE_CLASS, LARGEST_QUANTILE, LEAST_PRIOR, PRIOR, ROUNDING, SMALL_CLASS, SUREST, Z } from "../constants";
 import type { Interval } from "../data";
-import type { Ranked } from "./threshold_counts";
 import { ndtr, studentQuantile, zero } from "./special";
+import type { Ranked } from "./threshold_counts";
 
 /** Rows of one class: how far each moves the area of each model, and how many rows an entry stands for. */
 interface Stratum {

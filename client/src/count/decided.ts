@@ -1,7 +1,7 @@
 /** The rows of a file with what a threshold decides about each, and those that a plan acts on. */
 
 import type { Applied, Plan, Roles } from "../open/messages";
-import { positives } from "./labels";
+import { positives } from "./rows";
 import type { Names } from "./sinks";
 import { onlyOnce, type Rows, type Table } from "./table";
 

@@ -4,8 +4,7 @@ import { Decompress } from "fzstd";
 
 import { LOOKED_AT, MARKUP, UNLIKE_TEXT } from "../constants";
 import type { Layout } from "../open/messages";
-import { boundsOf, lastRows, refuseTotals } from "./bounds";
-import { CsvScanner, dialectOf, searched, splitRows } from "./csv";
+import { boundsOf, CsvScanner, dialectOf, lastRows, refuseTotals, searched, splitRows } from "./csv";
 import { Refused, shown } from "./errors";
 import { JsonNames, JsonScanner } from "./json";
 import { openParquet } from "./parquet";

@@ -3,7 +3,7 @@
 import { type UnzipFileInfo, unzipSync } from "fflate";
 
 import type { Layout } from "../open/messages";
-import { namesRow, refuseTotals, requireNames } from "./bounds";
+import { namesRow, refuseTotals, requireNames } from "./csv";
 import { listing, Refused, shown } from "./errors";
 import { type Names, NameSink, NumberSink } from "./sinks";
 import { type Numbers, placeOf, type Rows, type Table } from "./table";

@@ -1,13 +1,12 @@
 /** The workbench and the widget: the report's page, its counts asked of a server or of a notebook's kernel. */
 
-import { type PackedSlice, type Part, type Payload, unpackReport, unpackSlice } from "../data";
+import { type Intervals, type PackedSlice, type Part, type Payload, type Source, unpackReport, unpackSlice } from "../data";
 import { button, card, download, h, name, scroller, select, setText, textTable } from "../dom";
 import { count, fileName, message } from "../format";
 import type { Context } from "../math/context";
 import { thresholdAt } from "../math/levels";
 import { PendingRequests, type Reply } from "../pending";
 import type { start } from "../report";
-import type { Intervals, Source } from "../source";
 import type { ConfidenceBand, State } from "../state/state";
 import { batch, COUNTING, effect } from "./signals";
 

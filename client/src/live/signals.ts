@@ -6,5 +6,5 @@ declare const rocscope: Pick<typeof signals, "batch" | "effect">;
 
 export const { batch, effect } = rocscope;
 
-/** What the status says while rows are counted: that of `state/rows`. */
+/** What the status says while rows are counted: that of `state/state`. */
 export const COUNTING = "Counting …";

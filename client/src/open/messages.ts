@@ -1,7 +1,6 @@
 /** What the page and its worker tell each other. */
 
-import type { Part, Slice } from "../data";
-import type { Intervals } from "../source";
+import type { Intervals, Part, Slice } from "../data";
 
 /** How a file is written, where it does not tell. */
 export interface Layout {

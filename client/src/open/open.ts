@@ -1,13 +1,12 @@
 /** The open page: a file in, what its columns are for, and the report of it. Nothing leaves the page. */
 
-import type { Report } from "../data";
+import type { Report, Source } from "../data";
 import type { ReadWith } from "../decision";
 import { button, card, download, h, name, type Options, scroller, select, setText, table } from "../dom";
 import { count, fileName, message, number, percent, shorten } from "../format";
 import { thresholdAt } from "../math/levels";
 import { WorkerClient } from "../pending";
 import type { start } from "../report";
-import type { Source } from "../source";
 import type { State } from "../state/state";
 import { exampleFile } from "./example";
 import { guess, positiveOf, rolesOf, type Use } from "./guess";

@@ -1,11 +1,10 @@
 /** "Save report": the page that Python would write, from the parts of this one. */
 
 import { SCHEMA } from "../constants";
-import type { Model, PackedColumn, PackedModel, PackedSlice, Payload, Report, Slice } from "../data";
+import { type Model, type PackedColumn, type PackedModel, type PackedSlice, type Payload, type Report, type Slice, type Source, withIntervals } from "../data";
 import { download, h, table } from "../dom";
 import { fileName, fixed } from "../format";
 import type { Context } from "../math/context";
-import { type Source, withIntervals } from "../source";
 import type { State } from "../state/state";
 
 /** Where the parts are that every report is made of. */

@@ -3,9 +3,8 @@
 import { offer } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { textAt } from "../data";
-import { become, card, h, scroller, setText, table, terms } from "../dom";
+import { become, card, entry, h, scroller, setText, table, terms } from "../dom";
 import { count, csvOf, fixed, minus, number, percent } from "../format";
-import { entry } from "../inputs";
 import { capacityNote, falseAlarmCost, missCost, MOST_AMOUNT, profitOf } from "../math/context";
 import { depthAt } from "../math/levels";
 import type { State } from "../state/state";

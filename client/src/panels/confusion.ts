@@ -2,12 +2,10 @@
 
 import { follow, inSight } from "../chart/visible";
 import { SMALL } from "../constants";
-import { become, card, dress, h, setText, terms } from "../dom";
+import { become, card, choices, dress, h, setText, terms } from "../dom";
 import { count, percent } from "../format";
-import { choices } from "../inputs";
 import { type Cells, cellsAt, sampleCells, wilson } from "../math/levels";
-import type { State } from "../state/state";
-import { wordsOf } from "../state/words";
+import { type State, wordsOf } from "../state/state";
 
 const CELLS = ["tp", "fn", "fp", "tn"] as const;
 const NAMES = { tp: "true positives", fn: "false negatives", fp: "false positives", tn: "true negatives" };

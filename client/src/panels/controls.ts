@@ -3,13 +3,11 @@
 import { effect } from "@preact/signals-core";
 
 import { textAt } from "../data";
-import { button, dress, h, menu, setText } from "../dom";
+import { button, dress, entry, h, menu, selectOf, setText, typed } from "../dom";
 import { minus, number, percent } from "../format";
-import { entry, selectOf, typed } from "../inputs";
 import { MOST_AMOUNT } from "../math/context";
 import { depthAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
-import { chooseModel, FIRST_VIEW, setLevel, setThreshold, type State, type ThresholdBy } from "../state/state";
-import { AUDIENCES } from "../state/words";
+import { AUDIENCES, chooseModel, FIRST_VIEW, setLevel, setThreshold, type State, type ThresholdBy } from "../state/state";
 
 interface ControlOptions {
   readonly id: string;

@@ -6,12 +6,10 @@ import { offer } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { colourOf } from "../charts/shared";
 import { type Model, textAt } from "../data";
-import { button, card, dress, h, name, s, scroller, select, setText } from "../dom";
+import { button, card, dress, h, name, s, scroller, select, setText, switchOf, tooltip } from "../dom";
 import { csvOf, fixed, minus, number, percent } from "../format";
-import { switchOf, tooltip } from "../inputs";
 import { thresholdAt } from "../math/levels";
-import { chooseModel, type Look, setLook, type State } from "../state/state";
-import { wordsOf } from "../state/words";
+import { chooseModel, type Look, setLook, type State, wordsOf } from "../state/state";
 import { costOf } from "./verdict";
 
 interface Column {

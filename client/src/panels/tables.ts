@@ -6,14 +6,12 @@ import { offer } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { MOST_COMPARED } from "../constants";
 import { type Classes, type Comparisons, type Model, type Slice, textAt } from "../data";
-import { button, card, h, name, scroller, setText, table, textTable } from "../dom";
+import { button, card, h, name, scroller, setText, table, textTable, tooltip } from "../dom";
 import { count, csvOf, fixed, LONGEST_NAME, minus, number, percent, pValue } from "../format";
-import { tooltip } from "../inputs";
 import { prevalenceOf } from "../math/context";
 import { bestLevel, costAt } from "../math/hull";
 import { depthAt, levelAt, nearest, rates, samplePrevalence, thresholdAt, wilson } from "../math/levels";
-import { showRows, type State } from "../state/state";
-import { wordsOf } from "../state/words";
+import { showRows, type State, wordsOf } from "../state/state";
 
 const SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]; // predicted positive, near which a threshold is shown
 const CUTOFF_COLUMNS = ["threshold", "tp", "fp", "fn", "tn", ...["sensitivity", "specificity", "precision"].flatMap((rate) => [rate, `${rate}_low`, `${rate}_high`]), "youden"];

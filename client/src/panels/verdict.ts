@@ -10,8 +10,7 @@ import { chance, LONGEST_NAME, minus, number, percent, rounded, shorten } from "
 import { expectedCost, trivial } from "../math/context";
 import { type Choice, costAt, leastWithin } from "../math/hull";
 import { samplePrevalence } from "../math/levels";
-import type { State } from "../state/state";
-import { wordsOf } from "../state/words";
+import { type State, wordsOf } from "../state/state";
 
 export interface Certainty extends Decided {
   /** The state that the numbers belong to, where that is not the state shown; empty where it is. */

@@ -3,15 +3,102 @@
 import { batch, computed, effect, type ReadonlySignal, Signal, signal } from "@preact/signals-core";
 
 import { markChange } from "../chart/scheduling";
-import { type Model, type Slice, textAt } from "../data";
-import { percent } from "../format";
+import { type Model, type Slice, type Source, textAt, withIntervals } from "../data";
+import { message, percent } from "../format";
 import { type Campaign, type Context, prevalenceOf, rewardsErrors } from "../math/context";
 import { bestLevel, bestWithin, cheapest, type Choice, type Region, regions } from "../math/hull";
 import { isAt, levelAt, rates, ratesAt, samplePrevalence } from "../math/levels";
 import { type Palette, palette, strokeOf } from "../palette";
-import type { Source } from "../source";
-import { createRows } from "./rows";
-import type { Audience } from "./words";
+
+export interface Words {
+  readonly tpr: string;
+  readonly fpr: string;
+  readonly tnr: string;
+  readonly precision: string;
+  readonly depth: string;
+  /** Acting on a case, as in "contacting everybody". */
+  readonly acting: string;
+  readonly threshold: string;
+}
+
+export type Audience = "learning" | "clinical" | "marketing";
+
+const WORDS: Record<Audience, Words> = {
+  learning: { tpr: "True positive rate", fpr: "False positive rate", tnr: "True negative rate", precision: "Precision", depth: "Share predicted positive", acting: "treating", threshold: "Act if score ≥" },
+  clinical: { tpr: "Sensitivity", fpr: "1 − specificity", tnr: "Specificity", precision: "PPV", depth: "Share treated", acting: "treating", threshold: "Treat if risk ≥" },
+  marketing: { tpr: "Responders reached", fpr: "Others contacted", tnr: "Others spared", precision: "Response rate", depth: "Share contacted", acting: "contacting", threshold: "Contact if score ≥" },
+};
+
+export const AUDIENCES = [["learning", "machine learning"], ["clinical", "clinical"], ["marketing", "marketing"]] as const;
+
+export function wordsOf({ views }: State): Words {
+  return WORDS[views.audience.value];
+}
+
+/** Words within a sentence: an abbreviation keeps its capitals. */
+export function lower(word: string): string {
+  return word === word.toUpperCase() ? word : word.charAt(0).toLowerCase() + word.slice(1);
+}
+
+/** What `status` says while rows are counted. */
+export const COUNTING = "Counting …";
+
+/** The newest request wins, and an older answer is dropped. */
+export function createRows(source: Source, first: Slice, { folds, segments }: { folds: ReadonlySignal<FoldsView>; segments: ReadonlySignal<boolean> }) {
+  const part = signal(0);
+  const where = signal("");
+  const shown = signal(first);
+  const applied = signal("");
+  const status = signal("");
+  let newest = new AbortController();
+  effect(() => {
+    newest.abort();
+    const { signal: aborted } = (newest = new AbortController());
+    const request = { part: part.value, where: where.value };
+    const failed = (error: unknown): void => {
+      if (!aborted.aborted) status.value = message(error);
+    };
+    const show = (slice: Slice): void => {
+      if (aborted.aborted) return;
+      batch(() => ([shown.value, applied.value, status.value] = [slice, request.where, ""]));
+      source.intervals?.(request, aborted).then((intervals) => {
+        if (!aborted.aborted) shown.value = withIntervals(slice, intervals);
+      }, failed);
+    };
+    const found = source.counts(request, aborted);
+    if (!(found instanceof Promise)) return show(found);
+    status.value = COUNTING;
+    found.then(show, failed);
+  });
+  return {
+    part,
+    where,
+    /** The rows on the page: the earlier ones while others are counted. */
+    shown,
+    /** The condition that the rows shown meet; not `where` while others are counted or a condition is rejected. */
+    applied,
+    status,
+    folds: createParts(source, "fold", () => folds.value !== "none", where),
+    segments: createParts(source, "segment", () => segments.value, where),
+  };
+}
+
+/** All parts of a kind, counted when they are first asked for. */
+function createParts(source: Source, wanted: Slice["kind"], shown: () => boolean, where: ReadonlySignal<string>): ReadonlySignal<readonly Slice[]> {
+  const slices = signal<readonly Slice[]>([]);
+  const parts = source.report.parts.flatMap(({ kind }, part) => (kind === wanted ? [part] : []));
+  let counted: string | null = null;
+  effect(() => {
+    const condition = where.value;
+    if (!shown() || !parts.length || counted === condition) return;
+    counted = condition;
+    const { signal: never } = new AbortController();
+    const found = parts.map(async (part) => source.counts({ part, where: condition, aside: true }, never));
+    const complete = (each: PromiseSettledResult<Slice>): Slice[] => (each.status === "fulfilled" ? [each.value] : []); // a part may lack a class
+    void Promise.allSettled(found).then((all) => counted === condition && (slices.value = all.flatMap(complete)));
+  });
+  return slices;
+}
 
 export type GainView = "gain" | "count" | "lift" | "pr";
 export type FoldsView = "none" | "each" | "vertical" | "threshold";

@@ -2,7 +2,7 @@
 
 The column names are in the first row that has a name for most columns. The row below must have the same number of
 cells, and all rows above must have fewer cells. If the last row does not belong to the table, an error asks for
-`skip_footer`. The open page has the same rules in `bounds.ts`.
+`skip_footer`. The open page has the same rules in `csv.ts`.
 """
 
 import csv
