@@ -120,12 +120,15 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-export function table(headings: readonly string[], rows: Iterable<readonly (string | Node)[]>): HTMLTableElement {
-  const head = h("thead", {}, h("tr", {}, ...headings.map((text) => h("th", { scope: "col" }, text))));
-  const body = h("tbody");
-  for (const row of rows) body.append(h("tr", {}, ...row.map((cell) => h("td", {}, cell))));
-  return h("table", {}, head, body);
+/** A table of cells, or of what is put into one. */
+export function table(headings: readonly Child[], rows: Iterable<readonly Child[]>, caption = "", attributes: Attributes = {}): HTMLTableElement {
+  const row = (cells: readonly Child[], make: (cell: Child) => HTMLElement): HTMLElement => h("tr", {}, ...cells.map((cell) => (cell instanceof HTMLTableCellElement ? cell : make(cell))));
+  const head = h("thead", {}, row(headings, (text) => h("th", { scope: "col" }, text)));
+  const body = h("tbody", {}, ...Array.from(rows, (cells) => row(cells, (text) => h("td", {}, text))));
+  return h("table", attributes, ...(caption ? [h("caption", { class: "unseen" }, caption)] : []), head, body);
 }
+
+export const rowHeading = (content: Child): HTMLElement => h("th", { scope: "row" }, content);
 
 /** A table of texts by column; `first` is the heading of the first column. */
 export function textTable(rows: readonly Readonly<Record<string, string>>[], first?: string): HTMLTableElement {

@@ -50,13 +50,7 @@ function betaTail(a: number, b: number, x: number, y: number): number {
 
 /** Where the incomplete beta function reaches p. */
 export function betaincinv(a: number, b: number, p: number): number {
-  let [low, high] = [0, 1];
-  for (let i = 0; i < 80; i++) {
-    const middle = (low + high) / 2;
-    if (betainc(a, b, middle) < p) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
+  return zero((x) => betainc(a, b, x) - p, 0, 1, 1e-24);
 }
 
 export function ndtr(z: number): number {

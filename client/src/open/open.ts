@@ -2,7 +2,7 @@
 
 import type { Report, Source } from "../data";
 import type { ReadWith } from "../decision";
-import { button, card, download, h, name, type Options, scroller, select, setText, table } from "../dom";
+import { button, card, download, h, name, type Options, rowHeading, scroller, select, setText, table } from "../dom";
 import { count, fileName, message, number, percent, shorten } from "../format";
 import { thresholdAt } from "../math/levels";
 import { WorkerClient } from "../pending";
@@ -165,7 +165,7 @@ function columnsCard(files: readonly File[], look: Look, sheets: readonly string
     why.textContent = lacking && `Choose ${lacking} to continue.`;
   };
   positive.addEventListener("change", say);
-  const rowOf = (column: Glance): HTMLElement => {
+  const rowOf = (column: Glance): HTMLElement[] => {
     const picker = select<Use>(USES, (use) => {
       if (use !== "score" && use !== "") for (const [other, one] of uses) if (one === use) uses.set(other, "");
       uses.set(column.name, use);
@@ -174,16 +174,15 @@ function columnsCard(files: readonly File[], look: Look, sheets: readonly string
     }, { "aria-label": `Use of ${column.name}` });
     picker.value = uses.get(column.name) ?? "";
     selects.set(column.name, picker);
-    return h("tr", {}, h("th", { scope: "row" }, name(column.name)), h("td", {}, name(wordsOf(column))), h("td", {}, picker));
+    return [rowHeading(name(column.name)), name(wordsOf(column)), picker];
   };
-  const head = h("tr", {}, ...["Column", `In the first ${count(look.rows)} rows`, "Use as"].map((text) => h("th", { scope: "col" }, text)));
-  const body = h("tbody");
+  const box = scroller("Table of columns");
   const search = h("input", { type: "text", class: "search", placeholder: `Find one of ${count(look.columns.length)} columns`, "aria-label": "Find columns" });
   const list = (): void => {
     selects.clear();
     const wanted = search.value.toLowerCase();
     const found = look.columns.filter((column) => column.name.toLowerCase().includes(wanted));
-    body.replaceChildren(...found.slice(0, MOST_ROWS).map(rowOf));
+    box.replaceChildren(table(["Column", `In the first ${count(look.rows)} rows`, "Use as"], found.slice(0, MOST_ROWS).map(rowOf)));
   };
   search.hidden = look.columns.length <= MOST_ROWS;
   search.addEventListener("input", list);
@@ -191,7 +190,7 @@ function columnsCard(files: readonly File[], look: Look, sheets: readonly string
   update();
   const foot = h("div", { class: "tools" }, h("label", { class: "picker", for: "positive" }, "Positive class "), positive, why, show);
   const said = "The use of each column is guessed from its name and values. Correct wrong guesses. Rows with a missing value are omitted, and the report states the number of omitted rows.";
-  return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), search, scroller("Table of columns", h("table", {}, h("thead", {}, head), body)), foot, layoutChoice(files, layout !== PLAIN, sheets, look.encoding));
+  return card("columns", "", titleOf(files), [], h("p", { class: "caption" }, said), search, box, foot, layoutChoice(files, layout !== PLAIN, sheets, look.encoding));
 }
 
 function wordsOf({ values, range, distinct, missing }: Glance): string {

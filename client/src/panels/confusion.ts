@@ -2,7 +2,7 @@
 
 import { follow, inSight } from "../chart/visible";
 import { SMALL } from "../constants";
-import { become, card, choices, dress, h, setText, terms } from "../dom";
+import { become, card, choices, dress, h, rowHeading, setText, table, terms } from "../dom";
 import { count, percent } from "../format";
 import { type Cells, cellsAt, sampleCells, wilson } from "../math/levels";
 import { type State, wordsOf } from "../state/state";
@@ -32,13 +32,8 @@ function fewWords(state: State): string {
 export function confusion(state: State): HTMLElement {
   const base = choices("Counts", [["thousand", "Per 1,000"], ["population", "Population"], ["sample", "Sample"]], state.views.base);
   const cells = Object.fromEntries(CELLS.map((key) => [key, cell(key)])) as Record<(typeof CELLS)[number], ReturnType<typeof cell>>;
-  const matrix = h(
-    "table",
-    { class: "matrix" },
-    h("caption", { class: "unseen" }, "Confusion matrix"),
-    h("thead", {}, h("tr", {}, h("td"), h("th", { scope: "col" }, "Predicted positive"), h("th", { scope: "col" }, "Predicted negative"))),
-    h("tbody", {}, h("tr", {}, h("th", { scope: "row" }, "Positive"), cells.tp.box, cells.fn.box), h("tr", {}, h("th", { scope: "row" }, "Negative"), cells.fp.box, cells.tn.box)),
-  );
+  const rows = [[rowHeading("Positive"), cells.tp.box, cells.fn.box], [rowHeading("Negative"), cells.fp.box, cells.tn.box]];
+  const matrix = table([h("td"), "Predicted positive", "Predicted negative"], rows, "Confusion matrix", { class: "matrix" });
   const rates = h("dl", { class: "rates" });
   const few = h("p", { class: "caption" });
   follow(inSight(matrix), () => {

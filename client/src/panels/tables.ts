@@ -6,7 +6,7 @@ import { offer } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { MOST_COMPARED } from "../constants";
 import { type Classes, type Comparisons, type Model, type Slice, textAt } from "../data";
-import { button, card, h, name, scroller, setText, table, textTable, tooltip } from "../dom";
+import { become, button, card, h, name, rowHeading, scroller, setText, table, terms, textTable, tooltip } from "../dom";
 import { count, csvOf, fixed, LONGEST_NAME, minus, number, percent, pValue } from "../format";
 import { prevalenceOf } from "../math/context";
 import { bestLevel, costAt } from "../math/hull";
@@ -103,14 +103,8 @@ export function classesCard(state: State, classes: Classes): HTMLElement {
     setText(title, `All classes: ${state.selection.model.value.name}`);
     box.replaceChildren(matrixOf(state, classes));
   });
-  return card(
-    "classes",
-    "above",
-    title,
-    [],
-    box,
-    h("p", { class: "caption" }, "Each case is assigned to its most probable class. The costs and the threshold below have no effect. Select a class to compare it with all other classes."),
-  );
+  const said = "Each case is assigned to its most probable class. The costs and the threshold below have no effect. Select a class to compare it with all other classes.";
+  return card("classes", "above", title, [], box, h("p", { class: "caption" }, said));
 }
 
 function matrixOf(state: State, { names, matrices }: Classes): HTMLTableElement {
@@ -119,22 +113,10 @@ function matrixOf(state: State, { names, matrices }: Classes): HTMLTableElement 
   const rows = matrix.map((row, i) => {
     const [hits, actual] = [row[i] ?? 0, sum(row)];
     const rates = [hits / actual, hits / (predicted[i] ?? 0), (2 * hits) / (actual + (predicted[i] ?? 0))];
-    return h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, picker(state, names[i] ?? "")),
-      ...row.map((n, j) => shaded(n, n / actual, i === j)),
-      ...[count(actual), ...rates.map(percent)].map((text) => h("td", {}, text)),
-    );
+    return [rowHeading(picker(state, names[i] ?? "")), ...row.map((n, j) => shaded(n, n / actual, i === j)), count(actual), ...rates.map(percent)];
   });
-  const headings = [...names.map((cls) => h("th", { scope: "col" }, name(cls))), ...["Cases", "Recall", "Precision", "F1"].map((text) => h("th", { scope: "col" }, text))];
-  return h(
-    "table",
-    { class: "classes" },
-    h("caption", { class: "unseen" }, "Cases by actual class (rows) and predicted class (columns)"),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Actual ↓ predicted →"), ...headings)),
-    h("tbody", {}, ...rows),
-  );
+  const headings = ["Actual ↓ predicted →", ...names.map((cls) => name(cls)), "Cases", "Recall", "Precision", "F1"];
+  return table(headings, rows, "Cases by actual class (rows) and predicted class (columns)", { class: "classes" });
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -182,25 +164,14 @@ function turned(measures: readonly Readonly<Record<string, string>>[]): Record<s
 }
 
 export function about(state: State): HTMLElement[] {
-  const { report } = state;
-  return [
-    comparisonsCard(state),
-    card(
-      "about",
-      "wide about",
-      "Conventions and provenance",
-      [],
-      ...(report.warnings.length ? [h("ul", { class: "warnings" }, ...report.warnings.map((text) => h("li", { dir: "auto" }, text)))] : []),
-      h("ul", {}, ...report.conventions.map((text) => h("li", {}, text))),
-      h(
-        "dl",
-        { class: "provenance" },
-        ...Object.entries(report.provenance)
-          .filter(([, value]) => value !== null && value !== "")
-          .map(([term, value]) => h("div", {}, h("dt", {}, term.replaceAll("_", " ")), h("dd", {}, typeof value === "number" ? count(value) : value!))),
-      ),
-    ),
-  ];
+  const { warnings, conventions, provenance } = state.report;
+  const items = (className: string | null, texts: readonly string[]): HTMLElement => h("ul", { class: className }, ...texts.map((text) => h("li", { dir: "auto" }, text)));
+  const facts = Object.entries(provenance).flatMap(([term, value]): [string, string][] => {
+    return value === null || value === "" ? [] : [[term.replaceAll("_", " "), typeof value === "number" ? count(value) : value]];
+  });
+  const list = h("dl", { class: "provenance" });
+  become(list, terms(facts));
+  return [comparisonsCard(state), card("about", "wide about", "Conventions and provenance", [], ...(warnings.length ? [items("warnings", warnings)] : []), items(null, conventions), list)];
 }
 
 function comparisonsCard({ rows }: State): HTMLElement {
