@@ -53,9 +53,12 @@ function axesKey({ x, y }: Scene, { width, height }: Size): string {
 export function chart(options: ChartOptions): HTMLElement {
   const margin = { ...MARGIN, ...options.margin };
   const canvas = h("canvas", { "aria-hidden": "true" });
-  const axes = s("g");
-  const labels = s("g");
-  const marks = s("g");
+  const layer = (...inner: readonly Sketch[]): SVGElement => {
+    const group = s("g", { transform: `translate(${margin.left} ${margin.top})` });
+    become(group, inner);
+    return group;
+  };
+  const [axes, labels, marks] = [s("g"), layer(), layer()];
   const svg = s("svg", { role: "img", "aria-labelledby": `${options.id}-title`, "aria-describedby": `${options.id}-text`, "font-family": FONT }, axes, labels, marks);
   const plot = h("div", { class: "plot" }, canvas, svg);
   const title = h("h2");
@@ -90,7 +93,6 @@ export function chart(options: ChartOptions): HTMLElement {
   let stale = true;
   const label = (): void => {
     stale = false;
-    labels.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
     become(labels, marksAsSvg(namesIn(frame.peek()), frame.peek(), palette.peek()));
   };
   const drawAxes = (): void => {
@@ -104,7 +106,6 @@ export function chart(options: ChartOptions): HTMLElement {
     else if (!moving() || !labels.hasChildNodes()) schedule(label);
   };
   const drawMarks = (): void => {
-    marks.setAttribute("transform", `translate(${margin.left} ${margin.top})`);
     become(marks, marksAsSvg(shown.peek(), frame.peek(), palette.peek()));
   };
   const keep = (draw: () => void, of: () => readonly unknown[]): void => {
@@ -141,11 +142,6 @@ export function chart(options: ChartOptions): HTMLElement {
     const box = size.peek().width ? size.peek() : UNSEEN;
     const [drawn, looks] = [scene.peek(), palette.peek()];
     const at = makeFrame(drawn, box, margin);
-    const layer = (...inner: readonly Sketch[]): SVGElement => {
-      const group = s("g", { transform: `translate(${margin.left} ${margin.top})` });
-      become(group, inner);
-      return group;
-    };
     const axesLayer = s("g");
     become(axesLayer, [axesAsSvg(drawn, at, looks)]);
     return [svgFile(options.title(), box, looks, [seriesAsSvg(drawn, at, looks), axesLayer, layer(...marksAsSvg(namesIn(at), at, looks)), layer(...marksAsSvg(shown.peek(), at, looks))]), box];

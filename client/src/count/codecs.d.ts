@@ -3,6 +3,7 @@ declare module "hyparquet-compressors/src/gzip.js" {
 }
 declare module "hyparquet-compressors/src/lz4.js" {
   export function decompressLz4(input: Uint8Array, outputLength: number): Uint8Array;
+  export function decompressLz4Raw(input: Uint8Array, outputLength: number): Uint8Array;
 }
 declare module "*/hyparquet/src/assemble.js" {
   type Levels = ArrayLike<number> | undefined;

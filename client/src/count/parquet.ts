@@ -3,7 +3,7 @@
 import { decompress as unzstd } from "fzstd";
 import { type Compressors, type FileMetaData, parquetMetadataAsync, parquetRead, type SchemaElement } from "hyparquet";
 import { gunzip } from "hyparquet-compressors/src/gzip.js";
-import { decompressLz4 } from "hyparquet-compressors/src/lz4.js";
+import { decompressLz4, decompressLz4Raw } from "hyparquet-compressors/src/lz4.js";
 
 import { DECIMAL_DIGITS, DECIMAL_PLACES } from "../constants";
 import { Refused } from "./errors";
@@ -14,7 +14,7 @@ const COMPRESSORS: Compressors = {
   GZIP: (input, size) => gunzip(input, new Uint8Array(size)),
   ZSTD: (input) => unzstd(input), // given an array to fill, it compares that with 1 as text, which takes longer than the rest
   LZ4: decompressLz4,
-  LZ4_RAW: unlz4,
+  LZ4_RAW: (input, size) => (size ? decompressLz4Raw(input, size) : new Uint8Array(0)), // which takes an empty block for a broken one
   BROTLI: () => {
     throw new Refused("the file", { expected: "a compression other than brotli", hint: "write it with zstd or snappy" });
   },
@@ -87,29 +87,6 @@ export async function openParquet(file: File): Promise<Table> {
     read: (wanted, tell) => read(wanted, Infinity, tell),
     head: async () => ({ ...(await read({ numbers: columns, names: [] }, HEAD_ROWS, () => undefined)), all: total <= HEAD_ROWS }),
   };
-}
-
-/** A block of LZ4, which may be empty: one that the library's own decoder takes for broken. */
-function unlz4(input: Uint8Array, size: number): Uint8Array {
-  const output = new Uint8Array(size);
-  let [at, length] = [0, 0];
-  const whole = (short: number): number => {
-    for (let byte = short === 15 ? 255 : 0; byte === 255; ) short += byte = input[at++]!;
-    return short;
-  };
-  while (at < input.length) {
-    const token = input[at++]!;
-    const literals = whole(token >> 4);
-    output.set(input.subarray(at, at + literals), length);
-    length += literals;
-    at += literals;
-    if (at >= input.length) break;
-    const offset = input[at]! | (input[at + 1]! << 8);
-    at += 2;
-    if (!offset || offset > length) throw new Refused("the file", { got: "a broken LZ4 block" });
-    for (let left = whole(token & 15) + 4; left > 0; left--, length++) output[length] = output[length - offset]!;
-  }
-  return output;
 }
 
 /** How many elements of the schema a column takes, with what is nested in it. */
