@@ -71,9 +71,7 @@ export function markChange(): void {
 }
 
 /** Whether there was no pause since the last change. */
-export function moving(): boolean {
-  return waiting;
-}
+export const moving = (): boolean => waiting;
 
 function look(): void {
   const rest = changed + PAUSE - performance.now();

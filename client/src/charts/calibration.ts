@@ -36,7 +36,7 @@ export function calibrationChart(state: State): HTMLElement {
         { x: [0, 1], y: [0, 1], stroke: palette.value.axis, width: 1, dash: [2, 3] },
         ...bandOf(state),
         ...foldLines(state),
-        ...lines(state),
+        ...modelLines(state, (model) => columnsOf(state, model)),
       ],
     }),
     marks: () => [...thresholdRule(state), ...binMarks(state)],
@@ -58,10 +58,6 @@ export function calibrationChart(state: State): HTMLElement {
       return { columns: ["mean_score", "share_positive", "low", "high", "n"], rows: bins.map((bin) => [bin.x, bin.y, bin.low, bin.high, bin.n]) };
     },
   });
-}
-
-function lines(state: State): Series[] {
-  return modelLines(state, (model) => columnsOf(state, model));
 }
 
 /** The height that lines need up to the highest score. */

@@ -19,10 +19,6 @@ const VIEWS: Record<GainView, View> = {
   pr: { title: "Precision–recall curve", y: "Precision", columns: ["recall", "precision", "threshold"] },
 };
 
-function isGain({ views }: State): boolean {
-  return views.second.value in VIEWS;
-}
-
 /** The view of this chart, also while the other one is shown. */
 function viewOf({ views }: State): GainView {
   return views.second.value in VIEWS ? (views.second.value as GainView) : "gain";
@@ -40,7 +36,7 @@ export function gainChart(state: State): HTMLElement {
     id: "gain",
     title: () => VIEWS[viewOf(state)].title,
     tools: [secondChoice(state)],
-    shown: () => isGain(state),
+    shown: () => state.views.second.value in VIEWS,
     describe: () => {
       const { depth, tpr, lift, precision } = state.selection.rates.value;
       return `The ${percent(depth)} of cases with the highest scores contain ${percent(tpr)} of all positives. Precision ${percent(precision)}, lift ${number(lift)}.`;

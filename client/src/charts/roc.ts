@@ -17,10 +17,11 @@ const AS_IT_IS = { a: 1, b: 0, c: 0, d: 1, f: 0 };
 export function rocChart(state: State): HTMLElement {
   const current = (): Point => place(state.selection.model.value, state.selection.current.value.level);
   let turning: Point | null = null;
+  const hulls = switchOf("Hulls", state.views.hulls, { class: "quiet-button", title: "Show the convex hull of each model" });
   return chart({
     id: "roc",
     title: () => "ROC curve",
-    tools: [...foldsChoice(state), menu("", h("summary", {}, "Options"), h("div", {}, hullsChoice(state), bandChoice(state)))],
+    tools: [...foldsChoice(state), menu("", h("summary", {}, "Options"), h("div", {}, hulls, bandChoice(state)))],
     describe: () => describe(state),
     scene: () => ({
       x: rateAxis(wordsOf(state).fpr),
@@ -77,10 +78,6 @@ function halfMarks(state: State): Mark[] {
   if (!calibration) return [];
   const at: Point = [at_half[1] / levels.nNeg, at_half[0] / levels.nPos];
   return [{ kind: "square", at, fill: palette.value.halo, stroke: colourOf(state, index), r: 3.5, role: "half" }];
-}
-
-function hullsChoice({ views }: State): HTMLElement {
-  return switchOf("Hulls", views.hulls, { class: "quiet-button", title: "Show the convex hull of each model" });
 }
 
 function ownHulls(state: State): Series[] {

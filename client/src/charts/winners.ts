@@ -44,7 +44,7 @@ export function winnersChart(state: State): HTMLElement {
       y: { label: "", domain: [0, 1], format: tick, ticks: [] },
       series: [],
     }),
-    marks: () => [...still.value, ruleAt(at()), ...names(state, seen.value)],
+    marks: () => [...still.value, { kind: "line", from: [at(), 0], to: [at(), 1], stroke: palette.value.ink, width: 2, role: "ratio" }, ...names(state, seen.value)],
     margin: { left: 14, top: 8 },
     data: () => ({
       columns: ["model", "ratio_from", "ratio_to"],
@@ -104,10 +104,6 @@ function names(state: State, places: readonly Place[]): Mark[] {
 function beside(rule: number, low: number, high: number): readonly [number, number] {
   if (rule <= low || rule >= high) return [low, high];
   return rule - low > high - rule ? [low, rule] : [rule, high];
-}
-
-function ruleAt(power: number): Mark {
-  return { kind: "line", from: [power, 0], to: [power, 1], stroke: palette.value.ink, width: 2, role: "ratio" };
 }
 
 function describe(state: State): string {

@@ -142,7 +142,7 @@ export class CountedRows {
     const found = [...this.scores].map(([name, column], index): Figures => {
       const ranked = this.large ? rankOne(column) : this.ofPart(part).get(name)!;
       const model = modelOf(name, index, ranked, ranked.threshold.length < MOST_EXACT ? MOST_EXACT : pointsOf(part));
-      return { model, auc: ranked.weighted ? { value: model.auc.value } : ofLevels(ranked), weighted: ranked.weighted };
+      return { model, auc: ranked.weighted ? { value: model.auc.value } : areaInterval(levelSample(model.auc.value, ranked), 0), weighted: ranked.weighted };
     });
     this.figures.set(part, found);
     return found;
@@ -298,11 +298,6 @@ function modelOf(name: string, index: number, ranked: Ranked, most: number): Mod
     ks: ks(ranked),
     calibration: areProbabilities(ranked) ? calibrationOf(ranked, threshold.length > MOST_AT_ONCE) : null,
   };
-}
-
-/** The interval of one model from its levels, each of which stands for as many rows as it has. */
-function ofLevels(ranked: Ranked): ReturnType<typeof areaInterval> {
-  return areaInterval(levelSample(area(ranked), ranked), 0);
 }
 
 /** The share of the other class that rows, positive and negative ones, are ranked right against; a tie counts one half. */

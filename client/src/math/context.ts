@@ -42,9 +42,7 @@ function minus(a: Decimal, b: Decimal): Decimal {
   return { digits: lift(a) - lift(b), scale };
 }
 
-function toNumber(value: Decimal): number {
-  return Number(`${value.digits}e-${value.scale}`);
-}
+const toNumber = (value: Decimal): number => Number(`${value.digits}e-${value.scale}`);
 
 interface Stakes extends Exchange {
   readonly alarm: number;
@@ -71,14 +69,10 @@ function stakes(context: Context): Stakes {
 }
 
 /** What it costs to predict a negative case positive rather than negative. */
-export function falseAlarmCost(context: Context): number {
-  return stakes(context).alarm;
-}
+export const falseAlarmCost = (context: Context): number => stakes(context).alarm;
 
 /** What it costs to predict a positive case negative rather than positive. */
-export function missCost(context: Context): number {
-  return stakes(context).miss;
-}
+export const missCost = (context: Context): number => stakes(context).miss;
 
 /** The action that no classifier can improve on, if the costs make it so. */
 export function alwaysRight(context: Context): "all positive" | "all negative" | null {

@@ -1,10 +1,9 @@
 /** "Save report": the page that Python would write, from the parts of this one. */
 
 import { SCHEMA } from "../constants";
-import { type Model, type PackedColumn, type PackedModel, type PackedSlice, type Payload, type Report, type Slice, type Source, withIntervals } from "../data";
+import { type Model, type PackedColumn, type PackedModel, type PackedSlice, type Payload, type Slice, type Source, withIntervals } from "../data";
 import { download, h, table } from "../dom";
 import { fileName, fixed } from "../format";
-import type { Context } from "../math/context";
 import type { State } from "../state/state";
 
 /** Where the parts are that every report is made of. */
@@ -23,8 +22,9 @@ export async function saveReport(state: State, source: Source, parts: Parts): Pr
     const intervals = await source.intervals?.({ part }, signal);
     slices.push(intervals ? withIntervals(slice, intervals) : slice);
   }
-  const payload = JSON.stringify(payloadOf(state.report, state.costs.context.value, slices));
-  const safe = payload.replace(/</g, "\\u003c").replace(/\u2028/g, "\\u2028").replace(/\u2029/g, "\\u2029");
+  const { parts: _, ...facts } = state.report;
+  const payload: Payload = { schema: SCHEMA, ...facts, context: state.costs.context.value, slices: slices.map(packSlice) };
+  const safe = JSON.stringify(payload).replace(/</g, "\\u003c").replace(/\u2028/g, "\\u2028").replace(/\u2029/g, "\\u2029");
   const models = table(["model", "AUC"], slices[0]!.models.map(({ name, auc }) => [name, fixed(auc.value, 4)]));
   const values: Record<string, string> = {
     title: escaped(state.report.title),
@@ -38,14 +38,7 @@ export async function saveReport(state: State, source: Source, parts: Parts): Pr
   download(`${fileName(state.report.title, "report")}.html`, page, "text/html");
 }
 
-function escaped(text: string): string {
-  return h("p", {}, text).innerHTML;
-}
-
-/** The data of a report as `rocscope.report.page` writes it, from what was counted here. */
-function payloadOf({ parts: _, ...facts }: Report, context: Context, slices: readonly Slice[]): Payload {
-  return { schema: SCHEMA, ...facts, context, slices: slices.map(packSlice) };
-}
+const escaped = (text: string): string => h("p", {}, text).innerHTML;
 
 function packSlice({ kind, name, models, comparisons: { method, rows } }: Slice): PackedSlice {
   const short = rows.map(([first, second, ...numbers]) => [first, second, ...numbers.map(shortened)] as unknown as (typeof rows)[number]);

@@ -100,17 +100,14 @@ function depthsOf(state: State): Float64Array {
 
 const levelAfter = (depth: Float64Array, x: number): number => Math.max(1, depth.findIndex((d) => d >= x - 1e-12));
 
-/** Whether scores are left out around the end of a decile, so that the line between stored thresholds is no tie. */
-function isApproximate(state: State, x: number): boolean {
-  const { levels } = state.selection.model.value;
-  const depth = depthsOf(state);
-  const after = levelAfter(depth, x);
-  return Math.abs(depth[after]! - x) > 1e-12 && levels.next[after - 1] !== levels.threshold[after];
-}
-
-/** What is said of deciles at a prevalence whose thresholds are not in the file. */
+/** Which deciles end where scores are left out of the file, so that the line between stored thresholds is no tie. */
 function decilesNote(state: State): string {
-  const places = Array.from({ length: 9 }, (_, i) => (i + 1) / 10).filter((x) => isApproximate(state, x));
+  const { next, threshold } = state.selection.model.value.levels;
+  const depth = depthsOf(state);
+  const places = Array.from({ length: 9 }, (_, i) => (i + 1) / 10).filter((x) => {
+    const after = levelAfter(depth, x);
+    return Math.abs(depth[after]! - x) > 1e-12 && next[after - 1] !== threshold[after];
+  });
   return places.length ? `Numbers at depth ${places.map(percent).join(", ")} are interpolated between stored thresholds.` : "";
 }
 

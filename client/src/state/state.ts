@@ -31,9 +31,7 @@ const WORDS: Record<Audience, Words> = {
 
 export const AUDIENCES = [["learning", "machine learning"], ["clinical", "clinical"], ["marketing", "marketing"]] as const;
 
-export function wordsOf({ views }: State): Words {
-  return WORDS[views.audience.value];
-}
+export const wordsOf = ({ views }: State): Words => WORDS[views.audience.value];
 
 /** Words within a sentence: an abbreviation keeps its capitals. */
 export function lower(word: string): string {
