@@ -26,9 +26,7 @@ export interface Smooth { readonly x: readonly [number, number]; readonly y: rea
 /** What is known of a model besides its points: the same in the file and on the page. */
 interface ModelFacts {
   readonly name: string;
-  /** True and false positives at the threshold 0.5. */
   readonly at_half: readonly [number, number];
-  /** True and false positives of the model's own decisions. */
   readonly decided: readonly [number, number] | null;
   /** Distinct scores, of which the page may have some only. */
   readonly n_levels: number;
@@ -109,7 +107,6 @@ export interface Classes {
 
 export type Part = Pick<Slice, "kind" | "name">;
 
-/** All that the page shows besides counts. */
 export interface Report extends Omit<Payload, "schema" | "slices"> { readonly parts: readonly Part[] }
 
 export function unpackReport({ slices, schema: _, ...facts }: Payload): Report {
@@ -170,7 +167,6 @@ function runningTotals(encoded: Uint8Array): number[] {
 /** Some of the rows: a part that `Report.parts` names, by its place there. */
 export interface Rows {
   readonly part: number;
-  /** A condition in SQL that they have to meet. */
   readonly where?: string;
   /** Whether this request leaves earlier ones alone, which it otherwise replaces. */
   readonly aside?: boolean;
@@ -191,7 +187,6 @@ export function withIntervals(slice: Slice, { auc, comparisons, calibration }: I
 
 export interface Source {
   readonly report: Report;
-  /** Whether rows can be filtered by a condition. */
   readonly filters?: boolean;
   /** Counts of these rows; not a promise where they are at hand. */
   counts(rows: Rows, signal: AbortSignal): Slice | Promise<Slice>;

@@ -14,7 +14,6 @@ export class PendingRequests {
   private readonly waiting = new Map<number, Waiting>();
   private last = 0;
 
-  /** Send a request under a new number. */
   send<A>(post: (id: number) => void, progress?: (share: number) => void): Promise<A> {
     return new Promise((resolve, reject) => {
       this.waiting.set(++this.last, { resolve: resolve as Waiting["resolve"], reject, progress });

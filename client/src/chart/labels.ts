@@ -8,7 +8,6 @@ const PLACES = 24; // of a line that are tried: a choice
 const LONGEST = 22; // characters of a name: a choice, as Python writes 32 in a legend
 /** Pixels between the points that stand for a line. */
 const STEP = 4;
-/** Names in one chart, as many as models can be told apart. */
 const MOST = 20;
 /** A name farther than this from its line, in pixels, has a leader line. */
 const AWAY = 12;
@@ -98,7 +97,6 @@ const overlap = (a: Box, b: Box): boolean =>
 
 const CELL = 4; // pixels: the same as a step between points, so that each is counted once
 
-/** How many dots lie in a box, from running sums over a grid of small cells. */
 function crowd(dots: readonly Dot[], frame: Frame): (box: Box) => number {
   const columns = Math.ceil(frame.width / CELL) + 2;
   const rows = Math.ceil(frame.height / CELL) + 2;

@@ -52,7 +52,6 @@ export async function spread(work: readonly (() => void)[]): Promise<void> {
   await frame();
 }
 
-/** Milliseconds without a change that make a pause. */
 const PAUSE = 300;
 
 const pauses = signal(0);

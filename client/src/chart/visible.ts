@@ -8,7 +8,6 @@ export const printing = signal(false);
 addEventListener("beforeprint", () => (printing.value = true));
 addEventListener("afterprint", () => (printing.value = false));
 
-/** Whether an element is in sight, or nearly. */
 export function inSight(element: Element): ReadonlySignal<boolean> {
   const near = signal(false);
   const look = (entries: readonly IntersectionObserverEntry[]): void => {

@@ -14,7 +14,6 @@ import { bandChoice, colourOf, foldsChoice, foldsOfModel, fullChoice, highestSco
 /** Bars of a rug that tell something of a distribution. */
 const LEAST_BARS = 5;
 
-/** How much of the height the rug takes at most, above and below. */
 const RUG = 0.12;
 
 export function calibrationChart(state: State): HTMLElement {
@@ -60,7 +59,6 @@ export function calibrationChart(state: State): HTMLElement {
   });
 }
 
-/** The height that lines need up to the highest score. */
 function highestShare(state: State): number {
   const top = highestScore(state);
   const shares = state.models.drawn.value.flatMap((model) => {

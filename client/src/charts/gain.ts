@@ -128,7 +128,6 @@ function columnsOf(state: State, model: Model, which?: readonly number[]): { x: 
   return { x, y };
 }
 
-/** Positives among as many cases as there are, at the share that is wanted. */
 function positives(state: State): number {
   const { nPos, nNeg } = state.selection.model.value.levels;
   return state.selection.prevalence.value * (nPos + nNeg);

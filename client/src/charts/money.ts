@@ -64,7 +64,6 @@ function levelNear(state: State, x: number): number {
   return nearest((i) => depthAt(model.levels, i, shareOf(state, model)), model.levels.size, x);
 }
 
-/** Profit by both rates, at the prevalence of a model's cases or of all. */
 function moneyOf(state: State, share: number): (tpr: number, fpr: number) => number {
   return profitOf(state.costs.context.value, state.campaign.terms.value, share);
 }

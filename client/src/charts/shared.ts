@@ -74,7 +74,6 @@ export function throughRates({ levels }: Model, through: Through): { x: Column; 
   return { x: levels.fpr, y: levels.tpr, through };
 }
 
-/** The largest of a column that is a number. */
 export function highest(column: Column): number {
   let top = -Infinity;
   for (let i = 0; i < column.length; i++) if (column[i]! > top) top = column[i]!;

@@ -11,7 +11,6 @@ import { palette } from "../palette";
 import type { State } from "../state/state";
 import { colourOf, setRatio, thresholdKeys } from "./shared";
 
-/** Powers of ten of the cost ratio. */
 const DOMAIN = [-4, 4] as const;
 
 export function ratioOf(state: State): number {

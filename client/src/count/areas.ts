@@ -218,7 +218,6 @@ function pValue(low: (z: number) => number, value: number): number {
   return ndtr(-zero((z) => low(z), 0, SUREST, 1e-13));
 }
 
-/** Holm's adjustment of p-values for several comparisons. */
 export function holm(p: readonly number[]): number[] {
   const order = p.map((_, i) => i).sort((a, b) => p[a]! - p[b]!);
   const adjusted = new Array<number>(p.length);

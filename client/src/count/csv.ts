@@ -73,7 +73,6 @@ export function rowAt(text: string, delimiter: string, at: number): [fields: str
   return [fields, text[i] === "\r" && text[i + 1] === "\n" ? i + 2 : i + 1];
 }
 
-/** Where the text begins after a byte order mark. */
 const afterMark = (bytes: Uint8Array): number => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
 
 /**
@@ -205,7 +204,6 @@ const isTotal = (cell: string): boolean => TOTAL.test(cell.trim().toLowerCase())
 const numeral = (cell: string): boolean => isNumeral(cell, null);
 
 export interface Bounds {
-  /** Lines above the names. */
   readonly above: number;
   /** null where the search did not determine it. */
   readonly delimiter: string | null;

@@ -80,7 +80,6 @@ export class JsonScanner {
   }
 }
 
-/** Names of JSON, which knows texts, numbers and truth values apart. */
 export class JsonNames {
   private readonly texts = new NameSink();
   private readonly kinds = new Set<"text" | "number" | "bool">();

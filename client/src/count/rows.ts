@@ -246,7 +246,6 @@ export class CountedRows {
 const NOTHING = { tp: new Float64Array(0), fp: new Float64Array(0) };
 const NO_COMPARISONS: Comparisons = { method: "", rows: [] };
 
-/** Rows in which nothing is missing. */
 function complete(rows: number, numbers: readonly (Numbers | null)[], names: readonly (Names | null)[]): Uint32Array {
   const gaps = numbers.flatMap((column) => (column?.missing ? [column.missing] : []));
   const codes = names.flatMap((column) => (column ? [column.codes] : []));

@@ -230,7 +230,6 @@ export function missingOf(values: ArrayLike<number>): Uint8Array | null {
   return missing;
 }
 
-/** A column of names that were written: a code for each text, which is kept once. */
 export class NameSink implements Sink {
   private codes = new Int32Array(1024);
   private readonly texts: string[] = [];
@@ -258,7 +257,6 @@ export class NameSink implements Sink {
     return code;
   }
 
-  /** The column of so many rows as text. */
   raw(rows: number): Names {
     return { classes: this.texts, codes: grown(this.codes, rows - 1).slice(0, rows), kind: "text" };
   }

@@ -72,7 +72,6 @@ function erfc(x: number): number {
   return Math.exp(-x * x) / Math.sqrt(Math.PI) / (x + fraction);
 }
 
-/** Share of Student's t beyond t > 0. */
 function studentTail(df: number, t: number): number {
   const n = df + t * t;
   return 0.5 * betainc(df / 2, 0.5, df / n, (t * t) / n);

@@ -71,7 +71,6 @@ export interface Table {
   head(): Promise<Rows & { readonly all: boolean }>;
 }
 
-/** Columns whose name no other has. */
 export const onlyOnce = (columns: readonly string[]): string[] => columns.filter((name) => columns.indexOf(name) === columns.lastIndexOf(name));
 
 /** Columns by name; a name that several have, or none, is refused. */

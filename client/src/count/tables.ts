@@ -14,7 +14,6 @@ import { openXlsx, sheetNames, sheetRows, textOfCell } from "./xlsx";
 
 const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
-/** Refuse a file that begins as one of another kind. */
 export function refuseOtherKinds(start: Uint8Array, file: string, expected: string): void {
   const text = latin(start);
   const found = UNLIKE_TEXT.find(([magic]) => text.startsWith(magic!));
@@ -23,13 +22,11 @@ export function refuseOtherKinds(start: Uint8Array, file: string, expected: stri
   if (new RegExp(`^${MARKUP}`, "i").test(text.replace(/^\xef\xbb\xbf/, ""))) throw new Refused(file, { expected, got: "a web page or XML", hint: "in Excel choose File > Save As > CSV UTF-8" });
 }
 
-/** Refuse what is not compressed as its name says. */
 export function requireCompressed(start: Uint8Array, file: string, suffix: string): void {
   const [kind, magic] = suffix === "gz" ? ["gzip", "\x1f\x8b"] : ["zstd", "\x28\xb5\x2f\xfd"];
   if (!latin(start).startsWith(magic!)) throw new Refused(file, { expected: `a file compressed by ${kind}`, got: "another kind of file", hint: `remove .${suffix} from the name of the file` });
 }
 
-/** Refuse what does not begin and end as Parquet files do. */
 export async function requireParquet(file: File, start: Uint8Array): Promise<void> {
   if (!latin(start).startsWith("PAR1")) {
     refuseOtherKinds(start, file.name, "a Parquet file");
@@ -271,7 +268,6 @@ function scannedTable(columns: readonly string[], untyped: boolean, head: Head, 
   };
 }
 
-/** Each column's sinks: one for its numbers, one for its names. */
 function sinksOf<N, T>(wanted: Wanted, number: () => N, name: () => T): { numbers: Map<string, N>; names: Map<string, T>; of: (column: string) => (N | T)[] } {
   const numbers = new Map(wanted.numbers.map((column) => [column, number()]));
   const names = new Map(wanted.names.map((column) => [column, name()]));

@@ -257,7 +257,6 @@ export function ks({ tp, fp, nPos, nNeg }: Ranked): number {
   return tp.reduce((most, hits, i) => Math.max(most, hits / nPos - fp[i]! / nNeg), 0);
 }
 
-/** True and false positives where scores of at least a threshold are predicted positive. */
 export function atLeast({ threshold, tp, fp }: Ranked, score: number): [number, number] {
   const levels = firstWhere(0, threshold.length, (i) => threshold[i]! < score);
   return levels ? [tp[levels - 1]!, fp[levels - 1]!] : [0, 0];

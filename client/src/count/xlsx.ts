@@ -95,7 +95,6 @@ function sharedTexts(xml: string): string[] {
   return texts;
 }
 
-/** Of each style whether its numbers are dates. */
 function dateStyles(xml: string): boolean[] {
   const dates = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]); // of the formats that every workbook has
   const styles: boolean[] = [];
@@ -216,7 +215,6 @@ function keptSheets(file: File): Promise<Sheet[]> {
 
 export const sheetNames = async (file: File): Promise<string[]> => (await keptSheets(file)).map(({ name }) => name);
 
-/** The rows of the sheet that was chosen, or of the only one. */
 export async function sheetRows(file: File, { sheet }: Layout): Promise<readonly (readonly Cell[])[]> {
   const sheets = await keptSheets(file);
   const chosen = sheet ? sheets.find(({ name }) => name === sheet) : sheets.length === 1 ? sheets[0] : undefined;

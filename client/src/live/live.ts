@@ -208,7 +208,6 @@ export interface Facts extends Omit<Payload, "slices"> {
   readonly columns: readonly string[];
   /** After which a condition is stopped. */
   readonly seconds: number;
-  /** Whether rows can be listed. */
   readonly lists: boolean;
 }
 

@@ -154,7 +154,6 @@ export function capacityNote({ population, capacity }: Campaign): string {
   return capacity > 0 && capacity < Math.max(1, SMALLEST_CAPACITY * population) ? `${text}; ${NOT_A_SHARE}` : "";
 }
 
-/** Both rates at a depth when all positives come first. */
 export function perfectRates(prevalence: number, depth: number): [tpr: number, fpr: number] {
   return [Math.min(1, depth / prevalence), Math.max(0, (depth - prevalence) / (1 - prevalence))];
 }

@@ -76,7 +76,6 @@ export function nearest(column: (index: number) => number, size: number, value: 
 export interface Rates {
   readonly tpr: number;
   readonly fpr: number;
-  /** Share of cases predicted positive. */
   readonly depth: number;
   readonly precision: number;
   readonly npv: number;

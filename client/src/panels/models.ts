@@ -17,7 +17,6 @@ interface Column {
   readonly title: string;
   readonly value: (state: State, model: Model) => number;
   readonly text: (value: number, state: State, model: Model) => string;
-  /** Whether it is shown at first. */
   readonly first?: boolean;
   /** Whether smaller is better, so that sorting starts there. */
   readonly ascending?: boolean;
@@ -87,7 +86,6 @@ export function modelsTable(state: State): HTMLElement {
 /** Methods that the tooltip names: twenty models have twenty effective numbers of trials. */
 const METHODS = 3;
 
-/** The methods of the intervals; models of few cases may have others than the rest. */
 function methods(state: State): string {
   const used = new Set(state.models.all.value.flatMap(({ auc }) => auc.method ?? []));
   return used.size ? `AUC with 95% confidence intervals: ${[...used].slice(0, METHODS).join("; ")}${used.size > METHODS ? `; and ${used.size - METHODS} like these` : ""}.` : "";

@@ -103,7 +103,6 @@ export type FoldsView = "none" | "each" | "vertical" | "threshold";
 export type MoneyView = "profit" | "benefit";
 export type SecondView = GainView | MoneyView;
 export type CalibrationView = "bins" | "smooth" | "pav";
-/** How many cases the confusion matrix adds up to. */
 export type Base = "thousand" | "population" | "sample";
 
 export interface ConfidenceBand {
@@ -123,15 +122,12 @@ export function createViews(audience: Audience = "learning") {
     second: signal(FIRST_VIEW[audience]),
     /** Whether axes of probabilities go from 0 to 1, whatever the scores. */
     full: signal(false),
-    /** Whether the table of models has all columns. */
     measures: signal(false),
     calibration: signal<CalibrationView>("bins"),
     folds: signal<FoldsView>("none"),
     base: signal<Base>("thousand"),
-    /** Whether the segments are seen side by side. */
     segments: signal(false),
     band: signal(false),
-    /** Whether each model's own convex hull is drawn. */
     hulls: signal(false),
     /** A simultaneous band around one model's ROC curve, once it was requested. */
     requestedBand: signal<ConfidenceBand | null>(null),
