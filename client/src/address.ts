@@ -97,14 +97,8 @@ function decode(text: string): string {
   }
 }
 
-export interface Address {
-  readonly undo: () => void;
-  readonly reset: () => void;
-  readonly link: () => string;
-}
-
 /** Keep the page's address and the history of states in step with the state. */
-export function bindAddress(state: State, onHistory: (canUndo: boolean) => void, gone: AbortSignal): Address {
+export function bindAddress(state: State, onHistory: (canUndo: boolean) => void, gone: AbortSignal) {
   const all = fields(state);
   const write = (hash: string): void => {
     const wanted = new URLSearchParams(hash.replace(/^#/, ""));

@@ -4,11 +4,7 @@ import type { Answers, Question } from "./open/messages";
 
 export interface Reply { readonly id?: number; readonly answer?: unknown; readonly error?: string; readonly progress?: number }
 
-interface Waiting {
-  readonly resolve: (answer: never) => void;
-  readonly reject: (error: Error) => void;
-  readonly progress?: ((share: number) => void) | undefined;
-}
+interface Waiting { resolve(answer: never): void; reject(error: Error): void; readonly progress?: ((share: number) => void) | undefined }
 
 export class PendingRequests {
   private readonly waiting = new Map<number, Waiting>();

@@ -9,10 +9,7 @@ export const LETTERS = 13;
 
 type Pen = CanvasRenderingContext2D;
 
-interface Path {
-  moveTo(x: number, y: number): void;
-  lineTo(x: number, y: number): void;
-}
+type Path = Pick<Pen, "moveTo" | "lineTo">;
 
 /** Draw the path of columns, broken where a value is not finite: by a plain loop, as every frame of a drag has thousands of points. */
 function draw({ x, y }: { readonly x: Column; readonly y: Column }, frame: Frame, pen: Path): void {

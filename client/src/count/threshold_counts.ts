@@ -188,16 +188,11 @@ function corners({ pos, neg, tp, fp, exact, nPos, nNeg }: Ranked): Int32Array {
   return Int32Array.from(hull);
 }
 
-/** The points of a curve that are enough to draw it and to find its best point: the twin of `rocscope.geometry.thin`. */
-export interface Thinned {
-  /** 0 is "nobody positive", i the i-th level. */
-  readonly index: readonly number[];
-  /** Where the vertices of the hull are among them. */
-  readonly hull: Int32Array;
-  readonly deviation: number;
-}
-
-export function thin(ranked: Ranked, most: number, keep: readonly number[] = []): Thinned {
+/**
+ * The points of a curve that are enough to draw it and to find its best point: the twin of `rocscope.geometry.thin`.
+ * Point 0 is "nobody positive", i the i-th level; `hull` has the places of its vertices among them.
+ */
+export function thin(ranked: Ranked, most: number, keep: readonly number[] = []): { index: readonly number[]; hull: Int32Array; deviation: number } {
   const { tp, fp, nPos, nNeg } = ranked;
   const size = tp.length;
   const along = (i: number): number => (i ? tp[i - 1]! / nPos + fp[i - 1]! / nNeg : 0);

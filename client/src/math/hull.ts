@@ -127,7 +127,7 @@ export function regions(models: readonly (Levels | null)[]): Region[] {
     .filter((region) => region.high > region.low);
 }
 
-type Spot = { readonly tpr: number; readonly fpr: number };
+type Spot = Pick<Region, "tpr" | "fpr">;
 
 function turnsRight(a: Spot, b: Spot, c: Spot): boolean {
   const cross = (b.fpr - a.fpr) * (c.tpr - a.tpr) - (b.tpr - a.tpr) * (c.fpr - a.fpr);

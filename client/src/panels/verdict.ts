@@ -35,10 +35,8 @@ export function certaintyOf(state: State): Certainty | null {
 /** Least share of resamples that makes a choice clear: the level of the intervals. */
 const CLEAR = 0.95;
 
-export type Standing = "clear" | "close" | "idle" | "";
-
 /** Whether the choice is clear, a close call, or not worth acting on; empty where that is not known. */
-export function standingOf(state: State): Standing {
+export function standingOf(state: State): keyof typeof STANDING {
   const { model, level } = state.selection.best.value;
   if (level === 0 || level === state.models.all.value[model]!.levels.size - 1) return "idle";
   const certainty = certaintyOf(state);
@@ -92,7 +90,7 @@ interface Tile {
   readonly stale?: boolean;
 }
 
-const STANDING: Record<Standing, string> = { clear: "clear choice", close: "close call", idle: "not worth acting", "": "" };
+const STANDING = { clear: "clear choice", close: "close call", idle: "not worth acting", "": "" };
 
 export function verdict(state: State): HTMLElement {
   const box = h("section", { "aria-label": "Decision" });

@@ -100,10 +100,7 @@ function createParts(source: Source, wanted: Slice["kind"], shown: () => boolean
 
 export type GainView = "gain" | "count" | "lift" | "pr";
 export type FoldsView = "none" | "each" | "vertical" | "threshold";
-export type MoneyView = "profit" | "benefit";
-export type SecondView = GainView | MoneyView;
-export type CalibrationView = "bins" | "smooth" | "pav";
-export type Base = "thousand" | "population" | "sample";
+type SecondView = GainView | "profit" | "benefit";
 
 export interface ConfidenceBand {
   readonly model: string;
@@ -123,9 +120,9 @@ export function createViews(audience: Audience = "learning") {
     /** Whether axes of probabilities go from 0 to 1, whatever the scores. */
     full: signal(false),
     measures: signal(false),
-    calibration: signal<CalibrationView>("bins"),
+    calibration: signal<"bins" | "smooth" | "pav">("bins"),
     folds: signal<FoldsView>("none"),
-    base: signal<Base>("thousand"),
+    base: signal<"thousand" | "population" | "sample">("thousand"),
     segments: signal(false),
     band: signal(false),
     hulls: signal(false),
