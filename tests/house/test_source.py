@@ -82,12 +82,13 @@ def test_what_looks_public_has_a_door():
         for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
         if "Examples\n" in (ast.get_docstring(node) or "")
-        if node.name not in used_in(tree)
         if (module, node.name) not in known and not (isinstance(node, ast.ClassDef) and node.name in returned)
+        if node.name not in used_in(tree)
     ]
     assert without == []
 
 
+@cache
 def used_in(tree):
     """Return the names that a module refers to, its own among them."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
