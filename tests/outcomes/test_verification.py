@@ -78,6 +78,18 @@ def test_an_area_is_reliable_only_if_positives_of_the_largest_weight_were_verifi
     assert "weighted for verification by given probabilities" in given.method
 
 
+@pytest.mark.parametrize("figure", [statistics.partial_area(min_tpr=0.9), statistics.fpr_at(0.9)], ids=str)
+def test_a_part_of_a_curve_is_not_reliable_without_verified_positives_of_the_largest_weight(figure):
+    y, score = np.arange(400) < 100, np.random.default_rng(3).normal(np.arange(400) < 100)
+    low = score < 0
+    assert rs.inference.estimate_of(from_verified(y, np.ones(400), score, strata=low), figure).reliable
+    verified = ~low | (np.arange(400) % 10 == 0)
+    verified[y & low] = False
+    found = rs.inference.estimate_of(from_verified(y, verified, score, strata=low), figure)
+    # 10 of 100 positives have a tpr beyond .9, and rows with such scores have a weight of 10.
+    assert "rows expected above the threshold, fewer than 4" in found.reason
+
+
 def check_area(n, samples):
     """Whether areas that are reliable hold the truth where few rows of low scores are verified."""
     rng = np.random.default_rng(n)

@@ -105,8 +105,8 @@ class Values:
         Reason why intervals are not reliable, other than too few rows or groups. Empty if there is no such reason.
     grouped : bool
         True if the units are groups of rows.
-    groups_beyond : float
-        For groups and a part of a curve, the effective number of groups with rows outside the part.
+    units_beyond : float
+        For a part of a curve of grouped or weighted rows, the effective number of groups or rows outside the part.
     """
 
     models: tuple[str, ...]
@@ -120,7 +120,7 @@ class Values:
     statistic: Smooth | None = None
     shortage: str = ""
     grouped: bool = False
-    groups_beyond: float = inf
+    units_beyond: float = inf
 
     @property
     def few_groups(self) -> str:
@@ -131,8 +131,8 @@ class Values:
     def rows_beyond(self) -> float:
         """Number of rows or groups of the smaller class. For a part of a curve, the number outside the part."""
         pos, neg = self.rows_of_class
-        if self.grouped:
-            return min(pos, neg, self.groups_beyond)
+        if self.grouped or self.units_beyond < inf:
+            return min(pos, neg, self.units_beyond)
         of_pos, of_neg = (1.0, 1.0) if self.statistic is None else self.statistic.tail
         return round(min(pos * of_pos, neg * of_neg), 9)  # 40 rows have 4 beyond 1 − 0.9
 
@@ -231,8 +231,8 @@ def values_of_rows(rows: Predictions, statistic: Smooth, *, groups: Any, folds: 
         stratum = _stratum(units, influence)
     models, sizes, grouped = tuple(units.scores), _rows_of_class(units), units.group is not None
     facts = tuple(trials), tuple(linear), sizes, statistic, "" if units.weighting is None else units.weighting.doubt
-    beyond = _groups_beyond(units, statistic.tail) if grouped else inf
-    return Values(models, values, stratum, units.n, units.note, *facts, grouped=grouped, groups_beyond=beyond)
+    facts = *facts, grouped, _units_beyond(units, statistic.tail)
+    return Values(models, values, stratum, units.n, units.note, *facts)
 
 
 def _linearise(units: Units, statistic: Smooth) -> tuple[list[Linear], list[RowLevels]]:
@@ -270,21 +270,35 @@ def _rows_of_class(units: Units) -> tuple[float, float]:
     return sizes[0], sizes[1]
 
 
-def _groups_beyond(units: Units, tail: tuple[float, float]) -> float:
-    """Return the effective number of groups with rows outside a part of a curve; the smallest number of all models.
+def _units_beyond(units: Units, tail: tuple[float, float]) -> float:
+    """Return the effective number of groups, or of weighted rows, outside a part of a curve.
 
-    These are the positives with the lowest scores, or the negatives with the highest scores. The number is Kish's
-    (Σm)²/Σm² for m such rows per group. It is close to the number of rows if the groups hardly matter, and to the
-    number of groups times the share outside the part if all rows of a group have similar scores.
+    These are the positives with the lowest scores, or the negatives with the highest scores. For groups, the result is
+    Kish's (Σw)²/Σw² for the weights w of the groups. It is close to the number of rows if the groups hardly matter, and
+    to the number of groups times the share outside the part if all rows of a group have similar scores. For weighted
+    rows, the result is their weight divided by Σw²/Σw, where w are the weights of the rows of both classes with these
+    scores: a class may lack rows of a large weight that the other class has. The smallest result of all models counts.
+    It is infinite for rows that are not grouped and have equal weights or frequencies.
     """
-    assert units.group is not None
     smallest = inf
+    if units.group is None and (units.weight is None or units.frequency is not None):
+        return smallest
     for score in units.scores.values():
         positives, negatives = (rows[np.argsort(score[rows], kind="stable")] for rows in units.classes)
-        for rows, share in ((positives, tail[0]), (negatives[::-1], tail[1])):
-            if share < 1:
-                size = np.bincount(units.group[rows[: max(round(share * rows.size), 1)]])
-                smallest = min(smallest, size.sum() ** 2 / (size @ size))
+        for rows, share, is_low in ((positives, tail[0], True), (negatives[::-1], tail[1], False)):
+            if share == 1:
+                continue
+            reached = np.cumsum(units.row_weights[rows])
+            last = np.searchsorted(reached, share * reached[-1])
+            if units.group is None:
+                end = score[rows[last]]
+                weight = units.row_weights[score <= end if is_low else score >= end]
+                total = share * reached[-1]
+            else:
+                beyond = rows[: last + 1]
+                weight = np.bincount(units.group[beyond], units.row_weights[beyond])
+                total = weight.sum()
+            smallest = min(smallest, float(total * weight.sum() / (weight @ weight)))
     return smallest
 
 
