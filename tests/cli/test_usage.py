@@ -404,6 +404,8 @@ ANSWERED = {
     "report d.csv --format pdf": "use rocscope report d.csv --output report.html, and print it to PDF",
     "validate-plan plan.json d.csv": "use rocscope verify plan.json d.csv;",
     "--file d.csv": "omit this option: rocscope summary d.csv;",
+    "-i d.csv -o page.html": "use rocscope report d.csv --output report.html;",
+    "-": "for standard input: rocscope summary - --format csv --label y --score a;",
 }
 FOLLOWED = {
     "calibration d.csv": ("use rocscope calibrate d.csv;", "calibrate d.csv -o map.json"),

@@ -296,7 +296,7 @@ FOLLOWED = {
     "rs.monitor(y, s, window=100)": "for example rs.monitor(rs.choose(y, s))",
     "rs.evaluate(X, y, model)": "use rs.evaluate(model, X, y)",
     "rs.summary(model, X, y)": "use rs.evaluation.from_estimator(model, X, y)",
-    "rs.summary(conf_mat=matrix)": "use rs.ThresholdCounts.from_scores(y, s).at(threshold)",
+    "rs.summary(conf_mat=matrix)": "use rs.ThresholdCounts.from_scores(y, s).at(0.5)",
     "rs.lift_chart(y, s, n=10)": "rs.lift(y, s).at([0.1, 0.2, 0.3])",
     "rs.choose(y, s, context={'fp': 1})": "rs.Context(cost_fp=1, cost_fn=5)",
     "rs.Orange.evaluation.AUC(y, s)": "has no 'Orange.evaluation.AUC'; use rs.auc(y, s)",

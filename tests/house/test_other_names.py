@@ -60,7 +60,7 @@ def test_every_answer_is_a_call_that_works(ours, here, tmp_path, monkeypatch):
     if "..." in call:
         call = call.partition("(")[0]
     monkeypatch.chdir(tmp_path)
-    assert eval(call, here) is not None
+    assert eval(call, here) is not None or call.startswith("print(")
 
 
 SPELLED = {

@@ -449,7 +449,8 @@ class MissingAttributeError(AttributeError):
             return f"{message}; an estimator has fitted attributes after .fit(X, y)"
         close = _close(name, known, ".{}")
         call = "" if close else _on_result(owner, answers.concept_call(name))
-        return message + (close or (f"; {answers.as_hint(call)}" if call else f"; it has .{', .'.join(known)}"))
+        values = "; all values are in .to_dict()" if hasattr(owner, "to_dict") else ""
+        return message + (close or (f"; {answers.as_hint(call)}" if call else f"{values}; it has .{', .'.join(known)}"))
 
 
 class MissingItemError(TypeError, KeyError):
@@ -460,16 +461,18 @@ class MissingItemError(TypeError, KeyError):
 
     def __str__(self) -> str:
         owner, key = self.args
+        unpacked = answers.tables()["unpacked"]
+        uses = [unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked]
         if isinstance(key, str):
             known = f"use .{key}" if key in dir(owner) else ""
             hint = known or str(MissingAttributeError(owner, key)).partition("; ")[2]
+            if uses and hint.startswith(("all values are in ", "it has .")):  # perhaps the name of a model
+                hint = f"use {uses[0]}"
             return f"{owner.__name__} has no item [{key!r}]; {hint}"
         if isinstance(key, list) and hasattr(owner, "to_frame"):
             columns = ".metrics()" if hasattr(owner, "metrics") else f".to_frame()[{key!r}]"
             return f"{owner.__name__} has no columns {key!r}; use {columns}"
-        unpacked = answers.tables()["unpacked"]
-        uses = (unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked)
-        return f"{owner.__name__} cannot be indexed or unpacked; use {next(uses, '.to_dict()')}"
+        return f"{owner.__name__} cannot be indexed or unpacked; use {next(iter(uses), '.to_dict()')}"
 
 
 def _refuse_item(result: Any, key: Any) -> NoReturn:

@@ -190,6 +190,7 @@ def list_commands() -> None:
 
 # Minimum similarity (difflib's ratio) of a suggestion: "--lable" suggests "--label", "--metric" not "--memory".
 _CLOSE = 0.75
+_OF_STREAM = "rocscope {} - --format csv --label y --score a"
 _NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
 
 
@@ -216,11 +217,8 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
     message = str(error).partition(" Available commands:")[0].rstrip(".")
     if isinstance(error, cyclopts.UnknownCommandError):
         message = message.replace("Unknown command", "Neither a command nor a file:")
-        typed = error.unused_tokens[0] if error.unused_tokens else ""
-        answer = foreign.concept_for(typed, "commands")
-        if typed.startswith("-"):
-            answer = _option_for("summary", typed, _names_of(app["summary"].assemble_argument_collection()))
-        return f"{message.partition('. Did you mean')[0]}; {foreign.as_hint(answer)}" if answer else message
+        answer = _command_for(next(iter(error.unused_tokens or ()), ""), arguments)
+        return f"{message.partition('. Did you mean')[0]}; {answer}" if answer else message
     if isinstance(error, cyclopts.UnusedCliTokensError):
         return _too_many(error, arguments)
     in_place_of_file = re.match(r"""Invalid value "(?:\(')?(--?[A-Za-z][\w-]*)""", message)
@@ -232,7 +230,7 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
         kind = "a value" if name.startswith("-") else "a file"
         message = f"{name}: expected {kind}, got no {kind.removeprefix('a ')}{_example(error, arguments)}"
         if name == "FILE" and error.command_chain and not any(map(_is_file, arguments)):
-            message += f"; for standard input: rocscope {error.command_chain[0]} - --format csv --label y --score a"
+            message += f"; for standard input: {_OF_STREAM.format(error.command_chain[0])}"
         return message
     if isinstance(error, cyclopts.UnknownOptionError):
         typed = error.token.keyword or error.token.value
@@ -247,6 +245,18 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
         if answer:
             return f"{message.partition('. Did you mean')[0]}; {foreign.as_hint(answer)}"
     return message
+
+
+def _command_for(typed: str, arguments: Sequence[str]) -> str:
+    """Return a hint for a first argument that is neither a command nor a file. It may be empty."""
+    if typed == "-":
+        return f"for standard input: {_OF_STREAM.format('summary')}"
+    answer = foreign.concept_for(typed, "commands")
+    if typed.startswith("-"):
+        is_report = any(argument.endswith((".html", ".htm")) for argument in arguments)
+        options = _names_of(app["summary"].assemble_argument_collection())
+        answer = "rocscope report FILE --output report.html" if is_report else _option_for("summary", typed, options)
+    return foreign.as_hint(answer) if answer else ""
 
 
 def _no_such_option(command: str, typed: str, options: Sequence[str]) -> str:
