@@ -50,8 +50,9 @@ from rocscope.multiclass.costs import CostMatrix
 # had a lower cost than other shares, smoothed costs and the Bayes rule of ranks. With the candidates below, only 1 and
 # 1.5 were compared; their costs were .899 and .902 of those of scikit-learn's tuner (see benchmarks/estimators). Later,
 # on 44 tables with up to four seeds, 0.5, 1, 1.5 and 2 had costs of .902, .898, .896 and .896. A bagged search cost
-# .003 less, but was more often worse than "everybody" or "nobody". In a
-# prototype without "halfway", on 71 tables with 5 learners and the costs 1 : 1, 1 : 5 and 5 : 1 (one seed), the
+# .003 less, but was more often worse than "everybody" or "nobody".
+#
+# In a prototype without "halfway", on 71 tables with 5 learners and the costs 1 : 1, 1 : 5 and 5 : 1 (one seed), the
 # candidates cost .949. The shrunk threshold of up to 750 further rows, scored by the deployed model, cost .958, so
 # threshold rules have little left to gain. Two repetitions of the cross-validation cost .944; with the mean score of
 # their fold models and the deployed model, .940. Medians over bootstrap samples and Platt's sigmoid of asinh(log-odds)
