@@ -69,7 +69,7 @@ ANSWERS = {
     "rs.calibration_curve(y, s, bins='quantile')": "use strategy='quantile'",
     "rs.calibration.recalibrate(predictions, method='sigmoid')": "use method='platt'",
     "rs.auc_interval(y, s, method='Hanley')": "use method='hanley-mcneil'",
-    "rs.auc_interval(y, s, method='bootstrap')": "use rs.bootstrap(rs.Predictions(y, s), rs.auc)",
+    "rs.auc_interval(y, s, method='bootstrap')": "use rs.bootstrap(rs.Predictions(y, s), rs.auc, ",
     "rs.explore(y, s)": "for labels and scores use rs.Predictions(y, s)",
     "rs.auc_interval(y, s, interval_level=.9)": "use level=",
     "rs.compare(y, {'a': s, 'b': s[::-1]}, alpha=.1)": "use level=",

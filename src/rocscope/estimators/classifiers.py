@@ -772,7 +772,8 @@ class HullClassifier(wrapping.TwoClasses, wrapping.FoldedClassifier, metaestimat
         """Return the state for pickling, with a few scores of the hull instead of all out-of-fold scores."""
         state = super().__getstate__()
         if "hull_" in state:
-            state["hull_"] = hull({name: _around_vertices(counts) for name, counts in self.hull_.counts.items()})
+            counts: dict[str, Any] = self.hull_.counts
+            state["hull_"] = hull({name: _around_vertices(of_model) for name, of_model in counts.items()})
         return state
 
     def _decide(self) -> None:
