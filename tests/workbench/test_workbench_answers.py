@@ -210,12 +210,13 @@ def test_tests_are_those_of_compare_and_of_costs(parquet):
     bench = Session([DataSource.of("", parquet, **ROLES)])
     areas, differences, costs = asked(bench, "tests", context=COSTS)
     assert [row["model"] for row in areas["rows"]] == ["old", "new"]
-    pair = rs.compare(PREDS)["old", "new"]
+    unfolded = rs.Predictions(PREDS.y_true, PREDS.scores)  # the roles name no column of folds
+    pair = rs.compare(unfolded)["old", "new"]
     assert differences["rows"][0]["difference"] == f"{pair.difference.value:.4f}"
-    cost = rs.inference.compare_costs(PREDS, rs.Context(cost_fn=3), thresholds="cheapest")["old", "new"]
+    cost = rs.inference.compare_costs(unfolded, rs.Context(cost_fn=3), thresholds="cheapest")["old", "new"]
     assert costs["rows"][0]["difference"] == f"{cost.difference.value:.4g}"
     sheets = asked(bench, "validation", context=COSTS)
-    whole = rs.summary(PREDS, rs.Context(cost_fn=3))
+    whole = rs.summary(unfolded, rs.Context(cost_fn=3))
     assert [sheet["rows"] for sheet in sheets] == [whole.sheet(sheet["title"].lower()) for sheet in sheets]
 
 

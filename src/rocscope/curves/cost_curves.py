@@ -321,6 +321,21 @@ class NetBenefitCurve(Curve):
     def at(self, x: Any) -> Any:
         """Return the net benefit at each threshold probability in `x`, without interpolation.
 
+        Parameters
+        ----------
+        x : float or array
+            Threshold probabilities, from 0 up to but not including 1.
+
+        Returns
+        -------
+        float or array
+            Net benefit at each x; NaN for other x.
+
+        Raises
+        ------
+        InputError
+            If a value is 2 or more, such as a percentage.
+
         Examples
         --------
         >>> net_benefit([1, 1, 0, 0], [0.8, 0.6, 0.6, 0.2]).at(0.5)
