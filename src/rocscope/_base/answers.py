@@ -33,12 +33,12 @@ def tables() -> dict[str, Any]:
     """
     import tomllib
 
-    found = tomllib.loads(text_of("answers.toml"))
+    by_table = tomllib.loads(text_of("answers.toml"))
     for name in _GROUPED:
-        found[name] = _by_name(found[name])
+        by_table[name] = _by_name(by_table[name])
     for name in _GROUPED_BY_OWNER:
-        found[name] = {owner: _by_name(table) for owner, table in found[name].items()}
-    return found
+        by_table[name] = {owner: _by_name(table) for owner, table in by_table[name].items()}
+    return by_table
 
 
 def _by_name(table: Mapping[str, Any]) -> dict[str, Any]:

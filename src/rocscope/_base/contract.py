@@ -438,19 +438,7 @@ class MissingAttributeError(AttributeError):
     def __str__(self) -> str:
         owner, name = self.args
         message = f"{owner.__name__} has no {name!r}"
-        fields = [name for kind in owner.__mro__ for name in vars(kind).get("__annotations__", ())]
-        known = sorted({word for word in (*dir(owner), *fields) if not word.startswith("_")})
-        if name.startswith("_"):
-            return message
-        answer = _for_attribute(owner, name, answers.by_spelling(known))
-        if answer:
-            return f"{message}; {answers.as_hint(_on_result(owner, answer.replace('{name}', name)))}"
-        if hasattr(owner, "get_params"):
-            return f"{message}; an estimator has fitted attributes after .fit(X, y)"
-        close = _close(name, known, ".{}")
-        call = "" if close else _on_result(owner, answers.concept_call(name))
-        values = "; all values are in .to_dict()" if hasattr(owner, "to_dict") else ""
-        return message + (close or (f"; {answers.as_hint(call)}" if call else f"{values}; it has .{', .'.join(known)}"))
+        return message if name.startswith("_") else f"{message}; {_hint_for(owner, name) or _listed(owner)}"
 
 
 class MissingItemError(TypeError, KeyError):
@@ -464,10 +452,9 @@ class MissingItemError(TypeError, KeyError):
         unpacked = answers.tables()["unpacked"]
         uses = [unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked]
         if isinstance(key, str):
-            known = f"use .{key}" if key in dir(owner) else ""
-            hint = known or str(MissingAttributeError(owner, key)).partition("; ")[2]
-            if uses and hint.startswith(("all values are in ", "it has .")):  # perhaps the name of a model
-                hint = f"use {uses[0]}"
+            hint = f"use .{key}" if key in dir(owner) else _hint_for(owner, key)
+            # A key that is no attribute is perhaps the name of a model.
+            hint = hint or (f"use {uses[0]}" if uses else _listed(owner))
             return f"{owner.__name__} has no item [{key!r}]; {hint}"
         if isinstance(key, list) and hasattr(owner, "to_frame"):
             columns = ".metrics()" if hasattr(owner, "metrics") else f".to_frame()[{key!r}]"
@@ -477,6 +464,31 @@ class MissingItemError(TypeError, KeyError):
 
 def _refuse_item(result: Any, key: Any) -> NoReturn:
     raise MissingItemError(type(result), key)
+
+
+def _public_names(owner: type) -> list[str]:
+    """Return the names of the public attributes of a class, with those of its fields."""
+    fields = [name for kind in owner.__mro__ for name in vars(kind).get("__annotations__", ())]
+    return sorted({word for word in (*dir(owner), *fields) if not word.startswith("_")})
+
+
+def _listed(owner: type) -> str:
+    """Return a hint with all attributes of a class."""
+    values = "all values are in .to_dict(); " if hasattr(owner, "to_dict") else ""
+    return f"{values}it has .{', .'.join(_public_names(owner))}"
+
+
+def _hint_for(owner: type, name: str) -> str:
+    """Return a hint on what to use instead of an unknown attribute. Return an empty text if nothing is known."""
+    known = _public_names(owner)
+    answer = _for_attribute(owner, name, answers.by_spelling(known))
+    if answer:
+        return answers.as_hint(_on_result(owner, answer.replace("{name}", name)))
+    if hasattr(owner, "get_params"):
+        return "an estimator has fitted attributes after .fit(X, y)"
+    close = _close(name, known, ".{}").removeprefix("; ")
+    call = "" if close else _on_result(owner, answers.concept_call(name))
+    return close or (answers.as_hint(call) if call else "")
 
 
 def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
