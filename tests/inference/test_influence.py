@@ -174,10 +174,17 @@ def test_values_are_those_of_their_own_functions():
 def test_influence_of_the_area_is_that_of_delong():
     label, score, group, *_ = draw()
     preds = rs.Predictions(label, {"a": score, "b": score + 0.1 * label + 0.01 * group})
-    ours = rs.compare(preds, statistic=smooth.area())
-    theirs = rs.compare(preds, method="delong")
-    np.testing.assert_allclose(ours.covariance, theirs.covariance, rtol=2e-3)
-    assert ours[0].p_value == pytest.approx(theirs[0].p_value, rel=0.05)
+    ours = values_of_rows(preds, smooth.area(), groups=None, folds=None)
+    np.testing.assert_allclose(ours.covariance, rs.compare(preds, method="delong").covariance, rtol=2e-3)
+
+
+def test_the_area_is_compared_by_one_test_however_it_is_given():
+    label, score, group, *_ = draw()
+    preds = rs.Predictions(label, {"a": score, "b": score + 0.1 * label + 0.01 * group})
+    for options in ({}, {"groups": group}):
+        expected = rs.compare(preds, **options)[0]
+        assert rs.compare(preds, statistic=smooth.area(), **options)[0] == expected
+        assert rs.compare(preds, statistic="auc", **options)[0] == expected
 
 
 def test_the_name_of_a_statistic_does_not_decide_its_interval():

@@ -158,11 +158,10 @@ def compare(
     arms, groups = _arms(data, paired, groups)
     statistic = scorer_name(statistic)
     if isinstance(statistic, str):
-        figure, by_name = statistic_named(statistic)
-        statistic = None if figure.is_area else by_name
-    if isinstance(statistic, Smooth):
+        statistic = statistic_named(statistic)[1]
+    if isinstance(statistic, Smooth) and not statistic.is_area:
         return compare_statistics(arms, statistic, hypothesis, adjust, groups=groups, folds=folds)
-    if statistic is not None:
+    if not (statistic is None or isinstance(statistic, Smooth)):
         if folds == "mean":
             raise InputError("folds", expected="'pooled' if the statistic is bootstrapped", got="'mean'")
         bootstrap["method"] = method
