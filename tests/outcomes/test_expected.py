@@ -47,6 +47,14 @@ class TestValues:
         assert planned.profit.value == pytest.approx(same.profit.value, abs=0.5 * same.profit.standard_error)
         assert rs.summary(cases, context)[0].estimates["auc"].low < rs.auc(by_hand)
 
+    def test_report_contains_expected_figures_but_no_test_of_labels(self):
+        # The test of calibration draws labels, and expected cases have none.
+        reference = rs.Predictions(LABEL, SCORE / 4 + 0.1)
+        model = rs.Report(rs.expected(reference, NEW / 4 + 0.1)).data.to_dict()["models"][0]
+        assert model["n_pos"] == pytest.approx(153, abs=1e-5)
+        assert model["calibration"]["numbers"]["p_value"] is None
+        assert model["calibration"]["numbers"]["observed_over_expected"] == pytest.approx(153 / 127.5)
+
     @pytest.mark.parametrize(
         "function",
         [
@@ -68,6 +76,8 @@ class TestValues:
     def test_scores_of_another_model_are_refused(self):
         with pytest.raises(rs.errors.ScoreError, match="'a'"):
             rs.expected(rs.Predictions(LABEL, {"a": SCORE}), {"b": NEW})
+        with pytest.raises(rs.errors.ScoreError, match="pass the column of the scores"):
+            rs.expected(REFERENCE, {"risk": NEW, "age": NEW})
 
     def test_bounds_of_scores_outside_the_reference(self):
         # One in four cases lies above, where the risk is from .8 to 1, and one below, where it is from 0 to .1.

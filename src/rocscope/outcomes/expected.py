@@ -438,7 +438,8 @@ def scores_of_model(scores: Any, name: str) -> tuple[str, Array]:
     if len(columns) == 1 and name == "score":
         name = next(iter(columns))
     if name not in columns:
-        raise ScoreError("scores", expected=f"scores of the model {name!r}", got=f"models {check.shown(list(columns))}")
+        expected, got = f"scores of the model {name!r}", f"columns {check.shown(list(columns))}"
+        raise ScoreError("scores", expected=expected, got=got, hint="pass the column of the scores")
     return name, check.check_scores(columns[name])
 
 

@@ -147,7 +147,7 @@ def calibration_block(
     if numbers is None:
         numbers = plotted_numbers(counts)
     p_value = math.nan  # the test draws labels, which these weights do not allow
-    if not kinds_of(data, ("sums", "estimated")):
+    if not kinds_of(data, ("sums", "estimated", "expected")):
         p_value = miscalibration_test(data, draws=DRAWS).p_value
     return block | {"smooth": _smooth(counts, data), "numbers": numbers | {"p_value": p_value}}
 
