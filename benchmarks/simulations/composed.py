@@ -116,8 +116,15 @@ class Alone(Composed):
         truth = truths(self)
         judged = {name: holds(rs.inference.estimate_of(rows, figure), truth[name]) for name, figure in FIGURES.items()}
         name = "partial AUC, fpr ≤ .05"
-        resampled = rs.bootstrap(rows, lambda counts: rs.roc(counts).partial_auc(max_fpr=0.05), replicates=300)
+        resampled = rs.bootstrap(rows, low_fpr_area, replicates=300)
         return judged | {f"{name}, bootstrap of a function": holds(resampled, truth[name])}
+
+
+def low_fpr_area(counts: rs.ThresholdCounts) -> float:
+    """Return the partial AUC for an fpr of at most .05, in less time than `rs.roc` needs."""
+    tpr, fpr = np.append(0, counts.tp / counts.n_pos), np.append(0, counts.fp / counts.n_neg)
+    inside, end = fpr <= 0.05, np.interp(0.05, fpr, tpr)
+    return float(np.trapezoid(np.append(tpr[inside], end), np.append(fpr[inside], 0.05)))
 
 
 @cache
@@ -164,7 +171,7 @@ class Pair(Composed):
             for name, figure in FIGURES.items()
         }
         judged["test: McNemar"] = accepts(rs.inference.mcnemar(rows, float(np.median(first))))
-        judged["test: equal curves"] = accepts(rs.inference.compare_curves(rows, replicates=400))
+        judged["test: equal curves"] = accepts(rs.inference.compare_curves(rows, replicates=199))
         return judged
 
 

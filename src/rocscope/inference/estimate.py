@@ -38,6 +38,7 @@ FEW_WEIGHTED = 8  # effective rows of a class for an AUC with estimated weights
 FEW_GROUPS = 10  # groups of equal size, or the effective number of unequal groups
 FEW_INFORMATIVE = 4  # size of a normal sample whose variance is estimated equally precisely
 FEW_BEYOND = 4  # expected rows past the point that a metric uses, such as positives below a tpr of .9
+FEW_GROUPS_BEYOND = 2.5  # the same for groups; with 2.5 to 4 of them, the few degrees of freedom keep the coverage
 FEW_FOR_LIMIT = 25  # informative rows, or equal groups, for the central limit theorem to be accurate
 FEW_RESAMPLED = 20  # rows of a class, for bootstrap percentiles and for AUC intervals without a prior
 SHRUNK = 3.0  # informative rows; with fewer, the prior of an AUC interval outweighs the data

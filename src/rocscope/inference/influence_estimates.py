@@ -139,11 +139,13 @@ class Values:
     @property
     def reason(self) -> str:
         """Reason why intervals from these rows are not reliable; empty if they are reliable."""
-        units = "groups" if self.grouped else "rows"
+        units, least = "rows", inference.FEW_BEYOND
+        if self.grouped:
+            units, least = "groups", inference.FEW_GROUPS_BEYOND
         return (
             self.few_groups
             or inference.few(min(self.rows_of_class), inference.FEW_ROWS, "rows of a class")
-            or inference.few(self.rows_beyond, inference.FEW_BEYOND, f"{units} expected above the threshold")
+            or inference.few(self.rows_beyond, least, f"{units} expected above the threshold")
             or self.shortage
         )
 
