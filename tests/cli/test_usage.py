@@ -396,7 +396,7 @@ ANSWERED = {
     '--fail-if "cost > .35"; to make a plan: rocscope choose d.csv -o plan.json;',
     "monitor d.csv e.csv --state s.json": "make a plan with rocscope choose d.csv -o plan.json",
     "choose d.csv --cost-matrix costs.csv": "for two classes use --cost-fp 1 --cost-fn 5",
-    "choose d.csv --fp 1": "--fp: no such option; use --cost-fp;",
+    "choose d.csv --fp 1": "--fp: no such option; use --cost-fp 1;",
     "campaign d.csv": "for example: rocscope campaign scores.csv --label y --score a --population 1e6",
     "drift d.csv": "for example: rocscope drift january.csv june.csv --label y --score a;",
     "gate d.csv --min-auc 0.7": '--min-auc: no such option; use the rule "auc >= 0.7" in the file of --rules;',
@@ -425,6 +425,14 @@ FOLLOWED = {
     "summary d.csv --n-bootstraps 100": ("omit this option: intervals do not need a bootstrap;", "summary d.csv"),
     "summary d.csv --format table": ("omit this option: tables are printed;", "summary d.csv"),
     "choose d.csv --at-precision .9": ("--subject-to 'precision >= 0.9'", "choose d.csv --subject-to precision>=0.6"),
+    "choose d.csv --optimize recall": (
+        "use --criterion tpr --subject-to 'precision >= 0.5';",
+        "choose d.csv --criterion tpr --subject-to precision>=0.5",
+    ),
+    "choose d.csv --method youden": ("use --criterion youden;", "choose d.csv --criterion youden"),
+    "summary d.csv --auc-ci": ("omit this option: all figures are printed;", "summary d.csv"),
+    "compare two.csv --scores a,b": ("use --score a --score b;", "compare two.csv --score a --score b"),
+    "--list": ("use rocscope --help, which lists the commands;", "--help"),
     "choose d.csv --max-fpr .1": ("use --subject-to 'fpr <= 0.1';", "choose d.csv --subject-to fpr<=0.1"),
 }
 

@@ -324,6 +324,24 @@ FOLLOWED = {
     "preds.mean()": "use .to_frame().mean()",
     "preds.groupby('segment')": "use .by_segment()",
     "preds.by_fold('fold')": "call it without arguments",
+    "curve.at('best')": "use rs.choose(y, s, criterion='youden').point",
+    "rs.precision_recall(y, s).at('best')": "use rs.choose(y, s, criterion='youden').point",
+    "rs.summary(y, s, by=groups)": "use rs.summary(rs.Predictions(y, s, segment=groups), by='segment')",
+    "decision.predict(X)": "got shape (120, 2); use the scores of the rows: .predict(model.predict_proba(X)[:, 1])",
+    "rs.evaluate(model, df, 'y')": "use columns of a data frame: rs.evaluate(model, df.drop(columns='y'), df['y'])",
+    "len(curve)": "RocCurve has no length; use len(result.to_frame())",
+    "rs.compare(fitted, fitted, X, y)": "use rs.compare(rs.evaluate({'a': model, 'b': model}, X, y))",
+    "rs.calibration_curve(y, s, smoother='lowess')": "use method='loess'",
+    "rs.calibration_curve(y, s, method='lowess')": "use method='loess'",
+    "rs.choose(y, s, criterion='roc01')": "use criterion='closest_topleft'",
+    "rs.choose(y, s, 0.5)": "use rs.ThresholdCounts.from_scores(y, s).at(0.5) for a fixed threshold",
+    "rs.summary(y, s, threshold='youden')": "such as threshold=rs.choose(y, s, criterion='youden').threshold",
+    "rs.calibration.recalibrate(y, s)": "got a ndarray; use rs.calibration.recalibrate(rs.Predictions(y, p), method=",
+    "rs.calibration_curve(y, s, n_bins=5)": "use bins=5",
+    "rs.evaluate(model, X, y, n_splits=5)": "use cv=5",
+    "rs.bootstrap(preds, rs.auc, parallel=True)": "use threads=, such as threads=2",
+    "rs.plotting.roc(y, s)": "use rs.plotting.plot_roc(y, s)",
+    "rs.ROCAUC(model)": "use rs.roc(rs.evaluate(model, X, y)).plot()",
 }
 
 
@@ -336,6 +354,18 @@ def test_first_calls_are_answered_by_a_call_that_works(call, here):
     for attributes in re.findall(r"use (\.[\w.]+(?:\([^()]*\))?(?:\[[^ ]*\]|\.\w+(?:\(\))?)*)", str(raised.value)):
         if "by_segment" not in attributes:  # which needs a column of segments
             eval(re.match(r"\w+", call.partition(" = ")[2] or call)[0] + attributes, dict(names))
+
+
+def test_values_of_results_may_be_called_or_named_by_a_synonym(here):
+    curve, benefit = here["curve"], rs.net_benefit(here["y"], here["p"])
+    assert (curve.auc(), curve.gini(), curve.ks()) == (curve.auc, curve.gini, curve.ks)
+    assert np.array_equal(benefit.treat_all().y, benefit.treat_all.y)
+    with pytest.raises(TypeError, match=r"use \.fpr, \.tpr and \.thresholds, or \.to_frame\(\) for a data frame$"):
+        pd.DataFrame(curve)
+    metrics = here["summary"].metrics()
+    assert metrics["AUC"] == metrics["roc_auc"] == metrics["auc"] == curve.auc
+    with pytest.raises(RocscopeError, match=r"^measure: expected one of 'auc'.*, got 'acu'$"):
+        metrics["acu"]
 
 
 def test_too_few_groups_for_the_folds_are_answered_by_a_number_that_works(here):
@@ -451,7 +481,7 @@ def test_options_of_other_tools_are_answered(capsys):
     answers = {"--target": "--label", "-p": "--score", "--group-by": "--segment", "--y_hat": "--score"}
     for option, answer in answers.items():
         assert run(["summary", "d.csv", option, "a"]) == 2
-        assert f"{option}: no such option; use {answer};" in capsys.readouterr().err
+        assert f"{option}: no such option; use {answer} a;" in capsys.readouterr().err
     assert run(["drift", "d.csv", "--reference", "d.csv"]) == 2
     assert "--reference: no such option; use rocscope drift d.csv d.csv;" in capsys.readouterr().err
     assert run(["compare", "d.csv", "--method", "delong"]) == 2

@@ -15,7 +15,7 @@ TABLES = [tables()[table] for table in ("concepts", "of_multiclass", "of_outcome
 CONCEPTS = {call for table in TABLES for call in table.values()}
 NAMES = [name for calls in tables()["names"].values() for name in calls]
 CALLS = sorted({call for calls in tables()["names"].values() for call in calls.values()} | CONCEPTS)
-REST = re.compile(r"; |, (?:or|which|whose|the|with|and|because|from) | (?:with|or|to) | for (?!name, )")
+REST = re.compile(r"; |, (?:or|which|whose|where|the|with|and|because|from) | (?:with|or|to|at a) | for (?!name, )")
 """What follows the call in an answer."""
 
 
@@ -31,8 +31,8 @@ def here():
     predictions = rs.Predictions(y, {"a": p[:, 0], "b": p[:, 1]})
     model = LogisticRegression()
     return {
-        "rs": rs, "rocscope": rs, "np": np, "y": y, "s": X[:, 0], "p": p[:, 0], "X": X, "beta": 2, "threshold": 0.5,
-        "depth": 0.2, "w": np.ones(120),
+        "rs": rs, "rocscope": rs, "np": np, "y": y, "s": X[:, 0], "p": p.mean(axis=1), "X": X, "beta": 2,
+        "threshold": 0.5, "depth": 0.2, "w": np.ones(120),
         "predictions": predictions, "context": rs.Context(cost_fn=5), "model": model.fit(X, y), "name": "a",
         "campaign": rs.Campaign(population=1000, unit_cost=1, unit_benefit=5), "counts": predictions.counts("a"),
         "matrix": rs.multiclass.ConfusionMatrix.from_labels(y, X[:, 0] > 0), "source": predictions,
@@ -40,7 +40,7 @@ def here():
         "name_of_data": "wdbc", "time": rng.exponential(size=120), "event": rng.random(120) < 0.7, "horizon": 0.8,
         "horizons": [0.5, 0.8], "reference": predictions.counts("a"),
         "current": predictions.counts("b"), "treated": rng.random(120) < 0.5, "predicted": X[:, 0] > 0,
-        "groups": np.arange(120) % 2, "df": {"y": y},
+        "groups": np.arange(120) % 6, "df": {"y": y}, "results": {"a": [0.8, 0.9], "b": [0.7, 0.6], "c": [0.5, 0.8]},
     }  # fmt: skip
 
 
@@ -139,8 +139,13 @@ def test_an_import_statement_is_answered_too(module):
 
 
 def test_names_one_level_down_and_slips_are_pointed_to():
-    for wrong, right in {"brier": "it is rs.calibration.brier", "mcnemar": "it is rs.inference.mcnemar"}.items():
-        with pytest.raises(AttributeError, match=f"^rocscope has no '{wrong}'; {right}$"):
+    calls = {
+        "brier": "use rs.calibration.brier(y, p)",
+        "val_prob": "use rs.calibration.val_prob(y, p)",
+        "plot_simplex": "it is rs.plotting.plot_simplex",
+    }
+    for wrong, right in calls.items():
+        with pytest.raises(AttributeError, match=f"^rocscope has no '{wrong}'; {re.escape(right)}$"):
             getattr(rs, wrong)
     with pytest.raises(AttributeError, match=r"^rocscope.calibration has no 'roc'; it is rs\.roc$"):
         _ = rs.calibration.roc

@@ -28,7 +28,7 @@ ANSWERS = {
     "rs.auc(y, s, conf_level=.9)": "use rs.auc_interval(y, s, level=0.95)",
     "rs.plotting.plot_roc(predictions, figsize=(3, 3))": "use ax=",
     "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "use rs.inference.mcnemar(rs.Predictions(y, {'a': s",
-    "rs.inference.mcnemar(y)": "for labels and scores pass rs.Predictions",
+    "rs.inference.mcnemar(y)": "use rs.inference.mcnemar(rs.Predictions(y, {'a': s, 'b': p}), thresholds=0.5), or for",
     "rs.bootstrap(y, s)": "for labels and scores pass rs.Predictions",
     "rs.bootstrap(predictions, 3)": "pass a function such as rocscope.auc or lambda",
     "rs.inference.estimate_of(y, s)": "for labels and scores pass rs.Predictions",

@@ -205,6 +205,9 @@ def call_for(name: str) -> str:
     >>> call_for("plotRocCurve"), call_for("logloss"), call_for("nothing")
     ('rs.roc(y, s).plot()', 'rs.calibration.log_loss(y, p)', '')
     """
+    for names in tables()["names"].values():  # in this spelling: ROCAUC draws in yellowbrick, and roc_auc is a number
+        if name in names:
+            return names[name]
     calls = calls_by_spelling()
     is_plot = any(tables()["fillers"].get(word.casefold()) == "plot" for word in _WORD.findall(name))
     for index, word in enumerate(spellings(name)):
@@ -271,6 +274,12 @@ def of_one_kind(name: str, known: Iterable[str]) -> list[str]:
     return [word for word in known if word.casefold().startswith("plot") == is_plot]
 
 
+def arguments_of(function: str) -> Mapping[str, Any]:
+    """Return the answers for arguments of a function. Methods of all curves share the answers of the class Curve."""
+    by_function = tables()["arguments"]
+    return by_function.get(function) or by_function.get(f"Curve.{function.rpartition('.')[2]}", {})
+
+
 def answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mapping from the normalised spelling of each name in a table to its answer."""
     return {spelled: table[name] for spelled, name in by_spelling(table).items()}
@@ -328,7 +337,7 @@ def for_parts(function: str, unknown: str, known: Sequence[str]) -> str:
 def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) -> str:
     """Return the answer for the first known word. Answers for the function take precedence over general answers."""
     of_plots = tables()["plot_arguments"] if "plot" in function else {}
-    searched = (tables()["arguments"].get(function, {}), of_plots, tables()["arguments"]["any"])
+    searched = (arguments_of(function), of_plots, tables()["arguments"]["any"])
     by_words = [answers_by_spelling(table) for table in searched]
     spelled_words = list(words)
     for by_word in by_words:

@@ -9,7 +9,7 @@ import inspect
 import re
 import types
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from numbers import Integral
 from typing import Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -61,6 +61,10 @@ def held_to_contract(cls: _Class) -> _Class:
         cls.__getattr__ = _refuse_attribute
     if not hasattr(cls, "__getitem__"):
         cls.__getitem__ = _refuse_item
+        if not hasattr(cls, "__iter__"):  # else pandas.DataFrame(result) raises an error that explains nothing
+            cls.__iter__ = _refuse_rows
+        if not hasattr(cls, "__len__"):
+            cls.__len__, cls.__bool__ = _refuse_length, lambda _: True
     elif "__getitem__" in vars(cls):
         cls.__getitem__ = _with_hints(cls.__getitem__)
     for name, member in list(vars(cls).items()):
@@ -113,10 +117,10 @@ def _explained(
         try:
             return call(*args, **options)
         except InputError as error:
-            taking = _argument_taking(call, error, args, options) if instead is not None else ""
-            if not taking or taking in str(error):
+            advised = _with_advice(call, error, args, options) if instead is not None else error
+            if advised is error:
                 raise
-            raise type(error)(f"{error}; {answers.as_hint(taking)}") from None
+            raise advised from None
         except RocscopeError:
             raise
         except Exception as error:
@@ -134,39 +138,80 @@ def _explained(
             refused = refusal(args, options)
             if refused is None:
                 raise
-            raise refused from error
+            raise (_with_advice(call, refused, args, options) if instead is not None else refused) from error
 
     return held
 
 
-def _argument_taking(
+_OF_MODELS = ("predictions", "data", "reference")
+"""Arguments that take Predictions or counts, for which labels are often passed."""
+
+
+def _with_advice(
     call: Callable[..., Any], error: InputError, args: Sequence[Any], options: Mapping[str, Any]
-) -> str:
-    """Return what to use for a value that was passed as another argument, such as strategy='quantile' for bins."""
+) -> InputError:
+    """Return an error with a hint on what to use in place of a value. Return the same error if there is no hint."""
     name = str(error).partition(":")[0]
     by_position = dict(zip(inspect.signature(call).parameters, args, strict=False))
     value = options.get(name, by_position.get(name))
     function = call.__qualname__.removesuffix(".__init__")
+    of_kind = answers.arguments_of(function).get(f"{name}_{_kind_of(value)}", "")
+    taking = of_kind or _argument_taking(call, function, name, value, by_position)
+    if of_kind or (taking and name in _OF_MODELS):  # these hints replace the general one
+        return type(error)(f"{str(error).partition('; ')[0]}; {answers.as_hint(taking)}")
+    return type(error)(f"{error}; {answers.as_hint(taking)}") if taking and taking not in str(error) else error
+
+
+def _argument_taking(
+    call: Callable[..., Any], function: str, name: str, value: Any, by_position: Mapping[str, Any]
+) -> str:
+    """Return what to use for a value that was passed as another argument, such as strategy='quantile' for bins."""
     if name == "y_true" and isinstance(value, str):  # the name of a column, or a formula
         return "for columns of a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
+    if name == "y" and isinstance(value, str) and "X" in by_position:
+        columns = f"df.drop(columns={value!r}), df[{value!r}]"
+        return f"columns of a data frame: {answers.example_of(function).replace('X, y', columns)}"
     example = answers.example_of(function) if hasattr(value, "predict") else ""
     if "model" in example:  # a model that was passed as another argument
         return example
     if name in by_position and not isinstance(value, str):
         is_misplaced = isinstance(value, int | float) or callable(value) or _is_ours(value)
+        # A column, or a table, in place of Predictions.
+        is_misplaced = is_misplaced or name in _OF_MODELS
         return answers.tables()["positional"].get(function, "") if is_misplaced else ""
     if not isinstance(value, str):
         return ""
-    answer = answers.tables()["arguments"].get(function, {}).get(f"{name}_{value}", "")
-    if answer:
-        return answer
     known = inspect.signature(call).parameters
     if re.search("[<>]", value) and "subject_to" in known and name != "subject_to":
         return f"subject_to={value!r}"
-    for other, hint in _hints(call).items():
-        if other != name and value in _literals(hint):
-            return f"{other}={value!r}"
-    return f"criterion={value!r}" if "criterion" in known and name in ("context", "y_score") else ""
+    if name == "threshold":
+        return "a number, such as threshold=rs.choose(y, s, criterion='youden').threshold"
+    if name == "criterion":
+        return "".join(f"criterion={meant!r}" for meant in answers.value_meant(value)[:1])
+    taking = _taking_text(call, value)
+    return taking or (f"criterion={value!r}" if "criterion" in known and name in ("context", "y_score") else "")
+
+
+def _kind_of(value: Any) -> str:
+    """Return a text, or the kind of another value, as in the key of an answer for an argument with such a value."""
+    if isinstance(value, str):
+        return value
+    array = _array(value)
+    kinds = {0: "number" if isinstance(value, int | float) else "", 1: "column", 2: "matrix"}
+    return "" if array is None else kinds.get(array.ndim, "")
+
+
+def _taking_text(call: Callable[..., Any], value: Any) -> str:
+    """Return the argument that accepts a text, such as strategy='quantile'. Return an empty text if several do."""
+    if not isinstance(value, str):
+        return ""
+    meant = [value, *answers.value_meant(value)]
+    accepting: dict[str, str] = {}
+    for name, hint in _hints(call).items():
+        for text in _literals(hint):
+            if text in meant and text != "auto":
+                accepting[name] = text
+    return "".join(f"{name}={text!r}" for name, text in accepting.items()) if len(accepting) == 1 else ""
 
 
 def _literals(hint: Any) -> list[Any]:
@@ -380,14 +425,18 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
     made = answers.tables()["constructors"].get(name)
     if made and unknown in (None, *_LABELS_AND_SCORES):
         return f"; {answers.as_hint(made)}"
+    if sum(hasattr(value, "predict") for value in arguments) > 1 and "y_score" in known:
+        return f"; use rs.{name}(rs.evaluate({{'a': model, 'b': model}}, X, y))"
     by_position = _for_positions(name, known, arguments, options)
     if by_position:
         return f"; {answers.as_hint(by_position)}"
     if unknown is not None:
-        answer = answers.for_value(name, unknown, options[unknown], known) or answers.for_argument(name, unknown, known)
+        value = options[unknown]
+        answer = answers.for_value(name, unknown, value, known) or _taking_text(function, value)
+        answer = answer or _with_value(function, answers.for_argument(name, unknown, known), value)
         close = "" if answer else _close(unknown, known, "{}=")
         answer = answer or close or answers.calls_by_spelling().get(answers.spelling(unknown), "")
-        answer = answer or answers.for_parts(name, unknown, known)
+        answer = answer or _with_value(function, answers.for_parts(name, unknown, known), value)
         return close or (f"; {answers.as_hint(answer)}" if answer else _takes(name, known))
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
@@ -402,6 +451,18 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
     if known[:1] in (["predictions"], ["data"], ["curve"]):
         return f"; {PASS_PREDICTIONS}"
     return _takes(name, known)
+
+
+def _with_value(function: Callable[..., Any], answer: str, value: Any) -> str:
+    """Return an answer that is only an argument, such as "bins=", with the given value, if the argument accepts it."""
+    name = answer.removesuffix("=")
+    if name == answer or not (isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MOST_SHOWN)):
+        return answer
+    hint = _hints(function).get(name, Any)
+    # Arguments such as cv accept any type; those that accept columns have no default.
+    if hint is Any and not isinstance(value, str):
+        hint = type(inspect.signature(function).parameters[name].default)
+    return f"{answer}{value!r}" if fits(value, hint) else answer
 
 
 def _takes(function: str, known: Sequence[str]) -> str:
@@ -459,11 +520,25 @@ class MissingItemError(TypeError, KeyError):
         if isinstance(key, list) and hasattr(owner, "to_frame"):
             columns = ".metrics()" if hasattr(owner, "metrics") else f".to_frame()[{key!r}]"
             return f"{owner.__name__} has no columns {key!r}; use {columns}"
-        return f"{owner.__name__} cannot be indexed or unpacked; use {next(iter(uses), '.to_dict()')}"
+        table = ", or .to_frame() for a data frame" if hasattr(owner, "to_frame") else ""
+        return f"{owner.__name__} cannot be indexed or unpacked; use {next(iter(uses), '.to_dict()')}{table}"
 
 
 def _refuse_item(result: Any, key: Any) -> NoReturn:
     raise MissingItemError(type(result), key)
+
+
+def _refuse_rows(result: Any) -> Iterator[NoReturn]:
+    # The error is raised by the first step, not by iter(), whose errors NumPy replaces by its own.
+    raise MissingItemError(type(result), ...)
+    yield
+
+
+def _refuse_length(result: Any) -> NoReturn:
+    owner = type(result)
+    length = next((f".{name}" for name in ("n", "n_pos") if name in _public_names(owner)), "")
+    length = "len(result.to_frame())" if hasattr(owner, "to_frame") else length or "result.to_dict()"
+    raise TypeError(f"{owner.__name__} has no length; use {length}")
 
 
 def _public_names(owner: type) -> list[str]:

@@ -145,12 +145,15 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     own = f"of_{package.rpartition('.')[2]}"
     if own in answers.tables() and (call := answers.concept_for(name, own)):
         return f"; {answers.as_hint(call)}"
+    if package == "rocscope.plotting" and f"plot_{name}" in public:
+        return f"; use rs.plotting.plot_{name}(y, s)"
     if name in import_module(_ROOT).__all__:
         return f"; it is rs.{name}"
     is_foreign = any(name in names for names in answers.tables()["names"].values())
     for topic in () if is_foreign else _topics():
         if name in getattr(import_module(f"{_ROOT}.{topic}"), "__all__", ()):
-            return f"; it is rs.{topic}.{name}"
+            example = answers.example_of(f"{topic}.{name}")
+            return f"; {answers.as_hint(example)}" if example else f"; it is rs.{topic}.{name}"
     by_case = {word.casefold(): word for word in public}
     if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"

@@ -224,7 +224,7 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
     in_place_of_file = re.match(r"""Invalid value "(?:\(')?(--?[A-Za-z][\w-]*)""", message)
     if in_place_of_file and error.command_chain:  # as in drift --reference FILE
         command, typed = " ".join(error.command_chain), in_place_of_file[1]
-        return _no_such_option(command, typed, _names_of(app[command].assemble_argument_collection()))
+        return _no_such_option(command, typed, app[command].assemble_argument_collection(), arguments)
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         name = error.keyword or error.argument.name
         kind = "a value" if name.startswith("-") else "a file"
@@ -234,7 +234,8 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
         return message
     if isinstance(error, cyclopts.UnknownOptionError):
         typed = error.token.keyword or error.token.value
-        return _no_such_option(" ".join(error.command_chain or ()), typed, _names_of(error.argument_collection))
+        command = " ".join(error.command_chain or ())
+        return _no_such_option(command, typed, error.argument_collection or (), arguments)
     if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
         name = error.token.keyword or "number"
         return str(opt.not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
@@ -255,20 +256,43 @@ def _command_for(typed: str, arguments: Sequence[str]) -> str:
     if typed.startswith("-"):
         is_report = any(argument.endswith((".html", ".htm")) for argument in arguments)
         options = _names_of(app["summary"].assemble_argument_collection())
-        answer = "rocscope report FILE --output report.html" if is_report else _option_for("summary", typed, options)
+        of_report = "rocscope report FILE --output report.html" if is_report else ""
+        answer = of_report or _option_for("summary", typed, options) or answer
     return foreign.as_hint(answer) if answer else ""
 
 
-def _no_such_option(command: str, typed: str, options: Sequence[str]) -> str:
+def _no_such_option(command: str, typed: str, known: Iterable[Any], arguments: Sequence[str]) -> str:
     """Return the message for an option that a command does not have."""
+    options = _names_of(known)
     # A known word of another tool comes before a similar spelling: --group-by means --segment, not --groups.
     answer = _option_for(command, typed, options)
     if answer:
+        takes_value = any(answer in argument.names and argument.token_count()[0] for argument in known)
+        answer = _with_value(answer, typed, arguments) if takes_value else answer
         return f"{typed}: no such option; {foreign.as_hint(answer)}"
     close = get_close_matches(typed, options, cutoff=_CLOSE)
     # An option of the same letters in another order comes first: --lable means --label rather than --table.
     close.sort(key=lambda option: sorted(option) != sorted(typed))
     return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
+
+
+def _with_value(option: str, typed: str, arguments: Sequence[str]) -> str:
+    """Return an option with the value that was typed after another option, such as --optimize recall."""
+    following = arguments[arguments.index(typed) + 1 :] if typed in arguments else ()
+    value = next(iter(following), "-")
+    if value.startswith("-") or _is_file(value):
+        return option
+    if option == "--criterion":
+        from rocscope.figures.registry import known
+
+        figure = known(value)
+        if figure is None or figure.cells is None:
+            return option
+        # Alone, this rate is largest if all cases are predicted positive.
+        limit = " --subject-to 'precision >= 0.5'" if figure.name == "tpr" else ""
+        return f"--criterion {figure.name}{limit}"
+    values = value.split(",") if option == "--score" else [value]
+    return " ".join(f"{option} {shlex.quote(part)}" for part in values)
 
 
 def _too_many(error: cyclopts.UnusedCliTokensError, arguments: Sequence[str]) -> str:
@@ -336,7 +360,7 @@ def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
 
 def _condition_for(command: str, typed: str, options: Sequence[str]) -> str:
     """Return the criterion or the condition that an option with the name of a metric means: --youden or --min-auc."""
-    limit = re.fullmatch(r"--(?:(min|max|target|at)[-_])?(\w+)", typed)
+    limit = re.fullmatch(r"--(?:(min|max|target|at)[-_])?(\w+?)(?:[-_](?:ci|interval|score|value|curve))?", typed)
     # The registry imports NumPy, which takes longer than all other answers.
     if limit is None or not foreign.concept_for(limit[2]):
         return ""

@@ -13,4 +13,4 @@ from rocscope.core.predictions import (
     require_kinds,
 )
 from rocscope.core.ranking import Levels
-from rocscope.core.result import Band, Result, html_table, jsonable, number
+from rocscope.core.result import Band, CallableFloat, Result, html_table, jsonable, number

@@ -34,7 +34,7 @@ def scores_of(models: Iterable[str], scores: Any) -> dict[str, Array]:
     if columns is None:
         if len(names) > 1:
             raise ColumnError("scores", expected=f"a mapping with the models {names}", got="one array")
-        return {names[0]: check.check_scores(scores)}
+        return {names[0]: check.check_scores(scores, name="scores")}
     if isinstance(scores, Predictions):
         scores = scores.scores
     present = [str(name) for name in columns]

@@ -62,6 +62,13 @@ class Result(metaclass=Answering):
         return f"<code>{escape(repr(self))}</code>"
 
 
+class CallableFloat(float):
+    """Number of a result. A call returns the number, so that ``curve.auc()`` works like ``curve.auc``."""
+
+    def __call__(self) -> float:
+        return float(self)
+
+
 class ComparedByValue(Result):
     """Mixin for dataclasses with ``eq=False`` whose copies are equal even if they contain NaN.
 

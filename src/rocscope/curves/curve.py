@@ -71,6 +71,10 @@ class Curve(Result):
         """
         return interpolate(self.x, self.y, x)
 
+    def __call__(self) -> Self:
+        """Return the curve itself, so that curves of curves, such as ``curve.treat_all()``, may be called."""
+        return self
+
     def area(self) -> float:
         """Return the area under the curve. Points are joined by straight lines."""
         return float(np.trapezoid(self.y, self.x))

@@ -16,7 +16,16 @@ from rocscope._base.arrays import Array, Ties, after_infinity, dot, in_threads
 from rocscope._base.contract import contract
 from rocscope._base.formatting import direction
 from rocscope._base.public_names import reach
-from rocscope.core import Band, Campaign, Context, CumulativeCounts, OperatingPoint, number, require_kinds
+from rocscope.core import (
+    Band,
+    CallableFloat,
+    Campaign,
+    Context,
+    CumulativeCounts,
+    OperatingPoint,
+    number,
+    require_kinds,
+)
 from rocscope.curves.curve import Curve, cumulative, for_each_model, interpolate, scalar
 from rocscope.errors import InputError, RocscopeError, collected_warnings
 from rocscope.geometry.hull import Line, best_point, pool
@@ -180,7 +189,7 @@ class RocCurve(CountCurve):
     @cached_property
     def auc(self) -> float:
         """Area under the curve: the share of concordant pairs of a positive and a negative; ties count one half."""
-        return self.area()
+        return CallableFloat(self.area())
 
     def area(self, ties: Ties = "half") -> float:
         """Return the area under the curve. `rocscope.auc` describes `ties`."""
@@ -197,14 +206,14 @@ class RocCurve(CountCurve):
     @property
     def gini(self) -> float:
         """Gini coefficient: 2·AUC − 1."""
-        return 2 * self.auc - 1
+        return CallableFloat(2 * self.auc - 1)
 
     @cached_property
     def ks(self) -> float:
         """Kolmogorov–Smirnov distance: the largest difference tpr − fpr at any threshold."""
         counts = self.counts.on_hull("largest difference of the rates")
         n_pos, n_neg = counts.n_pos, counts.n_neg
-        return max(float((tp / n_pos - fp / n_neg).max()) for tp, fp in counts.points())
+        return CallableFloat(max((tp / n_pos - fp / n_neg).max() for tp, fp in counts.points()))
 
     def hull(self) -> "RocCurve":
         """Return the upper convex hull of the curve. All its points are points of this curve.
@@ -488,7 +497,7 @@ class DetCurve(CountCurve):
             after = int(np.argmax(x >= y))
             (x0, x1), (y0, y1) = x[after - 1 : after + 1], y[after - 1 : after + 1]
             share = (y0 - x0) / ((y0 - x0) + (x1 - y1))
-            return float(x0 + share * (x1 - x0))
+            return CallableFloat(x0 + share * (x1 - x0))
         raise AssertionError("every DET curve ends at fpr 1 and fnr 0")
 
     def _facts(self) -> str:
@@ -562,7 +571,7 @@ class PrecisionRecallCurve(CountCurve):
         """Average precision: the sum over thresholds of the increase in recall times the precision."""
         counts = self.counts.require_levels("average precision").moderate
         gained = ((np.diff(tp) * (tp[1:] / (tp + fp)[1:])).sum() for tp, fp in counts.points())
-        return float(sum(gained)) / counts.n_pos
+        return CallableFloat(sum(gained) / counts.n_pos)
 
     def area(self) -> float:
         """Return the average precision."""

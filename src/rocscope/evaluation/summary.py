@@ -123,6 +123,17 @@ def _estimate_named(estimates: dict[str, Estimate], name: str) -> Estimate:
     raise ColumnError("measure", expected=check.one_of(str(name), list(estimates)), got=repr(name))
 
 
+class Metrics(dict[str, float]):
+    """Mapping from the name of a measure to its value. Synonyms, such as "AUC" and "roc_auc", are accepted."""
+
+    def __missing__(self, name: Any) -> float:
+        figure = registry.known(str(name))
+        for measure_name in self if figure is not None else ():
+            if registry.known(measure_name) is figure:
+                return self[measure_name]
+        raise ColumnError("measure", expected=check.one_of(str(name), list(self)), got=repr(name))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SummaryRow(Result):
     """Performance measures of one model on all data, or on one segment or fold.
@@ -422,7 +433,7 @@ class Summary(Result, Sequence[SummaryRow]):
             columns[field] = [getattr(row[name], field) for row, name in cells]
         return check.frame_of(columns, backend)
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self) -> Metrics:
         """Return all values and interval limits as a flat dict for experiment trackers such as MLflow.
 
         Returns
@@ -439,7 +450,7 @@ class Summary(Result, Sequence[SummaryRow]):
         >>> metrics["auc"], metrics["auc_low"] < 0.75 < metrics["auc_high"]
         (0.75, True)
         """
-        numbers: dict[str, float] = {}
+        numbers = Metrics()
         for row in self.rows:
             labels = [row.model] * (len(self.models) > 1) + [row.part] * (self.by is not None)
             for name in MEASURES:
