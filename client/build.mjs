@@ -48,7 +48,7 @@ async function bundle([name, entryPoints]) {
     minify: true,
     format: name === "widget" ? "esm" : "iife", // notebooks import it
     globalName: name === "report" ? "rocscope" : undefined, // the other homes start it
-    target: name === "report" ? "es2021" : "es2022",
+    target: "es2022",
     charset: "utf8",
     legalComments: "none", // the notices have a file of their own
     entryNames: name,

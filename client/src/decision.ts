@@ -8,6 +8,7 @@ import { expectedCost, prevalenceOf, trivial } from "./math/context";
 import { bestLevel, cheapest } from "./math/hull";
 import { cellsAt, pointDict, ratesAt, sampleCells, samplePrevalence, thresholdAt } from "./math/levels";
 import { capacityGap, costOf } from "./panels/verdict";
+import { contextOf, levelOf, modelOf } from "./state/current";
 import type { State } from "./state/state";
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -17,9 +18,9 @@ type Fields = { readonly [key: string]: Json };
 export type ReadWith = Fields;
 
 export function decisionOf(state: State, readWith: ReadWith | null = null): Fields {
-  const { levels, name, at_half } = state.selection.model.value;
-  const { level } = state.selection.current.value;
-  const context = state.costs.context.value;
+  const { levels, name, at_half } = modelOf(state);
+  const level = levelOf(state);
+  const context = contextOf(state);
   const share = prevalenceOf(context, samplePrevalence(levels));
   const costAt = (tpr: number, fpr: number): number => expectedCost(context, tpr, fpr, samplePrevalence(levels));
   const chosen = !state.selection.moved.value;
@@ -81,17 +82,17 @@ function notesOf(state: State, always: string): string[] {
 /** Expected cost of the best of all thresholds of all models, whatever the capacity and whatever is hidden. */
 function lowestCost(state: State): number {
   const all = state.models.all.value.map((model) => model.levels);
-  const choice = cheapest(all, all.map((levels) => bestLevel(levels, state.costs.context.value)), state.costs.context.value);
+  const choice = cheapest(all, all.map((levels) => bestLevel(levels, contextOf(state))), contextOf(state));
   return choice ? costOf(state, choice) : NaN;
 }
 
 /** Slopes, cost ratios and prevalences for which the choice stays the best. */
 function intervals(state: State, known: boolean): Fields {
-  const { levels } = state.selection.model.value;
-  const { level } = state.selection.current.value;
+  const { levels } = modelOf(state);
+  const level = levelOf(state);
   const region = state.models.regions.value.find((r) => r.tpr === levels.tpr[level] && r.fpr === levels.fpr[level]);
   if (!known || !region) return { slope_interval: null, cost_ratio_interval: null, prevalence_interval: null };
-  const { cost_fp, cost_fn, cost_tp, cost_tn } = state.costs.context.value;
+  const { cost_fp, cost_fn, cost_tp, cost_tn } = contextOf(state);
   const ratio = (cost_fp - cost_tn) / (cost_fn - cost_tp);
   const share = (slope: number): number => ratio / (ratio + slope);
   return {

@@ -23,7 +23,8 @@ import { controls } from "./panels/controls";
 import { modelsTable } from "./panels/models";
 import { about, classesCard, cutoffsCard, overviewCard, segmentsCard, validationCard } from "./panels/tables";
 import { certaintyOf, type ClassNames, direction, verdict } from "./panels/verdict";
-import { COUNTING, createState, showRows, type State } from "./state/state";
+import { COUNTING, modelOf } from "./state/current";
+import { createState, showRows, type State } from "./state/state";
 
 /** What a home has besides what every page has. */
 export interface Home {
@@ -93,7 +94,7 @@ function heading(state: State, tools: readonly HTMLElement[]): HTMLElement {
   const where = h("p", { class: "size" });
   const few = h("p", { class: "size few" });
   effect(() => {
-    const { nPos, nNeg } = state.selection.model.value.levels;
+    const { nPos, nNeg } = modelOf(state).levels;
     const { kind, name: rows } = state.rows.shown.value;
     size.textContent = kind === "class" ? `${count(nPos)} of class ${rows}, ${count(nNeg)} others` : `${count(nPos + nNeg)} rows`;
     size.title = `${count(nPos)} positives, ${count(nNeg)} negatives`;

@@ -8,6 +8,7 @@ import type { Model, Smooth } from "../data";
 import { choices } from "../dom";
 import { count, fixed, LONGEST_NAME, percent, shorten, tick } from "../format";
 import { palette } from "../palette";
+import { levelOf, modelOf } from "../state/current";
 import type { State } from "../state/state";
 import { bandChoice, colourOf, foldsChoice, foldsOfModel, fullChoice, highestScore, modelLines, roundUp } from "./shared";
 
@@ -20,7 +21,7 @@ export function calibrationChart(state: State): HTMLElement {
   const view = choices("View", [["bins", "Bins"], ["smooth", "LOESS"], ["pav", "PAV"]], state.views.calibration);
   const band = bandChoice(state);
   effect(() => {
-    band.hidden = state.views.calibration.value !== "smooth" || !state.selection.model.value.calibration?.smooth?.low;
+    band.hidden = state.views.calibration.value !== "smooth" || !modelOf(state).calibration?.smooth?.low;
   });
   return chart({
     id: "calibration",
@@ -40,20 +41,20 @@ export function calibrationChart(state: State): HTMLElement {
     }),
     marks: () => [...thresholdRule(state), ...binMarks(state)],
     read: ([x]) => {
-      const line = columnsOf(state, state.selection.model.value);
+      const line = columnsOf(state, modelOf(state));
       if (!line?.x.length) return null;
       const i = line.x.reduce((best, value, at) => (Math.abs(value - x) < Math.abs(line.x[best]! - x) ? at : best), 0);
-      const bin = state.views.calibration.value === "bins" ? state.selection.model.value.calibration?.bins[i] : undefined;
+      const bin = state.views.calibration.value === "bins" ? modelOf(state).calibration?.bins[i] : undefined;
       const ends = bin && bin.low !== null && bin.high !== null ? ` [${percent(bin.low)}, ${percent(bin.high)}], ${count(bin.n)} cases` : "";
       return { at: [line.x[i]!, line.y[i]!], text: `predicted ${percent(line.x[i]!)}: observed ${percent(line.y[i]!)}${ends}` };
     },
     data: () => {
-      const smooth = state.selection.model.value.calibration?.smooth;
+      const smooth = modelOf(state).calibration?.smooth;
       if (state.views.calibration.value === "smooth" && smooth) {
         const { low, high, y } = smooth;
         return { columns: ["score", "share_positive", "low", "high"], rows: along(smooth).map((x, i) => [x, y[i] ?? null, low?.[i] ?? null, high?.[i] ?? null]) };
       }
-      const bins = state.selection.model.value.calibration?.bins ?? [];
+      const bins = modelOf(state).calibration?.bins ?? [];
       return { columns: ["mean_score", "share_positive", "low", "high", "n"], rows: bins.map((bin) => [bin.x, bin.y, bin.low, bin.high, bin.n]) };
     },
   });
@@ -81,7 +82,7 @@ function columnsOf(state: State, model: Model): { x: readonly number[]; y: reado
 
 /** The current model in each fold, drawn as it is over all. */
 function foldLines(state: State): Series[] {
-  const stroke = colourOf(state, state.selection.model.value.index);
+  const stroke = colourOf(state, modelOf(state).index);
   return foldsOfModel(state).flatMap((model): Series[] => {
     const line = columnsOf(state, model);
     return line ? [{ ...line, stroke, width: 1, alpha: 0.35 }] : [];
@@ -95,9 +96,9 @@ function along({ x: [first, last], y }: Smooth): number[] {
 
 /** Where the smooth curve of the current model would lie if labels were drawn again. */
 function bandOf(state: State): Series[] {
-  const smooth = state.selection.model.value.calibration?.smooth;
+  const smooth = modelOf(state).calibration?.smooth;
   if (!state.views.band.value || state.views.calibration.value !== "smooth" || !smooth?.low || !smooth.high) return [];
-  return [{ x: along(smooth), y: smooth.high, base: smooth.low, stroke: colourOf(state, state.selection.model.value.index), alpha: 0.18 }];
+  return [{ x: along(smooth), y: smooth.high, base: smooth.low, stroke: colourOf(state, modelOf(state).index), alpha: 0.18 }];
 }
 
 /** Pooling adjacent violators is the ROC hull: each of its segments is a block of one share of positives. */
@@ -118,7 +119,7 @@ function pav({ levels }: Model): { x: number[]; y: number[] } {
 
 /** Cases of each class by score: positives from above, negatives from below. */
 function rug(state: State): Series[] {
-  const { calibration } = state.selection.model.value;
+  const { calibration } = modelOf(state);
   if (!calibration) return [];
   const { pos, neg } = calibration.rug;
   if (highestScore(state) * pos.length < LEAST_BARS) return [];
@@ -136,7 +137,7 @@ function rug(state: State): Series[] {
 }
 
 function binMarks(state: State): Mark[] {
-  const { calibration, index } = state.selection.model.value;
+  const { calibration, index } = modelOf(state);
   if (!calibration || state.views.calibration.value !== "bins") return [];
   const stroke = colourOf(state, index);
   return calibration.bins.flatMap((bin): Mark[] => {
@@ -147,13 +148,13 @@ function binMarks(state: State): Mark[] {
 }
 
 function thresholdRule(state: State): Mark[] {
-  const threshold = state.selection.model.value.levels.threshold[state.selection.current.value.level] ?? Infinity;
-  if (!Number.isFinite(threshold) || !state.selection.model.value.calibration) return [];
+  const threshold = modelOf(state).levels.threshold[levelOf(state)] ?? Infinity;
+  if (!Number.isFinite(threshold) || !modelOf(state).calibration) return [];
   return [{ kind: "line", from: [threshold, 0], to: [threshold, 1], stroke: palette.value.quiet, width: 1, dash: [2, 3], role: "threshold" }];
 }
 
 function describe(state: State): string {
-  const { calibration, name } = state.selection.model.value;
+  const { calibration, name } = modelOf(state);
   if (!calibration) return `No calibration plot: the scores of ${shorten(name, LONGEST_NAME)} are not probabilities.`;
   const { brier, slope, intercept, ece } = calibration.numbers;
   const said = [["Brier score", brier, 4], ["slope", slope, 2], ["intercept", intercept, 2], ["ECE", ece, 3]] as const;

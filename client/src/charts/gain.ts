@@ -7,8 +7,9 @@ import { number, percent, tick } from "../format";
 import { probabilityThreshold } from "../math/context";
 import { nearest } from "../math/levels";
 import { palette } from "../palette";
+import { contextOf, levelOf, modelOf, shareOf } from "../state/current";
 import { type GainView, lower, setLevel, type State, wordsOf } from "../state/state";
-import { depthAxis, highest, modelLines, pointMarks, rateAxis, readLevel, secondChoice, shareOf, thresholdHandle, throughRates, UNIT } from "./shared";
+import { depthAxis, highest, modelLines, pointMarks, rateAxis, readLevel, secondChoice, thresholdHandle, throughRates, UNIT } from "./shared";
 
 interface View { readonly title: string; readonly y: string; readonly columns: readonly string[] }
 
@@ -31,7 +32,7 @@ function labels(state: State): [x: string, y: string] {
 
 export function gainChart(state: State): HTMLElement {
   const at = (model: Model, level: number): Point => place(state, model, level);
-  const current = (): Point => at(state.selection.model.value, state.selection.current.value.level);
+  const current = (): Point => at(modelOf(state), levelOf(state));
   return chart({
     id: "gain",
     title: () => VIEWS[viewOf(state)].title,
@@ -44,7 +45,7 @@ export function gainChart(state: State): HTMLElement {
     scene: () => {
       const { axis } = palette.value;
       const kind = viewOf(state);
-      const share = state.selection.prevalence.value;
+      const share = shareOf(state);
       const base = {
         gain: { x: [0, share, 1], y: [0, 1, 1] },
         count: { x: [0, share, 1], y: [0, positives(state), positives(state)] },
@@ -71,24 +72,24 @@ export function gainChart(state: State): HTMLElement {
       return [...isoMarks(state, [x, y]), rule, ...pointMarks(state, at)];
     },
     data: () => {
-      const model = state.selection.model.value;
+      const model = modelOf(state);
       const { x, y } = columnsOf(state, model);
       return { columns: VIEWS[viewOf(state)].columns, rows: Array.from(x, (value, i) => [value, y[i] ?? NaN, model.levels.threshold[i] ?? 0]) };
     },
     read: ([x]) => {
       const level = levelNear(state, x);
-      const [across, up] = at(state.selection.model.value, level);
+      const [across, up] = at(modelOf(state), level);
       const [label, name] = labels(state);
       const value = ["gain", "pr"].includes(viewOf(state)) ? percent(up) : number(up);
       return readLevel(state, level, [across, up], `${lower(label)} ${percent(across)}, ${lower(name)} ${value}`);
     },
     handle: thresholdHandle(state, "gain curve", current),
-    drag: ([x]) => setLevel(state, state.selection.model.value, levelNear(state, x)),
+    drag: ([x]) => setLevel(state, modelOf(state), levelNear(state, x)),
   });
 }
 
 function levelNear(state: State, x: number): number {
-  const model = state.selection.model.value;
+  const model = modelOf(state);
   return nearest((i) => place(state, model, i)[0], model.levels.size, x);
 }
 
@@ -129,13 +130,13 @@ function columnsOf(state: State, model: Model, which?: readonly number[]): { x: 
 }
 
 function positives(state: State): number {
-  const { nPos, nNeg } = state.selection.model.value.levels;
-  return state.selection.prevalence.value * (nPos + nNeg);
+  const { nPos, nNeg } = modelOf(state).levels;
+  return shareOf(state) * (nPos + nNeg);
 }
 
 /** The current model's hull, of which every line of equal cost touches a vertex. */
 function hullOf(state: State): Series {
-  const model = state.selection.model.value;
+  const model = modelOf(state);
   const { x, y } = columnsOf(state, model, Array.from(model.levels.hull));
   return { x, y, stroke: palette.value.ink, alpha: 0.28, width: 4 };
 }
@@ -143,8 +144,8 @@ function hullOf(state: State): Series {
 /** In the chart in counts, the line of equal cost through a point. */
 function isoMarks(state: State, at: Point): Mark[] {
   if (viewOf(state) !== "count") return [];
-  const { nPos, nNeg } = state.selection.model.value.levels;
-  const slope = (nPos + nNeg) * probabilityThreshold(state.costs.context.value);
+  const { nPos, nNeg } = modelOf(state).levels;
+  const slope = (nPos + nNeg) * probabilityThreshold(contextOf(state));
   const [from, to] = across(at, slope, UNIT, [0, positives(state)]);
   return [{ kind: "line", from, to, stroke: palette.value.ink, dash: [6, 4], width: 1.25, role: "iso" }];
 }

@@ -5,6 +5,7 @@ import type { Column, Point, Series } from "../chart/scene";
 import { LONGEST_NAME, number, percent, shorten, tick } from "../format";
 import { levelAt, type Rates, rates, ratesAt } from "../math/levels";
 import { palette } from "../palette";
+import { levelOf, modelOf, shareOf } from "../state/current";
 import { setLevel, type State, type Words, wordsOf } from "../state/state";
 import { readLevel, thresholdHandle } from "./shared";
 
@@ -18,13 +19,13 @@ const SHOWN: readonly (readonly [keyof Rates, string, readonly number[]])[] = [
 
 export function metricsChart(state: State): HTMLElement {
   const scores = (): [number, number] => {
-    const { threshold, size } = state.selection.model.value.levels;
+    const { threshold, size } = modelOf(state).levels;
     const [low, high] = [threshold[size - 1] ?? 0, threshold[1] ?? 1];
     return high > low ? [low, high] : [low - 0.5, high + 0.5];
   };
   const current = (): Point => {
     const [low, high] = scores();
-    const threshold = state.selection.model.value.levels.threshold[state.selection.current.value.level] ?? high;
+    const threshold = modelOf(state).levels.threshold[levelOf(state)] ?? high;
     return [Math.min(high, Math.max(low, threshold)), state.selection.rates.value.tpr];
   };
   return chart({
@@ -32,7 +33,7 @@ export function metricsChart(state: State): HTMLElement {
     title: () => "Metrics by threshold",
     describe: () => {
       const { precision, accuracy, f1, mcc, npv } = state.selection.rates.value;
-      return `${shorten(state.selection.model.value.name, LONGEST_NAME)}: accuracy ${percent(accuracy)}, precision ${percent(precision)}, NPV ${percent(npv)}, F1 ${number(f1)}, MCC ${number(mcc)}.`;
+      return `${shorten(modelOf(state).name, LONGEST_NAME)}: accuracy ${percent(accuracy)}, precision ${percent(precision)}, NPV ${percent(npv)}, F1 ${number(f1)}, MCC ${number(mcc)}.`;
     },
     scene: () => ({ x: { label: "Threshold", domain: scores(), format: tick }, y: { label: "Value", domain: [0, 1], format: tick }, series: lines(state) }),
     marks: () => {
@@ -46,20 +47,20 @@ export function metricsChart(state: State): HTMLElement {
     },
     data: () => ({
       columns: ["threshold", ...SHOWN.map(([key]) => key)],
-      rows: Array.from(state.selection.model.value.levels.threshold, (threshold, i) => [threshold, ...SHOWN.map(([key]) => metricsAt(state, i)[key])]),
+      rows: Array.from(modelOf(state).levels.threshold, (threshold, i) => [threshold, ...SHOWN.map(([key]) => metricsAt(state, i)[key])]),
     }),
     read: ([x]) => {
-      const level = Math.max(1, levelAt(state.selection.model.value.levels, x));
+      const level = Math.max(1, levelAt(modelOf(state).levels, x));
       const at = metricsAt(state, level);
       return readLevel(state, level, [x, at.tpr], SHOWN.map(([key, name]) => `${called(state, key, name)} ${percent(at[key])}`).join(", "));
     },
     handle: thresholdHandle(state, "metrics", current),
-    drag: ([x]) => setLevel(state, state.selection.model.value, Math.max(1, levelAt(state.selection.model.value.levels, x))),
+    drag: ([x]) => setLevel(state, modelOf(state), Math.max(1, levelAt(modelOf(state).levels, x))),
   });
 }
 
 function metricsAt(state: State, level: number): Rates {
-  return rates(...ratesAt(state.selection.model.value.levels, level), state.selection.prevalence.value);
+  return rates(...ratesAt(modelOf(state).levels, level), shareOf(state));
 }
 
 /** What a metric is called; the others are the same for everybody. */
@@ -68,7 +69,7 @@ function called(state: State, key: keyof Rates, name: string): string {
 }
 
 function lines(state: State): Series[] {
-  const { levels } = state.selection.model.value;
+  const { levels } = modelOf(state);
   const all = Array.from(levels.tpr, (_, i) => metricsAt(state, i)).slice(1);
   const x: Column = levels.threshold.slice(1);
   const { ink } = palette.value; // the hues are the models'

@@ -9,17 +9,18 @@ import { count, number, percent, tick } from "../format";
 import { netBenefit, perfectRates, probabilityThreshold, profitOf } from "../math/context";
 import { depthAt, isAt, levelAt, nearest, ratesAt } from "../math/levels";
 import { palette } from "../palette";
+import { contextOf, levelOf, modelOf, shareOf } from "../state/current";
 import { lower, setLevel, type State, wordsOf } from "../state/state";
-import { colourOf, depthAxis, fullChoice, highestScore, modelLines, pointMarks, readLevel, secondChoice, setRatio, shareOf, thresholdHandle, throughRates } from "./shared";
+import { colourOf, depthAxis, fullChoice, highestScore, modelLines, pointMarks, readLevel, secondChoice, setRatio, thresholdHandle, throughRates } from "./shared";
 
 const GRID = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
 
 export function moneyChart(state: State): HTMLElement {
   const isProfit = (): boolean => state.views.second.value !== "benefit";
   const current = (): Point => {
-    if (isProfit()) return profitAt(state, state.selection.model.value, state.selection.current.value.level);
-    const at = storedProbability(state, state.selection.model.value);
-    return [at, benefitAt(state, state.selection.model.value, at)];
+    if (isProfit()) return profitAt(state, modelOf(state), levelOf(state));
+    const at = storedProbability(state, modelOf(state));
+    return [at, benefitAt(state, modelOf(state), at)];
   };
   const full = fullChoice(state);
   effect(() => void (full.hidden = isProfit()));
@@ -33,7 +34,7 @@ export function moneyChart(state: State): HTMLElement {
     marks: () => (isProfit() ? profitMarks(state, current()) : benefitMarks(state, current())),
     margin: { left: 54 },
     data: () => {
-      const model = state.selection.model.value;
+      const model = modelOf(state);
       if (!isProfit()) {
         const rows = Array.from(GRID, (p) => [p, benefitAt(state, model, p), treatAll(state, p), 0]);
         return { columns: ["threshold_probability", "net_benefit", "treat_all", "treat_none"], rows };
@@ -41,7 +42,7 @@ export function moneyChart(state: State): HTMLElement {
       return { columns: ["depth", "profit", "threshold"], rows: Array.from(model.levels.threshold, (threshold, i) => [...profitAt(state, model, i), threshold]) };
     },
     read: ([x]) => {
-      const model = state.selection.model.value;
+      const model = modelOf(state);
       if (isProfit()) {
         const level = levelNear(state, x);
         const [depth, money] = profitAt(state, model, level);
@@ -54,18 +55,18 @@ export function moneyChart(state: State): HTMLElement {
     handle: thresholdHandle(state, "profit curve", current),
     drag: ([x]) => {
       if (!isProfit()) return setRatio(state, x / (1 - x));
-      setLevel(state, state.selection.model.value, levelNear(state, x));
+      setLevel(state, modelOf(state), levelNear(state, x));
     },
   });
 }
 
 function levelNear(state: State, x: number): number {
-  const model = state.selection.model.value;
+  const model = modelOf(state);
   return nearest((i) => depthAt(model.levels, i, shareOf(state, model)), model.levels.size, x);
 }
 
 function moneyOf(state: State, share: number): (tpr: number, fpr: number) => number {
-  return profitOf(state.costs.context.value, state.campaign.terms.value, share);
+  return profitOf(contextOf(state), state.campaign.terms.value, share);
 }
 
 function profitAt(state: State, model: Model, level: number): Point {
@@ -94,7 +95,7 @@ function highestProfit(state: State, model: Model): number {
 
 function profitScene(state: State): Scene {
   const { axis, quiet } = palette.value;
-  const share = state.selection.prevalence.value;
+  const share = shareOf(state);
   const money = moneyOf(state, share);
   const lines = modelLines(state, (model) => throughRates(model, profitThrough(state, model)));
   const perfectX = [0, share, 1];
@@ -122,14 +123,14 @@ function profitMarks(state: State, at: Point): Mark[] {
   const limit = capacity === null ? 1 : capacity / population;
   const marks: Mark[] = [{ kind: "line", from: [at[0], -1e15], to: at, stroke: quiet, width: 1, dash: [2, 3] }];
   if (limit < 1) marks.push({ kind: "line", from: [limit, -1e15], to: [limit, 1e15], stroke: quiet, width: 1.5, role: "capacity" });
-  const all = moneyOf(state, state.selection.prevalence.value)(1, 1);
+  const all = moneyOf(state, shareOf(state))(1, 1);
   marks.push({ kind: "dot", at: [1, all], fill: palette.value.halo, stroke: quiet, r: 3.5, role: "everybody" });
   return [...marks, ...pointMarks(state, (model, level) => profitAt(state, model, level))];
 }
 
 function describeProfit(state: State): string {
-  const [depth, gain] = profitAt(state, state.selection.model.value, state.selection.current.value.level);
-  const share = state.selection.prevalence.value;
+  const [depth, gain] = profitAt(state, modelOf(state), levelOf(state));
+  const share = shareOf(state);
   const { population } = state.campaign.terms.value;
   const money = moneyOf(state, share);
   const said = (value: number): string => `${state.campaign.currency.value}${number(value)}`;
@@ -142,7 +143,7 @@ function clampProbability(value: number): number {
 
 /** The threshold probability of the costs; where the file has no counts at it, the nearest at which it has. */
 function storedProbability(state: State, { levels }: Model): number {
-  const wanted = clampProbability(probabilityThreshold(state.costs.context.value));
+  const wanted = clampProbability(probabilityThreshold(contextOf(state)));
   const level = levelAt(levels, wanted);
   return isAt(levels, level, wanted) ? wanted : clampProbability(levels.threshold[Math.max(1, level)]!);
 }
@@ -154,12 +155,12 @@ function benefitAt(state: State, model: Model, probability: number): number {
 }
 
 function treatAll(state: State, probability: number): number {
-  return netBenefit(1, 1, state.selection.prevalence.value, probability);
+  return netBenefit(1, 1, shareOf(state), probability);
 }
 
 function benefitScene(state: State): Scene {
   const { axis, quiet } = palette.value;
-  const share = state.selection.prevalence.value;
+  const share = shareOf(state);
   const top = highestScore(state);
   const grid = top === 1 ? GRID : GRID.map((p) => p * top);
   const lines = modelLines(state, (model) =>
@@ -179,17 +180,17 @@ function benefitScene(state: State): Scene {
 function benefitMarks(state: State, at: Point): Mark[] {
   const { quiet, halo } = palette.value;
   const marks: Mark[] = [{ kind: "line", from: [at[0], -1], to: [at[0], 1], stroke: quiet, width: 1, dash: [2, 3] }];
-  if (state.selection.model.value.calibration) {
-    marks.push({ kind: "dot", at, fill: colourOf(state, state.selection.model.value.index), stroke: halo, r: 6, role: "point" });
+  if (modelOf(state).calibration) {
+    marks.push({ kind: "dot", at, fill: colourOf(state, modelOf(state).index), stroke: halo, r: 6, role: "point" });
   }
   return marks;
 }
 
 function describeBenefit(state: State): string {
-  const probability = probabilityThreshold(state.costs.context.value);
-  if (!state.selection.model.value.calibration) return "Net benefit needs predicted probabilities, but these scores are not probabilities.";
-  const stored = storedProbability(state, state.selection.model.value);
+  const probability = probabilityThreshold(contextOf(state));
+  if (!modelOf(state).calibration) return "Net benefit needs predicted probabilities, but these scores are not probabilities.";
+  const stored = storedProbability(state, modelOf(state));
   const where = stored === clampProbability(probability) ? "" : ` at the nearest stored threshold ${number(stored)}`;
-  const value = benefitAt(state, state.selection.model.value, stored);
+  const value = benefitAt(state, modelOf(state), stored);
   return `These costs imply a threshold probability of ${percent(probability)}. Net benefit per case${where}: ${number(value)}. Treat all: ${number(treatAll(state, stored))} (dotted). Treat none: 0.`;
 }

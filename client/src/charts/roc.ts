@@ -9,13 +9,14 @@ import { slope } from "../math/context";
 import { byThreshold, vertical } from "../math/folds";
 import { ratesAt, samplePrevalence, wilson } from "../math/levels";
 import { palette } from "../palette";
+import { contextOf, levelOf, modelOf, shareOf } from "../state/current";
 import { lower, setLevel, type State, wordsOf } from "../state/state";
 import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, pointMarks, rateAxis, readLevel, setRatio, thresholdHandle, throughRates, UNIT } from "./shared";
 
 const AS_IT_IS = { a: 1, b: 0, c: 0, d: 1, f: 0 };
 
 export function rocChart(state: State): HTMLElement {
-  const current = (): Point => place(state.selection.model.value, state.selection.current.value.level);
+  const current = (): Point => place(modelOf(state), levelOf(state));
   let turning: Point | null = null;
   const hulls = switchOf("Hulls", state.views.hulls, { class: "quiet-button", title: "Show the convex hull of each model" });
   return chart({
@@ -37,7 +38,7 @@ export function rocChart(state: State): HTMLElement {
     }),
     marks: () => [lineMark(state, current()), ...halfMarks(state), ...decidedMarks(state), ...pointMarks(state, place)],
     data: () => {
-      const { levels, thresholdText: text } = state.selection.model.value;
+      const { levels, thresholdText: text } = modelOf(state);
       return {
         columns: ["fpr", "tpr", "threshold"],
         rows: Array.from(levels.fpr, (fpr, i) => [fpr, levels.tpr[i] ?? 0, (i > 0 && text?.[i - 1]) || (levels.threshold[i] ?? 0)]),
@@ -45,14 +46,14 @@ export function rocChart(state: State): HTMLElement {
     },
     read: (at, toPixels) => {
       const level = nearestPoint(state, at, toPixels);
-      const [x, y] = place(state.selection.model.value, level);
+      const [x, y] = place(modelOf(state), level);
       return readLevel(state, level, [x, y], `${lower(wordsOf(state).tpr)} ${percent(y)}, ${lower(wordsOf(state).fpr)} ${percent(x)}`);
     },
     handle: thresholdHandle(state, "ROC curve", current),
     drag: (at, toPixels, start) => {
       if (start) turning = grabsLine(state, current(), at, toPixels) ? current() : null;
       if (turning) turn(state, turning, at);
-      else setLevel(state, state.selection.model.value, nearestPoint(state, at, toPixels));
+      else setLevel(state, modelOf(state), nearestPoint(state, at, toPixels));
     },
   });
 }
@@ -68,13 +69,13 @@ function decidedAt({ decided, levels }: Model): Point | null {
 
 /** Where the current model decides itself, whatever the threshold in use: a small ring. */
 function decidedMarks(state: State): Mark[] {
-  const at = decidedAt(state.selection.model.value);
-  return at ? [{ kind: "dot", at, fill: palette.value.halo, stroke: colourOf(state, state.selection.model.value.index), r: 3.5, role: "decided" }] : [];
+  const at = decidedAt(modelOf(state));
+  return at ? [{ kind: "dot", at, fill: palette.value.halo, stroke: colourOf(state, modelOf(state).index), r: 3.5, role: "decided" }] : [];
 }
 
 /** The current model at the threshold 0.5, where its scores are probabilities: a small square. */
 function halfMarks(state: State): Mark[] {
-  const { at_half, levels, calibration, index } = state.selection.model.value;
+  const { at_half, levels, calibration, index } = modelOf(state);
   if (!calibration) return [];
   const at: Point = [at_half[1] / levels.nNeg, at_half[0] / levels.nPos];
   return [{ kind: "square", at, fill: palette.value.halo, stroke: colourOf(state, index), r: 3.5, role: "half" }];
@@ -90,11 +91,11 @@ function ownHulls(state: State): Series[] {
 function foldLines(state: State): Series[] {
   const folds = foldsOfModel(state).map(({ levels }) => levels);
   if (!folds.length) return [];
-  const stroke = colourOf(state, state.selection.model.value.index);
+  const stroke = colourOf(state, modelOf(state).index);
   const each = folds.map(({ fpr, tpr }): Series => ({ x: fpr, y: tpr, stroke, width: 1, alpha: 0.35 }));
   const view = state.views.folds.value;
   if (view === "each") return each;
-  const { x, y, low, high } = view === "vertical" ? vertical(folds) : byThreshold(folds, state.selection.model.value.levels.threshold);
+  const { x, y, low, high } = view === "vertical" ? vertical(folds) : byThreshold(folds, modelOf(state).levels.threshold);
   const { ink } = palette.value;
   return [...each, { x, y: high, base: low, stroke, alpha: 0.18 }, { x, y, stroke: ink, width: 1.5, dash: [1, 2] }];
 }
@@ -112,7 +113,7 @@ function describe(state: State): string {
 }
 
 function currentSlope(state: State): number {
-  return slope(state.costs.context.value, samplePrevalence(state.selection.model.value.levels));
+  return slope(contextOf(state), samplePrevalence(modelOf(state).levels));
 }
 
 function lineMark(state: State, at: Point): Mark {
@@ -128,7 +129,7 @@ function hullOf(state: State): Series {
 
 /** The band that was asked for, or Wilson's interval of the true positive rate at each threshold of the current model. */
 function bandOf(state: State): Series[] {
-  const { levels, index, name } = state.selection.model.value;
+  const { levels, index, name } = modelOf(state);
   const drawn = state.views.requestedBand.value;
   if (drawn?.model === name) return [{ x: drawn.x, y: drawn.high, base: drawn.low, stroke: colourOf(state, index), alpha: 0.18 }];
   if (!state.views.band.value || !levels.whole) return [];
@@ -137,12 +138,12 @@ function bandOf(state: State): Series[] {
 }
 
 function nearestPoint(state: State, at: Point, toPixels: (point: Point) => Point): number {
-  const { levels } = state.selection.model.value;
+  const { levels } = modelOf(state);
   const [px, py] = toPixels(at);
   let best = 0;
   let least = Infinity;
   for (let i = 0; i < levels.size; i++) {
-    const [x, y] = toPixels(place(state.selection.model.value, i));
+    const [x, y] = toPixels(place(modelOf(state), i));
     const distance = (x - px) ** 2 + (y - py) ** 2;
     if (distance < least) [best, least] = [i, distance];
   }
@@ -161,6 +162,6 @@ function grabsLine(state: State, point: Point, at: Point, toPixels: (point: Poin
 
 function turn(state: State, around: Point, at: Point): void {
   const m = (at[1] - around[1]) / (at[0] - around[0]);
-  const share = state.selection.prevalence.value;
+  const share = shareOf(state);
   if (m > 0.001 && m < 1000) setRatio(state, (m * share) / (1 - share));
 }

@@ -7,6 +7,7 @@ import { selectOf, switchOf } from "../dom";
 import { count, minus, tick } from "../format";
 import { depthAt, nearest, samplePrevalence } from "../math/levels";
 import { palette } from "../palette";
+import { levelOf, modelOf, shareOf } from "../state/current";
 import { chooseModel, setLevel, type State, stepModel, wordsOf } from "../state/state";
 
 export const UNIT = [0, 1] as const;
@@ -23,15 +24,10 @@ export function colourOf(state: State, model: number): string {
 /** A prevalence below which the highest scores are what matters. */
 const RARE = 0.05;
 
-/** The prevalence of a model's cases; not by the context, so that costs redraw nothing. */
-export function shareOf({ costs }: State, { levels }: Model): number {
-  return costs.prevalence.value ?? samplePrevalence(levels);
-}
-
 /** The axis of the share predicted positive: by powers of ten where positives are rare. */
 export function depthAxis(state: State): Axis {
   const label = wordsOf(state).depth;
-  const share = shareOf(state, state.selection.model.value);
+  const share = shareOf(state);
   if (share >= RARE) return rateAxis(label);
   return { label, domain: [10 ** Math.floor(Math.log10(share / 5)), 1], log: true, format: (value) => `${tick(100 * value)}%` };
 }
@@ -60,7 +56,7 @@ export const fullChoice = ({ views }: State): HTMLElement => switchOf("0–1", v
 
 /** A line a model: grey ones first, the current one last and widest. */
 export function modelLines(state: State, columns: (model: Model) => { x: Column; y: Column; through?: Through } | null, extra: Partial<Series> = {}): Series[] {
-  const current = state.selection.model.value.index;
+  const current = modelOf(state).index;
   return state.models.drawn.value.flatMap((model) => {
     const data = columns(model);
     const { stroke, dash, width, place } = state.models.styles.value[model.index]!;
@@ -97,8 +93,8 @@ export function pointMarks(state: State, place: (model: Model, level: number) =>
 /** Arrow keys move the threshold and change the model; Escape returns to the best. */
 export function thresholdKeys(state: State): (event: KeyboardEvent) => boolean {
   return (event) => {
-    const { level } = state.selection.current.value;
-    const model = state.selection.model.value;
+    const level = levelOf(state);
+    const model = modelOf(state);
     const far = Math.max(1, Math.round(model.levels.size / 20));
     const moves: Record<string, () => void> = {
       ArrowRight: () => setLevel(state, model, level + 1),
@@ -122,9 +118,9 @@ export function thresholdHandle(state: State, chartName: string, at: () => Point
     label: `Threshold on the ${chartName}`,
     state: () => ({
       at: at(),
-      now: state.selection.current.value.level,
+      now: levelOf(state),
       min: 0,
-      max: state.selection.model.value.levels.size - 1,
+      max: modelOf(state).levels.size - 1,
       text: state.selection.spoken.value,
     }),
     key: thresholdKeys(state),
@@ -138,7 +134,7 @@ export function secondChoice(state: State): HTMLElement {
 
 /** What a chart says of a threshold of the current model: both coordinates in words, and the counts. */
 export function readLevel(state: State, level: number, at: Point, words: string): Reading {
-  const model = state.selection.model.value;
+  const model = modelOf(state);
   const { levels } = model;
   const threshold = level === 0 ? "nobody" : level === levels.size - 1 ? "everybody" : `score ≥ ${minus(textAt(model, level))}`;
   return { at, text: `${threshold}: ${words}; ${count(levels.tp[level]!)} true, ${count(levels.fp[level]!)} false positives` };
@@ -149,7 +145,7 @@ export const bandChoice = ({ views }: State): HTMLElement => switchOf("95% band"
 /** The current model in each fold, where folds are wanted. */
 export function foldsOfModel(state: State): Model[] {
   if (state.views.folds.value === "none") return [];
-  return state.rows.folds.value.flatMap(({ models }) => models.filter((model) => model.name === state.selection.model.value.name));
+  return state.rows.folds.value.flatMap(({ models }) => models.filter((model) => model.name === modelOf(state).name));
 }
 
 /** How folds are shown: one choice for all charts that show them; none where there are no folds. */

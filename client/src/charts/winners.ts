@@ -8,18 +8,19 @@ import { number, tick } from "../format";
 import { falseAlarmCost, missCost, quotient } from "../math/context";
 import { type Region, slopeRanges } from "../math/hull";
 import { palette } from "../palette";
+import { contextOf, shareOf } from "../state/current";
 import type { State } from "../state/state";
 import { colourOf, setRatio, thresholdKeys } from "./shared";
 
 const DOMAIN = [-4, 4] as const;
 
 export function ratioOf(state: State): number {
-  return quotient(falseAlarmCost(state.costs.context.value), missCost(state.costs.context.value));
+  return quotient(falseAlarmCost(contextOf(state)), missCost(contextOf(state)));
 }
 
 /** The cost ratios for which a slope interval is best, at the prevalence in use. */
 export function ratiosOf(state: State, region: Region): [number, number] {
-  const odds = state.selection.prevalence.value / (1 - state.selection.prevalence.value);
+  const odds = shareOf(state) / (1 - shareOf(state));
   return [region.low * odds, region.high * odds];
 }
 

@@ -7,8 +7,9 @@ import type { Context } from "../math/context";
 import { thresholdAt } from "../math/levels";
 import { PendingRequests, type Reply } from "../pending";
 import type { start } from "../report";
+import { COUNTING, contextOf, levelOf, modelOf } from "../state/current";
 import type { ConfidenceBand, State } from "../state/state";
-import { batch, COUNTING, effect } from "./signals";
+import { batch, effect } from "./signals";
 
 export type Question = { readonly what: string } & Readonly<Record<string, unknown>>;
 export type Ask = <A>(question: Question, signal?: AbortSignal) => Promise<A>;
@@ -43,7 +44,7 @@ export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: S
     const { signal } = (newest = new AbortController());
     status.textContent = "Computing …";
     try {
-      const answer = await ask<A>({ what, ...rows(state), ...more, context: state.costs.context.value }, signal);
+      const answer = await ask<A>({ what, ...rows(state), ...more, context: contextOf(state) }, signal);
       if (signal.aborted) return;
       status.textContent = "";
       use(answer);
@@ -51,7 +52,7 @@ export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: S
       if (!signal.aborted) status.textContent = `${message(error)}.`;
     }
   };
-  const here = (): Record<string, unknown> => ({ model: state.selection.model.value.name, threshold: threshold(state) });
+  const here = (): Record<string, unknown> => ({ model: modelOf(state).name, threshold: threshold(state) });
   const sheets = (all: readonly Sheet[]): void => found.replaceChildren(...all.flatMap(sheetOf));
   const drawBand = (band: ConfidenceBand): void => {
     batch(() => (state.views.requestedBand.value = band));
@@ -69,7 +70,7 @@ export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: S
     found.replaceChildren();
     setText(status, "");
   });
-  const list = facts.lists ? [listForm(state, facts, (more) => void asked<string>("list", { ...here(), ...more }, (text) => download(`${fileName(state.selection.model.value.name, "list")}.csv`, text)))] : [];
+  const list = facts.lists ? [listForm(state, facts, (more) => void asked<string>("list", { ...here(), ...more }, (text) => download(`${fileName(modelOf(state).name, "list")}.csv`, text)))] : [];
   return card("demand", "wide", "More analyses", [], h("div", { class: "tools" }, ...buttons), ...list, status, found);
 }
 
@@ -79,7 +80,7 @@ function sheetOf({ title, note, rows }: Sheet): HTMLElement[] {
 
 /** JSON knows no infinite numbers. */
 function threshold(state: State): number | string {
-  const cut = thresholdAt(state.selection.model.value.levels, state.selection.current.value.level);
+  const cut = thresholdAt(modelOf(state).levels, levelOf(state));
   return Number.isFinite(cut) ? cut : cut > 0 ? "nobody" : "everybody";
 }
 
@@ -89,8 +90,8 @@ function listForm(state: State, { columns }: Facts, save: (more: Record<string, 
   const most = h("input", { type: "number", id: "list-most", min: 0, step: 1, placeholder: "all" });
   const size = h("span", { class: "caption" });
   effect(() => {
-    const { levels } = state.selection.model.value;
-    const { level } = state.selection.current.value;
+    const { levels } = modelOf(state);
+    const level = levelOf(state);
     setText(size, `${count(Math.round(levels.tp[level]! + levels.fp[level]!))} rows at this threshold`);
   });
   const form = h(
@@ -157,11 +158,11 @@ const same = (one: View, other: View): boolean => JSON.stringify(one) === JSON.s
 /** What Python reads; its condition is that of the rows that are shown, and while others are counted the one that it knows. */
 function viewOf(state: State, known?: View): View {
   const where = known && state.rows.status.value === COUNTING ? known.where : state.rows.applied.value;
-  const { levels } = state.selection.model.value;
+  const { levels } = modelOf(state);
   const pinned = state.selection.pinned.value;
   const last = levels.threshold[levels.size - 1] ?? Infinity;
   const threshold = pinned === null ? null : pinned <= last ? "everybody" : Number.isFinite(pinned) ? pinned : "nobody";
-  return { model: state.selection.chosen.value, threshold, context: state.costs.context.value, where };
+  return { model: state.selection.chosen.value, threshold, context: contextOf(state), where };
 }
 
 function take(state: State, { model, threshold, context, where }: View, known: View): void {

@@ -7,6 +7,7 @@ import { count, fileName, message, number, percent, shorten } from "../format";
 import { thresholdAt } from "../math/levels";
 import { WorkerClient } from "../pending";
 import type { start } from "../report";
+import { levelOf, modelOf } from "../state/current";
 import type { State } from "../state/state";
 import { exampleFile } from "./example";
 import { guess, positiveOf, rolesOf, type Use } from "./guess";
@@ -302,8 +303,8 @@ function saveRows(files: readonly File[], roles: Roles): (state: State) => HTMLE
   return (state) => {
     const save = button("Save rows", () => void saved(), { title: "Save the rows of the file, with the decision at this threshold and the outcome of each row" });
     const saved = async (): Promise<void> => {
-      const { levels, name, thresholdText } = state.selection.model.value;
-      const { level } = state.selection.current.value;
+      const { levels, name, thresholdText } = modelOf(state);
+      const level = levelOf(state);
       const text = level > 0 && level < levels.size - 1 ? thresholdText?.[level - 1] : undefined;
       const threshold = text === undefined ? thresholdAt(levels, level) : BigInt(text);
       save.disabled = true;

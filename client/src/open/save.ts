@@ -4,6 +4,7 @@ import { SCHEMA } from "../constants";
 import { type Model, type PackedColumn, type PackedModel, type PackedSlice, type Payload, type Slice, type Source, withIntervals } from "../data";
 import { download, h, table } from "../dom";
 import { fileName, fixed } from "../format";
+import { contextOf } from "../state/current";
 import type { State } from "../state/state";
 
 /** Where the parts are that every report is made of. */
@@ -23,7 +24,7 @@ export async function saveReport(state: State, source: Source, parts: Parts): Pr
     slices.push(intervals ? withIntervals(slice, intervals) : slice);
   }
   const { parts: _, ...facts } = state.report;
-  const payload: Payload = { schema: SCHEMA, ...facts, context: state.costs.context.value, slices: slices.map(packSlice) };
+  const payload: Payload = { schema: SCHEMA, ...facts, context: contextOf(state), slices: slices.map(packSlice) };
   const safe = JSON.stringify(payload).replace(/</g, "\\u003c").replace(/\u2028/g, "\\u2028").replace(/\u2029/g, "\\u2029");
   const models = table(["model", "AUC"], slices[0]!.models.map(({ name, auc }) => [name, fixed(auc.value, 4)]));
   const values: Record<string, string> = {

@@ -7,6 +7,7 @@ import { become, card, entry, h, scroller, setText, table, terms } from "../dom"
 import { count, csvOf, fixed, minus, number, percent } from "../format";
 import { capacityNote, falseAlarmCost, missCost, MOST_AMOUNT, profitOf } from "../math/context";
 import { depthAt } from "../math/levels";
+import { contextOf, levelOf, modelOf, shareOf } from "../state/current";
 import type { State } from "../state/state";
 import { capacityGap } from "./verdict";
 
@@ -49,7 +50,7 @@ export function campaignCard(state: State): HTMLElement {
     const note = capacityNote(state.campaign.terms.value);
     setText(limit, note && `${note[0]!.toUpperCase()}${note.slice(1)}.`);
     const gap = state.campaign.within.value < 1 && !state.selection.moved.value ? capacityGap(state) : 0;
-    setText(stored, gap > 0 ? `Computed at ${minus(textAt(state.selection.model.value, state.selection.current.value.level))}, the nearest stored threshold within the capacity.` : "");
+    setText(stored, gap > 0 ? `Computed at ${minus(textAt(modelOf(state), levelOf(state)))}, the nearest stored threshold within the capacity.` : "");
   });
   return card("campaign", "", "Campaign", [], form, limit, outcome, stored);
 }
@@ -57,10 +58,10 @@ export function campaignCard(state: State): HTMLElement {
 function outcomes(state: State): [string, string][] {
   const { tpr, fpr, depth, precision } = state.selection.rates.value;
   const n = state.campaign.population.value;
-  const gain = profitOf(state.costs.context.value, state.campaign.terms.value, state.selection.prevalence.value)(tpr, fpr);
+  const gain = profitOf(contextOf(state), state.campaign.terms.value, shareOf(state))(tpr, fpr);
   return [
     ["Contacted", count(depth * n)],
-    ["Responders", count(state.selection.prevalence.value * tpr * n)],
+    ["Responders", count(shareOf(state) * tpr * n)],
     ["Response rate", percent(precision)],
     ["Profit", `${state.campaign.currency.value}${number(gain)}`],
   ];
@@ -73,8 +74,8 @@ const DECILE_COLUMNS = ["depth", "gain", "cumulative gain", "lift", "size", "res
  * are of everybody to that depth. Within ties it is interpolated, as contacting them at random would be.
  */
 export function decilesOf(state: State): number[][] {
-  const { levels } = state.selection.model.value;
-  const share = state.selection.prevalence.value;
+  const { levels } = modelOf(state);
+  const share = shareOf(state);
   const n = state.campaign.population.value;
   const depth = depthsOf(state);
   const gainAt = (x: number): number => {
@@ -83,7 +84,7 @@ export function decilesOf(state: State): number[][] {
     const part = x1 > x0 ? Math.min(1, (x - x0) / (x1 - x0)) : 1;
     return (levels.tpr[after - 1] ?? 0) + part * ((levels.tpr[after] ?? 0) - (levels.tpr[after - 1] ?? 0));
   };
-  const money = profitOf(state.costs.context.value, state.campaign.terms.value, share);
+  const money = profitOf(contextOf(state), state.campaign.terms.value, share);
   return Array.from({ length: 10 }, (_, i) => {
     const [before, gain] = [i === 0 ? 0 : gainAt(i / 10), i === 9 ? 1 : gainAt((i + 1) / 10)];
     const to = (i + 1) / 10;
@@ -94,15 +95,15 @@ export function decilesOf(state: State): number[][] {
 }
 
 function depthsOf(state: State): Float64Array {
-  const { levels } = state.selection.model.value;
-  return levels.tpr.map((_, i) => depthAt(levels, i, state.selection.prevalence.value));
+  const { levels } = modelOf(state);
+  return levels.tpr.map((_, i) => depthAt(levels, i, shareOf(state)));
 }
 
 const levelAfter = (depth: Float64Array, x: number): number => Math.max(1, depth.findIndex((d) => d >= x - 1e-12));
 
 /** Which deciles end where scores are left out of the file, so that the line between stored thresholds is no tie. */
 function decilesNote(state: State): string {
-  const { next, threshold } = state.selection.model.value.levels;
+  const { next, threshold } = modelOf(state).levels;
   const depth = depthsOf(state);
   const places = Array.from({ length: 9 }, (_, i) => (i + 1) / 10).filter((x) => {
     const after = levelAfter(depth, x);

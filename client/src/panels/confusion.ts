@@ -5,6 +5,7 @@ import { SMALL } from "../constants";
 import { become, card, choices, dress, h, rowHeading, setText, table, terms } from "../dom";
 import { count, percent } from "../format";
 import { type Cells, cellsAt, sampleCells, wilson } from "../math/levels";
+import { modelOf, shareOf } from "../state/current";
 import { type State, wordsOf } from "../state/state";
 
 const CELLS = ["tp", "fn", "fp", "tn"] as const;
@@ -19,7 +20,7 @@ function currentCells({ selection }: State): Cells {
 export function cellsOf(state: State): Cells {
   if (state.views.base.value === "sample") return currentCells(state);
   const { tpr, fpr } = state.selection.rates.value;
-  return cellsAt(tpr, fpr, state.selection.prevalence.value, state.views.base.value === "thousand" ? 1000 : state.campaign.population.value);
+  return cellsAt(tpr, fpr, shareOf(state), state.views.base.value === "thousand" ? 1000 : state.campaign.population.value);
 }
 
 /** Which cells hold so few cases of the sample that what follows from them is uncertain. */
@@ -55,7 +56,7 @@ function cell(key: (typeof CELLS)[number]): { box: HTMLElement; number: HTMLElem
 }
 
 function rateRows(state: State): [string, string][] {
-  const { levels } = state.selection.model.value;
+  const { levels } = modelOf(state);
   const { tpr, fpr, precision, npv, accuracy, lift } = state.selection.rates.value;
   const { tp, fp } = currentCells(state);
   const words = wordsOf(state);

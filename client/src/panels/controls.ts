@@ -7,6 +7,7 @@ import { button, dress, entry, h, menu, selectOf, setText, typed } from "../dom"
 import { minus, number, percent } from "../format";
 import { MOST_AMOUNT } from "../math/context";
 import { depthAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
+import { levelOf, modelOf, shareOf } from "../state/current";
 import { AUDIENCES, chooseModel, FIRST_VIEW, setLevel, setThreshold, type State, type ThresholdBy } from "../state/state";
 
 interface ControlOptions {
@@ -66,15 +67,15 @@ function prevalenceControl(state: State): HTMLElement {
   const sample = button("sample", () => (state.costs.prevalence.value = null), { class: "link", title: "Use the prevalence of the sample" });
   effect(() => {
     sample.hidden = state.costs.prevalence.value === null;
-    sample.setAttribute("aria-label", `Use the prevalence of the sample, ${percent(samplePrevalence(state.selection.model.value.levels))}`);
+    sample.setAttribute("aria-label", `Use the prevalence of the sample, ${percent(samplePrevalence(modelOf(state).levels))}`);
   });
   return control({
     id: "prevalence",
     label: "Target prevalence",
     slider: { min: -LOGIT, max: () => LOGIT, step: 0.02 },
-    position: () => Math.log(state.selection.prevalence.value / (1 - state.selection.prevalence.value)),
-    entry: () => String(Number((state.selection.prevalence.value * 100).toPrecision(4))),
-    words: () => percent(state.selection.prevalence.value),
+    position: () => Math.log(shareOf(state) / (1 - shareOf(state))),
+    entry: () => String(Number((shareOf(state) * 100).toPrecision(4))),
+    words: () => percent(shareOf(state)),
     slide: (at) => (state.costs.prevalence.value = Number((1 / (1 + Math.exp(-at))).toPrecision(3))),
     type: (value) => {
       if (!(value >= 1e-7 && value < 100)) return "A prevalence is above 0% and below 100%.";
@@ -93,28 +94,28 @@ function thresholdControl(state: State): HTMLElement {
     best.hidden = state.selection.pinned.value === null && state.selection.chosen.value === null;
   });
   const stored = h("span", { class: "caption", id: "unstored", role: "status" });
-  effect(() => setText(stored, state.selection.unstored.value === null ? "" : `nearest stored threshold ${minus(textAt(state.selection.model.value, state.selection.current.value.level))}`));
+  effect(() => setText(stored, state.selection.unstored.value === null ? "" : `nearest stored threshold ${minus(textAt(modelOf(state), levelOf(state)))}`));
   const column = (level: number): number => {
-    const { levels } = state.selection.model.value;
+    const { levels } = modelOf(state);
     const [tpr, fpr] = ratesAt(levels, level);
-    return { tpr, fpr, depth: depthAt(levels, level, state.selection.prevalence.value), score: 0 }[state.selection.by.value];
+    return { tpr, fpr, depth: depthAt(levels, level, shareOf(state)), score: 0 }[state.selection.by.value];
   };
   return control({
     id: "threshold",
     label: "Threshold",
-    slider: { min: 0, max: () => state.selection.model.value.levels.size - 1, step: 1 },
-    position: () => state.selection.current.value.level,
+    slider: { min: 0, max: () => modelOf(state).levels.size - 1, step: 1 },
+    position: () => levelOf(state),
     entry: () => {
-      const { level } = state.selection.current.value;
+      const level = levelOf(state);
       if (state.selection.by.value !== "score") return String(Number((column(level) * 100).toPrecision(4)));
       const { model, pinned, unstored } = state.selection;
       if (pinned.value !== null && unstored.value === null) return Number.isFinite(pinned.value) ? String(pinned.value) : "";
       return level === 0 ? "" : textAt(model.value, level);
     },
     words: () => state.selection.spoken.value,
-    slide: (at) => setLevel(state, state.selection.model.value, at),
+    slide: (at) => setLevel(state, modelOf(state), at),
     type: (value) => {
-      const model = state.selection.model.value;
+      const model = modelOf(state);
       if (state.selection.by.value === "score") setThreshold(state, model, value);
       else setLevel(state, model, nearest(column, model.levels.size, value / 100));
     },

@@ -9,6 +9,7 @@ import { type Model, textAt } from "../data";
 import { button, card, dress, h, name, s, scroller, select, setText, switchOf, tooltip } from "../dom";
 import { csvOf, fixed, minus, number, percent } from "../format";
 import { thresholdAt } from "../math/levels";
+import { modelOf } from "../state/current";
 import { chooseModel, type Look, setLook, type State, wordsOf } from "../state/state";
 import { costOf } from "./verdict";
 
@@ -129,7 +130,7 @@ function row(state: State, model: Model): { model: Model; element: HTMLElement; 
     look.value = style?.look ?? "show";
     dress(swatch, { stroke: colourOf(state, model.index), "stroke-dasharray": style?.dash.join(" ") ?? "" });
     dress(element, { class: [model.index === state.selection.best.value.model ? "best" : "", style?.look ?? ""].join(" ").trim() });
-    dress(pick, { "aria-pressed": String(model.index === state.selection.model.value.index) });
+    dress(pick, { "aria-pressed": String(model.index === modelOf(state).index) });
   };
   return { model, element, update };
 }

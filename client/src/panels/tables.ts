@@ -11,6 +11,7 @@ import { count, csvOf, fixed, LONGEST_NAME, minus, number, percent, pValue } fro
 import { prevalenceOf } from "../math/context";
 import { bestLevel, costAt } from "../math/hull";
 import { depthAt, levelAt, nearest, rates, samplePrevalence, thresholdAt, wilson } from "../math/levels";
+import { contextOf, levelOf, modelOf, shareOf } from "../state/current";
 import { showRows, type State, wordsOf } from "../state/state";
 
 const SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]; // predicted positive, near which a threshold is shown
@@ -22,23 +23,23 @@ const NONE = [NaN, NaN] as const;
 
 /** One row of the table; intervals only of what whole cases were counted for, at the prevalence of the sample. */
 function rowAt(state: State, level: number): CutoffRow {
-  const { levels } = state.selection.model.value;
+  const { levels } = modelOf(state);
   const [tp, fp] = [levels.tp[level]!, levels.fp[level]!];
   const [tpr, fpr] = [levels.tpr[level]!, levels.fpr[level]!];
-  const { precision } = rates(tpr, fpr, state.selection.prevalence.value);
-  const own = state.selection.prevalence.value === samplePrevalence(levels);
+  const { precision } = rates(tpr, fpr, shareOf(state));
+  const own = shareOf(state) === samplePrevalence(levels);
   const sure = (hits: number, n: number, known = true): readonly [number, number] => (levels.whole && known && n ? wilson(hits, n) : NONE);
   const [nPos, nNeg] = [levels.nPos, levels.nNeg];
   return [thresholdAt(levels, level), tp, fp, nPos - tp, nNeg - fp, tpr, ...sure(tp, nPos), 1 - fpr, ...sure(nNeg - fp, nNeg), precision, ...sure(tp, tp + fp, own), tpr - fpr];
 }
 
 function shownLevels(state: State): { levels: number[]; best: number } {
-  const { levels } = state.selection.model.value;
+  const { levels } = modelOf(state);
   const depth = (level: number): number => (levels.tp[level]! + levels.fp[level]!) / (levels.nPos + levels.nNeg);
   let best = 0;
   for (let i = 1; i < levels.size; i++) if (levels.tpr[i]! - levels.fpr[i]! > levels.tpr[best]! - levels.fpr[best]!) best = i;
   const some = SHARES.map((share) => nearest(depth, levels.size, share));
-  return { levels: [...new Set([...some, best, state.selection.current.value.level])].filter((level) => level > 0).sort((a, b) => a - b), best };
+  return { levels: [...new Set([...some, best, levelOf(state)])].filter((level) => level > 0).sort((a, b) => a - b), best };
 }
 
 export function cutoffsCard(state: State): HTMLElement {
@@ -49,14 +50,14 @@ export function cutoffsCard(state: State): HTMLElement {
     const rows = levels.map((level) => {
       const [threshold, , , , , ...found] = rowAt(state, level);
       const rate = (at: number): string => percent(found[at]!) + (Number.isNaN(found[at + 1]!) ? "" : ` [${percent(found[at + 1]!)}, ${percent(found[at + 2]!)}]`);
-      const chosen = level === state.selection.current.value.level;
+      const chosen = level === levelOf(state);
       const mark = [chosen ? "current" : "", level === best ? "largest Youden index" : ""].filter(Boolean).join(", ");
-      const text = threshold === -Infinity ? "everybody" : minus(textAt(state.selection.model.value, level));
+      const text = threshold === -Infinity ? "everybody" : minus(textAt(modelOf(state), level));
       return [mark ? h("span", {}, chosen ? h("strong", {}, text) : text, h("small", {}, ` ${mark}`)) : text, rate(0), rate(3), rate(6), fixed(found[9]!, 3)];
     });
     box.replaceChildren(table(["Threshold", words.tpr, words.tnr, words.precision, "Youden index"], rows));
   });
-  const all = (): CutoffRow[] => Array.from({ length: state.selection.model.value.levels.size }, (_, level) => rowAt(state, level));
+  const all = (): CutoffRow[] => Array.from({ length: modelOf(state).levels.size }, (_, level) => rowAt(state, level));
   offer("cutoffs", { title: () => "Cut-offs", csv: () => csvOf(CUTOFF_COLUMNS, all()) });
   const said = "Brackets contain Wilson's 95% intervals. Precision has an interval only at the prevalence of the sample. The exported CSV file contains all thresholds.";
   return card("cutoffs", "wide", "Cut-offs", [tooltip(() => said)], box);
@@ -67,12 +68,12 @@ const SEGMENT_COLUMNS = ["segment", "cases", "auc", "auc_low", "auc_high", "thre
 type SegmentRow = readonly [segment: string, ...numbers: number[]];
 
 function rowOf(state: State, { name: segment, models }: Slice): SegmentRow[] {
-  const model = models.find((one) => one.name === state.selection.model.value.name);
+  const model = models.find((one) => one.name === modelOf(state).name);
   if (!model) return [];
   const { levels, auc } = model;
-  const context = state.costs.context.value;
+  const context = contextOf(state);
   const level = bestLevel(levels, context);
-  const common = levelAt(levels, thresholdAt(state.selection.model.value.levels, state.selection.current.value.level));
+  const common = levelAt(levels, thresholdAt(modelOf(state).levels, levelOf(state)));
   const share = depthAt(levels, level, prevalenceOf(context, samplePrevalence(levels)));
   return [[segment, levels.nPos + levels.nNeg, auc.value, auc.low ?? NaN, auc.high ?? NaN, thresholdAt(levels, level), share, costAt(levels, level, context), costAt(levels, common, context)]];
 }
@@ -100,7 +101,7 @@ export function classesCard(state: State, classes: Classes): HTMLElement {
   const title = h("h2");
   const box = scroller("Table of classes");
   effect(() => {
-    setText(title, `All classes: ${state.selection.model.value.name}`);
+    setText(title, `All classes: ${modelOf(state).name}`);
     box.replaceChildren(matrixOf(state, classes));
   });
   const said = "Each case is assigned to its most probable class. The costs and the threshold below have no effect. Select a class to compare it with all other classes.";
@@ -108,7 +109,7 @@ export function classesCard(state: State, classes: Classes): HTMLElement {
 }
 
 function matrixOf(state: State, { names, matrices }: Classes): HTMLTableElement {
-  const matrix = matrices[state.selection.model.value.index] ?? [];
+  const matrix = matrices[modelOf(state).index] ?? [];
   const predicted = names.map((_, j) => sum(matrix.map((row) => row[j] ?? 0)));
   const rows = matrix.map((row, i) => {
     const [hits, actual] = [row[i] ?? 0, sum(row)];

@@ -10,6 +10,7 @@ import { chance, LONGEST_NAME, minus, number, percent, rounded, shorten } from "
 import { expectedCost, trivial } from "../math/context";
 import { type Choice, costAt, leastWithin } from "../math/hull";
 import { samplePrevalence } from "../math/levels";
+import { contextOf, levelOf, modelOf } from "../state/current";
 import { type State, wordsOf } from "../state/state";
 
 export interface Certainty extends Decided {
@@ -21,13 +22,13 @@ export interface Certainty extends Decided {
 export function certaintyOf(state: State): Certainty | null {
   const { decided, context } = state.report;
   if (!decided) return null;
-  const { cost_fp, cost_fn, cost_tp, cost_tn, target_prevalence } = state.costs.context.value;
+  const { cost_fp, cost_fn, cost_tp, cost_tn, target_prevalence } = contextOf(state);
   const costs = cost_fp === context.cost_fp && cost_fn === context.cost_fn && cost_tp === context.cost_tp && cost_tn === context.cost_tn;
   const rows = state.rows.part.value === 0 && !state.rows.applied.value;
   const models = state.models.all.value.some(state.models.hidden);
   const same = costs && rows && !models && target_prevalence === context.target_prevalence && state.campaign.within.value === 1;
   if (same && !state.selection.moved.value) return { ...decided, other: "" };
-  const share = context.target_prevalence ?? samplePrevalence(state.selection.model.value.levels);
+  const share = context.target_prevalence ?? samplePrevalence(modelOf(state).levels);
   const all = state.report.parts.length > 1 ? ", all rows" : "";
   return { ...decided, other: `at the best threshold for costs ${number(context.cost_fp)} and ${number(context.cost_fn)}, prevalence ${percent(share)}${all}` };
 }
@@ -76,7 +77,7 @@ export function direction(state: State, names?: ClassNames): HTMLElement {
 export function costOf(state: State, choice: Choice): number {
   const levels = state.models.all.value[choice.model]?.levels;
   if (!levels) return NaN;
-  return costAt(levels, choice.level, state.costs.context.value);
+  return costAt(levels, choice.level, contextOf(state));
 }
 
 interface Tile {
@@ -125,24 +126,24 @@ function tilesOf(state: State): Tile[] {
 
 /** Everybody, nobody, or null where scores decide. */
 function extreme(state: State): string | null {
-  const { level } = state.selection.current.value;
-  return level === 0 ? "nobody" : level === state.selection.model.value.levels.size - 1 ? "everybody" : null;
+  const level = levelOf(state);
+  return level === 0 ? "nobody" : level === modelOf(state).levels.size - 1 ? "everybody" : null;
 }
 
 function modelTile(state: State): Tile {
   const { kind, name: rows } = state.rows.shown.value;
-  const { name, index } = state.selection.model.value;
+  const { name, index } = modelOf(state);
   const label = kind === "class" ? `${rows} against the rest: use` : "Use";
-  const says = state.selection.moved.value ? "chosen by hand" : trivial(state.costs.context.value) || STANDING[standingOf(state)];
+  const says = state.selection.moved.value ? "chosen by hand" : trivial(contextOf(state)) || STANDING[standingOf(state)];
   return extreme(state) ? { label, value: "no model", says } : { label, value: name, says, colour: colourOf(state, index) };
 }
 
 function thresholdTile(state: State): Tile {
-  const { level } = state.selection.current.value;
+  const level = levelOf(state);
   const says = `${percent(state.selection.rates.value.depth)} of cases`;
   const everybody = extreme(state);
   if (everybody) return { label: "Act on", value: everybody, says };
-  return { label: wordsOf(state).threshold, value: minus(textAt(state.selection.model.value, level)), says };
+  return { label: wordsOf(state).threshold, value: minus(textAt(modelOf(state), level)), says };
 }
 
 function costTile(state: State): Tile {
@@ -163,8 +164,8 @@ function costWords(state: State, cost: number): string {
     const gap = capacityGap(state);
     return gap > 0 ? `at most ${unit}${number(gap)} per case above the optimum within the capacity` : "the best choice within the capacity";
   }
-  const { levels } = state.selection.model.value;
-  const [all, none] = [1, 0].map((rate) => expectedCost(state.costs.context.value, rate, rate, samplePrevalence(levels))) as [number, number];
+  const { levels } = modelOf(state);
+  const [all, none] = [1, 0].map((rate) => expectedCost(contextOf(state), rate, rate, samplePrevalence(levels))) as [number, number];
   const [least, whom] = all < none ? [all, "everybody"] : [none, "nobody"];
   if (cost >= least) return `not cheaper than ${wordsOf(state).acting} ${whom}`;
   return `saves ${least > 0 ? `${Number(((100 * (least - cost)) / least).toPrecision(2))}%` : unit + number(least - cost)} compared with ${wordsOf(state).acting} ${whom}`;
@@ -185,6 +186,6 @@ export function capacityGap(state: State): number {
   const { bestLevels, best } = state.selection;
   const bounds = state.models.all.value
     .filter((model) => bestLevels.value[model.index] !== null)
-    .map(({ levels, deviation }) => leastWithin(levels, state.costs.context.value, state.campaign.within.value, deviation));
+    .map(({ levels, deviation }) => leastWithin(levels, contextOf(state), state.campaign.within.value, deviation));
   return Math.max(0, costOf(state, best.value) - Math.min(...bounds));
 }

@@ -9,6 +9,7 @@ import { type Campaign, type Context, prevalenceOf, rewardsErrors } from "../mat
 import { bestLevel, bestWithin, cheapest, type Choice, type Region, regions } from "../math/hull";
 import { isAt, levelAt, rates, ratesAt, samplePrevalence } from "../math/levels";
 import { type Palette, palette, strokeOf } from "../palette";
+import { COUNTING } from "./current";
 
 export interface Words {
   readonly tpr: string;
@@ -37,9 +38,6 @@ export const wordsOf = ({ views }: State): Words => WORDS[views.audience.value];
 export function lower(word: string): string {
   return word === word.toUpperCase() ? word : word.charAt(0).toLowerCase() + word.slice(1);
 }
-
-/** What `status` says while rows are counted. */
-export const COUNTING = "Counting …";
 
 /** The newest request wins, and an older answer is dropped. */
 export function createRows(source: Source, first: Slice, { folds, segments }: { folds: ReadonlySignal<FoldsView>; segments: ReadonlySignal<boolean> }) {
@@ -197,8 +195,7 @@ export function createSelection(models: ReturnType<typeof createModels>, { conte
     return { model: model.index, level: level ?? bestLevel(model.levels, context.value) };
   });
   const model = computed(() => all.value[current.value.model]!);
-  const prevalence = computed(() => prevalenceOf(context.value, samplePrevalence(model.value.levels)));
-  const found = computed(() => rates(...ratesAt(model.value.levels, current.value.level), prevalence.value));
+  const found = computed(() => rates(...ratesAt(model.value.levels, current.value.level), prevalenceOf(context.value, samplePrevalence(model.value.levels))));
   return {
     /** The model that the reader picked; null follows the best. */
     chosen,
@@ -210,7 +207,6 @@ export function createSelection(models: ReturnType<typeof createModels>, { conte
     best,
     current,
     model,
-    prevalence,
     rates: found,
     /** The threshold that was typed, where it is between stored ones and stands for the one at or above it; else null. */
     unstored: computed(() => (pinned.value === null || isAt(model.value.levels, current.value.level, pinned.value) || !Number.isFinite(pinned.value) ? null : pinned.value)),
