@@ -85,8 +85,9 @@ test("functions of probability theory have the values that SciPy has", () => {
 });
 
 test("an area of three in four, by hand: Wilson's interval with a t quantile", () => {
-  const sample = areaSample([0.75], [[Float64Array.of(1, 0.5), Float64Array.of(1, 0.5)]], [null, null]);
-  const { value, low, high, method } = areaInterval(sample, 0);
+  const ranked = rankByClass({ type: "float64", values: Float64Array.of(3, 1, 2, 0) }, Uint8Array.of(1, 1, 0, 0)); // placements 1, 1/2 and 1/2, 1
+  const { value, low, high, method } = areaInterval(areaSample(ranked));
+  assert.equal(value, 0.75);
   assert.ok(low! > 0 && low! < value && value < high! && high! < 1);
   assert.match(method, /^Wilson for [\d.]+ trials, t with \d+ df$/);
   assert.deepEqual(holm([0.01, 0.04, 0.03]), [0.03, 0.06, 0.06]);

@@ -3,70 +3,35 @@
 import { ENOUGH_DIFFER, ENOUGH_INFORMATIVE, FEW_DIFFER, FEW_INFORMATIVE, LARGE_CLASS, LARGEST_QUANTILE, LEAST_PRIOR, PRIOR, ROUNDING, SMALL_CLASS, SUREST, Z } from "../constants";
 import type { Interval } from "../data";
 import { ndtr, studentQuantile, zero } from "./special";
-import type { Ranked } from "./threshold_counts";
+import { area, type Ranked } from "./threshold_counts";
 
-/** Rows of one class: how far each moves the area of each model, and how many rows an entry stands for. */
+/** The rows of one class, and how far they move the area of a model. */
 interface Stratum {
-  readonly moves: readonly Float64Array[];
-  readonly times: Float64Array | null;
   readonly n: number;
-  /** Of each model, rows placed below 1 and above 0. */
-  readonly inside: readonly (readonly [number, number])[];
-  /** Of the only model sums of the second and fourth powers of its moves, where these are not kept. */
-  readonly sums?: readonly [second: number, fourth: number];
+  /** Rows placed below 1 and above 0. */
+  readonly inside: readonly [number, number];
+  /** Sums of the second and fourth powers of what a row moves the area by. */
+  readonly second: number;
+  readonly fourth: number;
 }
 
-export interface AreaSample { readonly auc: readonly number[]; readonly strata: readonly [Stratum, Stratum] }
+export interface AreaSample { readonly auc: number; readonly strata: readonly [Stratum, Stratum] }
 
-function total(values: (i: number) => number, { moves, times }: Stratum): number {
-  let sum = 0;
-  const size = moves[0]!.length;
-  for (let i = 0; i < size; i++) sum += times ? times[i]! * values(i) : values(i);
-  return sum;
+/** The share of the other class that a row with the score of a level is ranked right against; a tie counts one half. */
+function placement({ pos, neg, tp, fp, nPos, nNeg }: Ranked, level: number, isPos: boolean): number {
+  if (isPos) return (2 * (nNeg - fp[level]!) + neg[level]!) / (2 * nNeg);
+  return (2 * tp[level]! - pos[level]!) / (2 * nPos);
 }
 
-function sumOf(stratum: Stratum, model: number, power: 2 | 4): number {
-  if (stratum.sums) return stratum.sums[power === 2 ? 0 : 1];
-  const moves = stratum.moves[model]!;
-  return power === 2 ? total((i) => moves[i]! * moves[i]!, stratum) : total((i) => (moves[i]! * moves[i]!) ** 2, stratum);
-}
-
-const freedom = (stratum: Stratum): number => stratum.n - 1;
-const scale = ({ n }: Stratum): number => (n > 1 ? n / (n - 1) : NaN);
-
-/**
- * @param placed of each model, for the rows of each class, the share of the other class that they are ranked right against
- * @param times how many rows each entry of a class stands for, where not one
- */
-export function areaSample(
-  auc: readonly number[],
-  placed: readonly (readonly [pos: Float64Array, neg: Float64Array])[],
-  times: readonly [Float64Array | null, Float64Array | null],
-): AreaSample {
-  const stratum = (side: 0 | 1): Stratum => {
-    const weight = times[side];
-    const columns = placed.map((both) => both[side]);
-    const n = weight ? weight.reduce((sum, one) => sum + one, 0) : columns[0]!.length;
-    const count = (is: (share: number) => boolean, column: Float64Array): number => {
-      let sum = 0;
-      for (let i = 0; i < column.length; i++) if (is(column[i]!)) sum += weight ? weight[i]! : 1;
-      return sum;
-    };
-    const inside = columns.map((column) => [count((x) => x < 1 - ROUNDING, column), count((x) => x > ROUNDING, column)] as const);
-    return { moves: columns.map((column, m) => column.map((share) => (share - auc[m]!) / n)), times: weight, n, inside };
-  };
-  return { auc, strata: [stratum(0), stratum(1)] };
-}
-
-/** Of one model what its area needs, in one pass over its levels, of which each stands for all its rows. */
-export function levelSample(auc: number, { pos, neg, tp, fp, nPos, nNeg }: Pick<Ranked, "pos" | "neg" | "tp" | "fp" | "nPos" | "nNeg">): AreaSample {
-  const side = (own: Float64Array, other: Float64Array, reached: Float64Array, of: number, n: number, isPos: boolean): Stratum => {
+/** What the area of a model needs, in one pass over its levels, of which each stands for all its rows. */
+export function areaSample(ranked: Ranked): AreaSample {
+  const auc = area(ranked);
+  const stratum = (own: Float64Array, n: number, isPos: boolean): Stratum => {
     let [second, fourth, below, above] = [0, 0, 0, 0];
     for (let i = 0; i < own.length; i++) {
       const rows = own[i]!;
       if (!rows) continue;
-      const higher = 2 * reached[i]! - other[i]!; // of the other class, twice; those tied once
-      const share = (isPos ? 2 * of - higher : higher) / (2 * of);
+      const share = placement(ranked, i, isPos);
       const shift = (share - auc) / n;
       const move = shift * shift;
       second += rows * move;
@@ -74,27 +39,41 @@ export function levelSample(auc: number, { pos, neg, tp, fp, nPos, nNeg }: Pick<
       if (share < 1 - ROUNDING) below += rows;
       if (share > ROUNDING) above += rows;
     }
-    return { moves: [], times: null, n, inside: [[below, above]], sums: [second, fourth] };
+    return { n, inside: [below, above], second, fourth };
   };
-  return { auc: [auc], strata: [side(pos, neg, fp, nNeg, nPos, true), side(neg, pos, tp, nPos, nNeg, false)] };
+  return { auc, strata: [stratum(ranked.pos, ranked.nPos, true), stratum(ranked.neg, ranked.nNeg, false)] };
 }
 
-function variance(stratum: Stratum, model: number): number {
-  return scale(stratum) * sumOf(stratum, model, 2);
+/** How far each row of a class moves the area of a model, given the levels of these rows. */
+export function movesOf(ranked: Ranked, auc: number, levels: Int32Array, isPos: boolean): Float64Array {
+  const n = isPos ? ranked.nPos : ranked.nNeg;
+  return Float64Array.from(levels, (level) => (placement(ranked, level, isPos) - auc) / n);
 }
+
+/** The rows of a class that two models are compared on: by how far each moves both areas, and how many rows it stands for. */
+export interface PairedRows { readonly moves: readonly [Float64Array, Float64Array]; readonly times: Float64Array | null }
+
+function total(values: (a: number, b: number) => number, { moves: [first, second], times }: PairedRows): number {
+  let sum = 0;
+  for (let i = 0; i < first.length; i++) sum += (times ? times[i]! : 1) * values(first[i]!, second[i]!);
+  return sum;
+}
+
+const freedom = ({ n }: Stratum): number => n - 1;
+const scale = ({ n }: Stratum): number => (n > 1 ? n / (n - 1) : NaN);
+const variance = (stratum: Stratum): number => scale(stratum) * stratum.second;
 
 /** An area that is as sure as a share of `trials` trials. */
 interface EffectiveSize { readonly auc: number; readonly trials: number; readonly df: number; readonly informative: number; readonly smallest: number }
 
-function effectiveSize({ auc: areas, strata }: AreaSample, model: number): EffectiveSize {
-  const auc = areas[model]!;
+function effectiveSize({ auc, strata }: AreaSample): EffectiveSize {
   const smallest = Math.min(strata[0].n, strata[1].n);
   const spread = auc * (1 - auc);
   const g = (2 * auc - 1) ** 4;
   const prior = (1 - g) / 3 + (g * Math.max(strata[0].n, strata[1].n)) / (strata[0].n + strata[1].n);
-  const known = strata.map((stratum) => knownOf(stratum, auc, model));
+  const known = strata.map((stratum) => knownOf(stratum, auc));
   const weights = strata.map((stratum, i) => LEAST_PRIOR + PRIOR * Math.sqrt(1 - (known[i] ? known[i]! / freedom(stratum) : 0)));
-  const shares = strata.map((stratum, i) => (known[i] && spread > 0 ? Math.min(1, (variance(stratum, model) * stratum.n) / spread) : 0));
+  const shares = strata.map((stratum, i) => (known[i] && spread > 0 ? Math.min(1, (variance(stratum) * stratum.n) / spread) : 0));
   const parts = strata.map((stratum, i) => (known[i]! * shares[i]! + weights[i]! * prior) / (known[i]! + weights[i]!) / stratum.n);
   const sum = parts[0]! + parts[1]!;
   const df = sum ** 2 / (parts[0]! ** 2 / (freedom(strata[0]) + weights[0]!) + parts[1]! ** 2 / (freedom(strata[1]) + weights[1]!));
@@ -106,9 +85,9 @@ function effectiveSize({ auc: areas, strata }: AreaSample, model: number): Effec
 }
 
 /** How many rows tell how much placements vary; 0 where none do. */
-function knownOf(stratum: Stratum, auc: number, model: number): number {
+function knownOf(stratum: Stratum, auc: number): number {
   if (freedom(stratum) <= 0) return 0;
-  return Math.min(stratum.inside[model]![auc < 0.5 ? 1 : 0], byKurtosis(stratum, sumOf(stratum, model, 2), sumOf(stratum, model, 4), ROUNDING ** 2));
+  return Math.min(stratum.inside[auc < 0.5 ? 1 : 0], byKurtosis(stratum, stratum.second, stratum.fourth, ROUNDING ** 2));
 }
 
 /** How many normal observations tell the variance as well, given sums of second and fourth powers of moves. */
@@ -119,16 +98,15 @@ function byKurtosis(stratum: Stratum, second: number, fourth: number, least: num
 }
 
 /** How a difference varies over the rows of a class, with a further row each way where few differ: `Stratum.difference`. */
-function spreadOf(stratum: Stratum, i: number, j: number): { own: number; added: number; df: number } {
-  const [a, b] = [stratum.moves[i]!, stratum.moves[j]!];
-  const second = total((k) => (b[k]! - a[k]!) ** 2, stratum);
-  const informative = byKurtosis(stratum, second, total((k) => (b[k]! - a[k]!) ** 4, stratum), ROUNDING * total((k) => a[k]! ** 2, stratum));
+function spreadOf(stratum: Stratum, rows: PairedRows): { own: number; added: number; df: number } {
+  const second = total((a, b) => (b - a) ** 2, rows);
+  const informative = byKurtosis(stratum, second, total((a, b) => (b - a) ** 4, rows), ROUNDING * stratum.second);
   const [own, df] = [scale(stratum) * (informative ? second : 0), freedom(stratum)];
   const rare = df > 0 ? 1 - (2 * informative) / df : 0;
   const weight = rare * Math.min((ENOUGH_DIFFER - informative) / (ENOUGH_DIFFER - FEW_DIFFER), 1);
   if (rare <= 0 || weight <= 0) return { own, added: 0, df };
   const width = (moves: Float64Array): number => moves.reduce((x, y) => Math.max(x, y), -Infinity) - moves.reduce((x, y) => Math.min(x, y), Infinity);
-  const added = 2 * weight * Math.max(width(a), width(b)) ** 2;
+  const added = 2 * weight * Math.max(...rows.moves.map(width)) ** 2;
   if (!(own > 0 && added > 0)) return { own, added, df };
   return { own, added, df: Math.min(df, (informative * (1 + added / own) ** 2) / weight) };
 }
@@ -141,8 +119,8 @@ function intervalAt({ auc, trials: n }: EffectiveSize, q: number): [low: number,
 }
 
 /** The area of a model with its interval at 95%: Wilson's, for as many trials as the rows are worth. */
-export function areaInterval(sample: AreaSample, model: number): Required<Interval> {
-  const size = effectiveSize(sample, model);
+export function areaInterval(sample: AreaSample): Required<Interval> {
+  const size = effectiveSize(sample);
   const [low, high] = intervalAt(size, studentQuantile(size.df, 0.025));
   const digits = size.trials >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 };
   const trials = size.trials.toLocaleString("en", digits);
@@ -153,8 +131,8 @@ export function areaInterval(sample: AreaSample, model: number): Required<Interv
 const WELCH = "Welch t of placements";
 
 /** Whether two models of the same rows differ: second − first. */
-export function compareAreas(sample: AreaSample, first: number, second: number): { difference: number; low: number; high: number; p: number; method: string } {
-  const found = difference(sample, first, second);
+export function compareAreas(first: AreaSample, second: AreaSample, rows: readonly [PairedRows, PairedRows]): { difference: number; low: number; high: number; p: number; method: string } {
+  const found = difference(first, second, rows);
   const above = pValue(found.low, found.value);
   const below = pValue((z) => -found.high(z), -found.value);
   const method = `${WELCH}${found.caution > 0 ? " and MOVER of Wilson intervals" : ""}${found.added > 0 ? ", one row added for each model" : ""}, paired`;
@@ -163,16 +141,16 @@ export function compareAreas(sample: AreaSample, first: number, second: number):
 
 const clip = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
-function difference(sample: AreaSample, i: number, j: number): { value: number; caution: number; added: number; low: (z: number) => number; high: (z: number) => number } {
-  const [first, second] = [effectiveSize(sample, i), effectiveSize(sample, j)];
+function difference(one: AreaSample, other: AreaSample, rows: readonly [PairedRows, PairedRows]): { value: number; caution: number; added: number; low: (z: number) => number; high: (z: number) => number } {
+  const [first, second] = [effectiveSize(one), effectiveSize(other)];
   const value = second.auc - first.auc;
-  const parts = sample.strata.map((stratum) => {
-    const [a, b] = [stratum.moves[i]!, stratum.moves[j]!];
-    const { own, added, df } = spreadOf(stratum, i, j);
-    return { df, own: own + added, added, both: scale(stratum) * total((k) => a[k]! * b[k]!, stratum) };
+  const parts = one.strata.map((stratum, side) => {
+    const { own, added, df } = spreadOf(stratum, rows[side]!);
+    return { df, own: own + added, added, both: scale(stratum) * total((a, b) => a * b, rows[side]!) };
   });
   const sum = parts[0]!.own + parts[1]!.own;
-  const product = sample.strata.reduce((all, s) => all + variance(s, i), 0) * sample.strata.reduce((all, s) => all + variance(s, j), 0);
+  const [varianceOfOne, varianceOfOther] = [one, other].map(({ strata }) => variance(strata[0]) + variance(strata[1]));
+  const product = varianceOfOne! * varianceOfOther!;
   const correlation = product > 0 ? clip((parts[0]!.both + parts[1]!.both) / Math.sqrt(product), -1, 1) : 0;
   const df = sum > 0 ? Math.max(1, sum ** 2 / parts.reduce((all, { own, df }) => all + own ** 2 / df, 0)) : 1;
   const caution = Number.isNaN(sum) ? 1 : clip((ENOUGH_INFORMATIVE - Math.min(first.informative, second.informative)) / (ENOUGH_INFORMATIVE - FEW_INFORMATIVE), 0, 1);

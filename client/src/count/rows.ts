@@ -4,7 +4,7 @@ import { MOST_COMPARED, MOST_DETAILED, MOST_EXACT, MOST_FOLDS, MOST_NAMED, MOST_
 import type { Comparison, Comparisons, Interval, Intervals, Model, Part, Slice } from "../data";
 import { makeLevels } from "../math/levels";
 import type { Roles } from "../open/messages";
-import { areaInterval, areaSample, compareAreas, holm, levelSample } from "./areas";
+import { areaInterval, areaSample, compareAreas, holm, movesOf, type PairedRows } from "./areas";
 import { calibrationOf } from "./calibration";
 import { counted, listing, Refused, shown } from "./errors";
 import type { Label, Names } from "./sinks";
@@ -142,7 +142,7 @@ export class CountedRows {
     const found = [...this.scores].map(([name, column], index): Figures => {
       const ranked = this.large ? rankOne(column) : this.ofPart(part).get(name)!;
       const model = modelOf(name, index, ranked, ranked.threshold.length < MOST_EXACT ? MOST_EXACT : pointsOf(part));
-      return { model, auc: ranked.weighted ? { value: model.auc.value } : areaInterval(levelSample(model.auc.value, ranked), 0), weighted: ranked.weighted };
+      return { model, auc: ranked.weighted ? { value: model.auc.value } : areaInterval(areaSample(ranked)), weighted: ranked.weighted };
     });
     this.figures.set(part, found);
     return found;
@@ -177,26 +177,26 @@ export class CountedRows {
     const alone = { auc: this.figuresOf(part).map(({ auc }) => interval(auc)), comparisons: NO_COMPARISONS };
     if (this.large) return alone;
     const ranked = [...this.ofPart(part).values()];
-    const areas = ranked.map(area);
     const calibration = ranked.map((one) => (one.threshold.length > MOST_AT_ONCE ? calibrationOf(one) : null));
     if (ranked.some(({ weighted }) => weighted) || ranked.length < 2 || ranked.length > MOST_COMPARED) return { ...alone, calibration };
-    return { ...this.compared(part, ranked, areas, interval, note), calibration };
+    return { ...alone, comparisons: this.compared(part, ranked, note), calibration };
   }
 
-  private compared(part: number, ranked: readonly Ranked[], areas: readonly number[], interval: (found: Interval) => Interval, note: string): Intervals {
+  private compared(part: number, ranked: readonly Ranked[], note: string): Comparisons {
     const { rows, positive, weights } = this.partOf(part);
     const levels = [...this.scores.values()].map(({ values }, m) => levelsOf(ranked[m]!.threshold, rows ? keep(values, rows) : values, weights));
-    const sides: [number[], number[]] = [[], []];
-    for (let i = 0; i < levels[0]!.length; i++) if (levels[0]![i]! >= 0) sides[positive[i] ? 0 : 1].push(i);
-    const placed = ranked.map((one, m) => placements(one, levels[m]!, sides));
-    const times = (side: readonly number[]): Float64Array | null => weights && Float64Array.from(side, (i) => weights.values[i]!);
-    const sample = areaSample(areas, placed, [times(sides[0]), times(sides[1])]);
+    const counted = Uint32Array.from(positive.keys()).filter((row) => levels[0]![row]! >= 0);
+    const sides = [1, 0].map((label) => counted.filter((row) => positive[row] === label));
+    const times = sides.map((side) => weights && keep(weights.values, side));
+    const areas = ranked.map(areaSample);
+    const moves = ranked.map((one, m) => sides.map((side, k) => movesOf(one, areas[m]!.auc, keep(levels[m]!, side), k === 0)));
     const pairs = areas.flatMap((_, i) => areas.slice(i + 1).map((_, k) => [i, i + 1 + k] as const));
-    const found = pairs.map(([i, j]) => compareAreas(sample, i, j));
+    const rowsOf = (i: number, j: number, side: 0 | 1): PairedRows => ({ moves: [moves[i]![side]!, moves[j]![side]!], times: times[side]! });
+    const found = pairs.map(([i, j]) => compareAreas(areas[i]!, areas[j]!, [rowsOf(i, j, 0), rowsOf(i, j, 1)]));
     const adjusted = holm(found.map(({ p }) => p));
-    const comparisons = pairs.map(([i, j], k): Comparison => [i, j, found[k]!.difference, found[k]!.low, found[k]!.high, found[k]!.p, adjusted[k]!]);
-    const method = [...new Set(found.map((pair) => (pair.method.endsWith("paired") ? pair.method + note : pair.method)))].join("; ");
-    return { auc: areas.map((_, m) => interval(areaInterval(sample, m))), comparisons: { method, rows: comparisons } };
+    const compared = pairs.map(([i, j], k): Comparison => [i, j, found[k]!.difference, found[k]!.low, found[k]!.high, found[k]!.p, adjusted[k]!]);
+    const method = [...new Set(found.map((pair) => pair.method + note))].join("; ");
+    return { method, rows: compared };
   }
 
   async provenance(): Promise<Record<string, string | number>> {
@@ -297,21 +297,6 @@ function modelOf(name: string, index: number, ranked: Ranked, most: number): Mod
     ks: ks(ranked),
     calibration: areProbabilities(ranked) ? calibrationOf(ranked, threshold.length > MOST_AT_ONCE) : null,
   };
-}
-
-/** The share of the other class that rows, positive and negative ones, are ranked right against; a tie counts one half. */
-function placements({ pos, neg, tp, fp, nPos, nNeg }: Ranked, levels: Int32Array, sides: readonly ArrayLike<number>[]): [Float64Array, Float64Array] {
-  const [positive = [], negative = []] = sides;
-  const [above, below] = [new Float64Array(positive.length), new Float64Array(negative.length)];
-  for (let i = 0; i < positive.length; i++) {
-    const level = levels[positive[i]!]!;
-    above[i] = (2 * (nNeg - fp[level]!) + neg[level]!) / (2 * nNeg);
-  }
-  for (let i = 0; i < negative.length; i++) {
-    const level = levels[negative[i]!]!;
-    below[i] = (2 * (tp[level]! - pos[level]!) + pos[level]!) / (2 * nPos);
-  }
-  return [above, below];
 }
 
 /**
