@@ -15,6 +15,7 @@ import rocscope as rs
 from rocscope._base.formatting import to_its_error
 from rocscope.decisions import Constraint
 from rocscope.decisions.generalization import DrawsOfRows, cross_validate, design_of_all, in_sample
+from rocscope.decisions.sampling_model import Generalization
 from rocscope.errors import InfeasibleError, InputError, OneClassError, WeightError
 from rocscope.inference.expected_costs import MeanSample
 from strategies import costly, decision_contexts, samples
@@ -44,6 +45,25 @@ def found(data, context=None, **aim):
     decision = rs.choose(data, context, **aim)
     model = decision.sampling_model
     return decision, model.candidates and design_of_all(model.samples, 0), model.candidates
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.5, 1.0])
+def test_optimism_of_the_better_of_two_models(difference):
+    """Two normal losses with a difference of standard error 1: the formula of the docstring, with h = 1/2."""
+
+    class Drawn(Generalization):
+        def _loss(self, cells):
+            return cells
+
+        def _goodness(self, cells):
+            return -cells
+
+    losses = np.random.default_rng(1).normal([0, difference], sqrt(0.5), (400_000, 2))
+    drawn = Drawn(
+        **dict.fromkeys(Generalization.__dataclass_fields__)
+        | {"replicates": SimpleNamespace(cells=losses, acting=losses)}
+    )
+    assert drawn._model_optimism == pytest.approx(2 * stats.norm.pdf(2 * difference), abs=0.01)
 
 
 @costly

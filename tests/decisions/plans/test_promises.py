@@ -83,8 +83,8 @@ def test_the_profit_of_a_verdict_is_not_biased(pilot, request):
 
     The mean of 200 errors is known to .07 of their standard deviation. Most of that is luck that a sample's profit at a
     fixed threshold shares; without this part, by regression, it is known to .02 to .03. So measured, the bias of 12
-    pilots averages 0 (± .007 standard deviations). It is up to .15 too high where two models are nearly equal, and up
-    to .10 too low where one is clearly better.
+    pilots averages 0 (± .008 standard deviations). It is up to .12 too high where two models are nearly equal, and up
+    to .07 too low where one is clearly better.
     """
     repeats = 200 if request.config.getoption("--slow", default=False) else 10
     missed, held, errors = biases(pilot, repeats)
@@ -96,7 +96,7 @@ def test_the_profit_of_a_verdict_is_not_biased(pilot, request):
     if repeats > 100:
         bias = np.linalg.lstsq(np.column_stack([np.ones(repeats), errors]), missed)[0][0]
         print(f"pilot {pilot}: without shared luck {bias / missed.std():+.3f} standard deviations")
-        assert abs(bias) < 0.2 * missed.std()
+        assert abs(bias) < 0.15 * missed.std()
 
 
 @pytest.mark.slow
