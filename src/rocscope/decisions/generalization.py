@@ -181,14 +181,16 @@ class Rule:
         with np.errstate(invalid="ignore", divide="ignore"):
             low, high = self._edge_at_limit(goodness, depth, too_deep)
             part = ((limit - pick(depth, low)) / (pick(depth, high) - pick(depth, low))).clip(0, 1)
-            mixed = np.where(part > 0, (1 - part) * pick(goodness, low) + part * pick(goodness, high), -np.inf)
+            mixed = (1 - part) * pick(goodness, low) + np.where(part > 0, part * pick(goodness, high), 0)
 
-        # Take the best single point within the limit, or the mix if it is better by more than a rounding error.
+        # Take the mix at the limit if it is as good as the best single point within the limit, and if a higher limit
+        # is better. At a single point exactly at the limit, the share of the second point is 0.
         within = np.where(too_deep, -np.inf, goodness)
         within[:, :first] = -np.inf
         highest = within.max(axis=1)
-        single = (within >= _enough(highest, self.scale)[:, None]).argmax(axis=1)
-        is_mix = mixed > _enough(highest, self.scale) + 2 * TIE * self.scale
+        enough = _enough(highest, self.scale)
+        single = (within >= enough[:, None]).argmax(axis=1)
+        is_mix = (mixed >= enough) & (pick(goodness, high) > mixed + TIE * self.scale)
 
         # A point at which everybody is positive in this sample means "everybody" in other samples too.
         ends = []
@@ -332,11 +334,11 @@ class Candidate:
         high = np.minimum(low + 1, depth.shape[1] - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
             part = np.nan_to_num((limit - pick(depth, low)) / (pick(depth, high) - pick(depth, low)))
-        return np.where(point[:, 2:] > 0, np.column_stack([low, high, part]), point)
+        return np.where(point[:, :1] != point[:, 1:2], np.column_stack([low, high, part]), point)
 
     def marginal_at(self, points: Points, point: Array) -> float:
         """Return the saving at the chosen point if the limit is one case larger; 0 if the limit is not reached."""
-        if self.rule.limit is None or not point[0, 2]:
+        if self.rule.limit is None or point[0, 0] == point[0, 1]:
             return 0.0
         ends = point[0, :2].astype(np.intp)
         tp, fp = (counts[0, ends] for counts in points)
@@ -351,10 +353,8 @@ class Candidate:
         point = best.point
         if self.rule.limit is None:
             point = np.where(best.depth == tp[:, -1] + fp[:, -1], tp.shape[1] - 1, point)
-        if self.times == 1 and not self.fixed:
-            return best._replace(point=point)
-        sign = self.rule.criterion.sign
-        return best._replace(point=point, goodness=self.times * best.goodness + sign * self.fixed)
+        goodness = self.times * best.goodness + self.rule.criterion.sign * self.fixed
+        return best._replace(point=point, goodness=goodness)
 
 
 @dataclass(frozen=True)

@@ -358,7 +358,8 @@ class Generalization:
         draws, _ = self._draws(held_out.cells, chosen)
         values = self._sign * (self._sign * draws + self._model_optimism)
         undefined = float(np.isnan(values).mean())
-        reason = self.cost_draws.doubt
+        limit = self.candidates.members[chosen].rule.limit or inf
+        reason = self.cost_draws.doubt or few(limit * self.cost_draws.n, FEW_EVENTS, "rows within the capacity")
         if not reason and held_out.failed[chosen]:
             reason = f"no threshold satisfies the constraints in {held_out.failed[chosen]:.0%} of the folds"
         if not reason and undefined:

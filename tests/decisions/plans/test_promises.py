@@ -110,6 +110,25 @@ def test_the_profits_of_12_pilots_are_not_biased_together():
     assert 0.93 <= coverage <= 0.98
 
 
+def test_the_profit_at_a_capacity_is_one_that_is_possible():
+    """Each contact brings −1 to 9. A capacity that ends exactly at a row is like one that ends just beyond it."""
+    rng = np.random.default_rng(0)
+    y = rng.random(2000) < 0.5
+    preds = rs.Predictions(y.astype(int), rng.normal(y))
+
+    def profit(capacity):
+        return rs.plan_campaign(preds, Campaign(100_000, 1, 10, capacity=capacity)).interval()
+
+    for capacity in (500, 1000, 5000):  # 10, 20 and 100 rows exactly
+        exact, beyond = profit(capacity), profit(capacity + 1)
+        for end in (exact.low, exact.value, exact.high):
+            assert -capacity <= end <= 9.1 * capacity
+        ends = [(one.low, one.value, one.high) for one in (exact, beyond)]
+        assert ends[0] == pytest.approx(ends[1], rel=0.02)
+        assert exact.reliable
+    assert profit(100).reason == "only 2 rows within the capacity, fewer than 10"
+
+
 def cost_is_covered(rng, share, n, distance):
     """Return whether the interval covers the cost of the choice in the context that turns up, which is uncertain."""
     fn, spread, low = rng.uniform(5, 40), rng.uniform(0.2, 0.6), rng.uniform(0.5, 3)
