@@ -342,6 +342,15 @@ FOLLOWED = {
     "rs.bootstrap(preds, rs.auc, parallel=True)": "use threads=, such as threads=2",
     "rs.plotting.roc(y, s)": "use rs.plotting.plot_roc(y, s)",
     "rs.ROCAUC(model)": "use rs.roc(rs.evaluate(model, X, y)).plot()",
+    "rs.plot_det_curve(fitted, X, y)": "use rs.det(rs.evaluation.from_estimator(fitted, X, y)).plot()",
+    "rs.ConfusionMatrix(fitted)": "use rs.multiclass.ConfusionMatrix.from_labels(y, fitted.predict(X))",
+    "rs.conf_mat(df, truth='y', estimate='p')": "use rs.read(df, label='y', scores=['p']).counts().at(0.5)",
+    "rs.pr_auc(df, 'y', 'p')": "use rs.precision_recall(rs.read(df, label='y', scores=['p'])).area()",
+    "rs.auc(P2, y)": "use rs.auc(y, s) with the labels first, or for a model rs.auc(rs.evaluate(model, X, y))",
+    "counts[0.5]": "use .at(0.5)",
+    "context.choose(y, s)": "use rs.choose(y, s)",
+    "curve.partial_auc(max_fpr=0.1, correct=True)": "use standardized=True",
+    "rs.Context(cost_matrix=[[0, 1], [5, 0]])": "use rs.Context.from_cost_matrix([[0, 1], [5, 0]], rows='actual',",
 }
 
 
@@ -359,6 +368,7 @@ def test_first_calls_are_answered_by_a_call_that_works(call, here):
 def test_values_of_results_may_be_called_or_named_by_a_synonym(here):
     curve, benefit = here["curve"], rs.net_benefit(here["y"], here["p"])
     assert (curve.auc(), curve.gini(), curve.ks()) == (curve.auc, curve.gini, curve.ks)
+    assert here["point"].accuracy() == here["point"].accuracy
     assert np.array_equal(benefit.treat_all().y, benefit.treat_all.y)
     with pytest.raises(TypeError, match=r"use \.fpr, \.tpr and \.thresholds, or \.to_frame\(\) for a data frame$"):
         pd.DataFrame(curve)

@@ -157,7 +157,7 @@ def _with_advice(
     function = call.__qualname__.removesuffix(".__init__")
     of_kind = answers.arguments_of(function).get(f"{name}_{_kind_of(value)}", "")
     taking = of_kind or _argument_taking(call, function, name, value, by_position)
-    if of_kind or (taking and name in _OF_MODELS):  # these hints replace the general one
+    if of_kind or (taking and name in (*_OF_MODELS, "context", "y_true")):  # these hints replace the general one
         return type(error)(f"{str(error).partition('; ')[0]}; {answers.as_hint(taking)}")
     return type(error)(f"{error}; {answers.as_hint(taking)}") if taking and taking not in str(error) else error
 
@@ -168,6 +168,9 @@ def _argument_taking(
     """Return what to use for a value that was passed as another argument, such as strategy='quantile' for bins."""
     if name == "y_true" and isinstance(value, str):  # the name of a column, or a formula
         return "for columns of a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
+    if name == "y_true" and _kind_of(value) == "matrix":  # features, or probabilities before the labels
+        made = "rs.evaluate(model, X, y)"
+        return f"rs.{function}(y, s) with the labels first, or for a model rs.{function}({made})"
     if name == "y" and isinstance(value, str) and "X" in by_position:
         columns = f"df.drop(columns={value!r}), df[{value!r}]"
         return f"columns of a data frame: {answers.example_of(function).replace('X, y', columns)}"
@@ -177,7 +180,7 @@ def _argument_taking(
     if name in by_position and not isinstance(value, str):
         is_misplaced = isinstance(value, int | float) or callable(value) or _is_ours(value)
         # A column, or a table, in place of Predictions.
-        is_misplaced = is_misplaced or name in _OF_MODELS
+        is_misplaced = is_misplaced or name in (*_OF_MODELS, "context")
         return answers.tables()["positional"].get(function, "") if is_misplaced else ""
     if not isinstance(value, str):
         return ""
@@ -517,6 +520,8 @@ class MissingItemError(TypeError, KeyError):
             # A key that is no attribute is perhaps the name of a model.
             hint = hint or (f"use {uses[0]}" if uses else _listed(owner))
             return f"{owner.__name__} has no item [{key!r}]; {hint}"
+        if isinstance(key, float) and hasattr(owner, "at"):
+            return f"{owner.__name__} has no item [{key!r}]; use .at({key!r})"
         if isinstance(key, list) and hasattr(owner, "to_frame"):
             columns = ".metrics()" if hasattr(owner, "metrics") else f".to_frame()[{key!r}]"
             return f"{owner.__name__} has no columns {key!r}; use {columns}"
@@ -584,7 +589,8 @@ def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
             return f".{known[word]}"
     call = "" if is_estimator else answers.call_for(name)
     is_bare = re.fullmatch(r"rs(\.\w+)+", call)  # a function of rocscope of this name, without its arguments
-    return _on_result(owner, (answers.concept_call(name) if is_bare else "") or call)
+    called = (answers.concept_call(name) or answers.example_of(call.rpartition(".")[2])) if is_bare else ""
+    return _on_result(owner, called or call)
 
 
 def _on_result(owner: type, call: str) -> str:

@@ -110,7 +110,7 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
         words = [name, *_names_read_after(asking)] if answers.is_library(name) else [name]
         # Of a name within another library, such as metrics.auc_score, only the last word says what is meant.
         hint = advice(words[-1]) or advice(name)
-        message = f"{package} has no {'.'.join(words)!r}{hint}"
+        message = f"{package} has no {'.'.join(words)!r}{_with_argument(hint, asking)}"
         # In `from package import name`, Python replaces the message of an AttributeError.
         if asking.f_code.co_code[asking.f_lasti] == opmap["IMPORT_FROM"]:
             raise ImportError(message, name=package)
@@ -138,6 +138,33 @@ def _names_read_after(frame: FrameType) -> list[str]:
     return names
 
 
+def _with_argument(hint: str, frame: FrameType) -> str:
+    """Return a hint for labels and scores with the model or the data frame that the code of a frame passes first."""
+    steps = list(get_instructions(frame.f_code))
+    asked = [step for step in steps if step.offset == frame.f_lasti]
+    loads = [step for step in steps if step.offset > frame.f_lasti and step.opname != "PUSH_NULL"]
+    while loads and loads[0].opname in ("LOAD_ATTR", "LOAD_METHOD", "EXTENDED_ARG"):
+        loads.pop(0)
+    if not asked or asked[0].opname not in ("LOAD_ATTR", "LOAD_METHOD") or not loads or "(model, X" in hint:
+        return hint
+    name = loads[0].argval if loads[0].opname.startswith("LOAD_") and isinstance(loads[0].argval, str) else ""
+    value = frame.f_locals.get(name, frame.f_globals.get(name))
+    if callable(getattr(type(value), "fit", None)):
+        is_fitted = hasattr(value, "classes_")
+        made = f"rs.evaluation.from_estimator({name}, X, y)" if is_fitted else f"rs.evaluate({name}, X, y)"
+    elif hasattr(type(value), "columns") and hasattr(type(value), "dtypes"):
+        columns = [step.argval for step in loads[1:3] if step.opname == "LOAD_CONST" and isinstance(step.argval, str)]
+        label, score = map(repr, columns) if len(columns) == 2 else ("...", "...")
+        made = f"rs.read({name}, label={label}, scores=[{score}])"
+    else:
+        return hint
+    hint = hint.replace("rs.ThresholdCounts.from_scores(y, s)", f"{made}.counts()")
+    if not made.startswith("rs.read"):
+        hint = hint.replace("(y, predicted)", f"(y, {name}.predict(X))")
+    hint = re.sub(r"rs\.Predictions\(y, [sp]\)", made, hint)
+    return re.sub(r"(?<!Predictions)\(y, [sp](?=[,)])", f"({made}", hint)
+
+
 def _advice(package: str, name: str, public: Sequence[str]) -> str:
     """Return a hint for an unknown name: its module, the name in rocscope, or similar names."""
     from difflib import get_close_matches
@@ -152,7 +179,7 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     is_foreign = any(name in names for names in answers.tables()["names"].values())
     for topic in () if is_foreign else _topics():
         if name in getattr(import_module(f"{_ROOT}.{topic}"), "__all__", ()):
-            example = answers.example_of(f"{topic}.{name}")
+            example = answers.tables()["constructors"].get(name) or answers.example_of(f"{topic}.{name}")
             return f"; {answers.as_hint(example)}" if example else f"; it is rs.{topic}.{name}"
     by_case = {word.casefold(): word for word in public}
     if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name

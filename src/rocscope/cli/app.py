@@ -273,7 +273,10 @@ def _no_such_option(command: str, typed: str, known: Iterable[Any], arguments: S
     close = get_close_matches(typed, options, cutoff=_CLOSE)
     # An option of the same letters in another order comes first: --lable means --label rather than --table.
     close.sort(key=lambda option: sorted(option) != sorted(typed))
-    return f"{typed}: no such option" + (f" (did you mean {close[0]}?)" if close else "")
+    if close:
+        return f"{typed}: no such option (did you mean {close[0]}?)"
+    of_command = foreign.concept_for(typed, "commands")
+    return f"{typed}: no such option" + (f"; {foreign.as_hint(of_command)}" if of_command else "")
 
 
 def _with_value(option: str, typed: str, arguments: Sequence[str]) -> str:
@@ -347,6 +350,9 @@ def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
             option = re.match(r"--[\w-]+", answer)
             if option is None or option[0] in options:
                 return answer
+    condition = _condition_for(command, typed, options)
+    if condition:
+        return condition
     # Words of other libraries for arguments of Python are known too: y_pred= is y_score=, which is --score here.
     for table in ("any", "Context", "Campaign"):
         answers = foreign.answers_by_spelling(foreign.tables()["arguments"][table]).get(foreign.spelling(typed), ())
@@ -354,8 +360,8 @@ def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
             argument = answer.partition("=")[0]
             option = (_OTHER_NAMES | _OF_ARRAYS).get(argument, f"--{argument.replace('_', '-')}")
             if option in options:
-                return answer.replace(f"{argument}=", option, 1)
-    return _condition_for(command, typed, options)
+                return answer.partition(", such as")[0].replace(f"{argument}=", option, 1)
+    return ""
 
 
 def _condition_for(command: str, typed: str, options: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from rocscope._base.exact_sums import UNIT, Sums, scale_of
 from rocscope._base.formatting import threshold_text
 from rocscope._base.public_names import reach
 from rocscope.core.ranking import Levels, Pairs, Ranking, collapse, count_at_least, rank, running_sums, unsigned_zeros
-from rocscope.core.result import ComparedByValue, Result, html_table, jsonable, number
+from rocscope.core.result import CallableFloat, ComparedByValue, Result, html_table, jsonable, number
 from rocscope.errors import InputError, OneClassError, ScoreError, ShapeError, WeightError
 
 
@@ -32,7 +32,7 @@ class _Rate(property):
     def __init__(self, metric: Callable[..., Any]) -> None:
         metric = unwrap(metric)
         words = cleandoc(metric.__doc__ or "").partition("\n\nExamples\n")[0]  # these call the function
-        super().__init__(lambda point: float(metric(point.tp, point.fp, point.fn, point.tn)), doc=words)
+        super().__init__(lambda point: CallableFloat(metric(point.tp, point.fp, point.fn, point.tn)), doc=words)
 
 
 @made_by_contract
