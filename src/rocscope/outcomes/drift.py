@@ -649,7 +649,7 @@ def _risk_p_value(cases: ExpectedPredictions, positive: Array) -> float:
     score = design.T @ (positive - chance)
     of_labels = design.T @ (design * (chance * (1 - chance))[:, np.newaxis])
     moves = weighting.replicates @ sum_by(weighting.cell, design, weighting.replicates.shape[1])
-    variance = of_labels + moves.T @ moves / len(moves)
+    variance = of_labels + moves.T @ moves / (len(moves) - 1)
     freedom = np.linalg.matrix_rank(variance, hermitian=True)
     return float(special.chdtrc(freedom, score @ np.linalg.pinv(variance, hermitian=True) @ score))
 

@@ -103,7 +103,7 @@ class ExpectedWeights(EstimatedWeights):
         elif self.prevalence_moves is not None and self.prevalence_slope is not None:
             of_cases = of_cases + np.outer(self.prevalence_moves, self.prevalence_slope @ slope)
         of_replicates = self.replicates @ sum_by(self.cell, slope, self.replicates.shape[1])
-        return np.concatenate([of_cases, of_replicates / np.sqrt(replicates)])
+        return np.concatenate([of_cases, of_replicates / np.sqrt(replicates - 1)])
 
     def units(self, unit: Indices | None) -> Indices | None:
         """Return the index of the independent unit of each case and replicate, given the units of the rows."""
