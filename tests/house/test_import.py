@@ -17,6 +17,7 @@ import pytest
 import rocscope as rs
 from rocscope._base.public_names import refusing
 from rocscope.kernels import SMALL, compiled_pays, kernel
+from rocscope.kernels.kernel import WORTH_LOADING
 
 HEAVY = {
     "numba",
@@ -130,21 +131,16 @@ def test_an_unknown_name_is_an_attribute_error():
         refusing("rocscope", [])("compat")  # which is there as soon as anything has imported it
 
 
-def test_a_compiled_loop_pays_on_many_numbers_or_once_the_compiler_is_loaded(monkeypatch):
+def test_numpy_does_what_it_does_sooner_than_the_compiler_loads(monkeypatch):
     monkeypatch.delitem(sys.modules, "numba", raising=False)
-    assert [compiled_pays(numbers) for numbers in (1, SMALL - 1, SMALL)] == [False, False, True]
-    monkeypatch.setitem(sys.modules, "numba", None)
-    assert compiled_pays(1)
-
-
-def test_numpy_ranks_what_it_ranks_sooner_than_the_compiler_loads(monkeypatch):
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    monkeypatch.setattr(kernel._Tally, "rows", 0)
-    assert kernel.few(kernel.WORTH_LOADING) and not kernel.few(SMALL)  # which loads it now
+    monkeypatch.setattr(kernel._Tally, "numbers", 0)
+    assert not compiled_pays(WORTH_LOADING) and compiled_pays(1)  # which loads it now
+    monkeypatch.setattr(kernel._Tally, "numbers", 0)
+    assert kernel.few(1_000_000) and not kernel.few(SMALL)
     assert kernel.few(SMALL - 1)
-    monkeypatch.setattr(kernel._Tally, "rows", 0)
+    monkeypatch.setattr(kernel._Tally, "numbers", 0)
     monkeypatch.setitem(sys.modules, "numba", None)
-    assert not kernel.few(SMALL)
+    assert compiled_pays(1) and not kernel.few(SMALL) and kernel.few(SMALL - 1)
 
 
 def test_first_area_of_two_hundred_thousand_rows_waits_for_no_compiler():

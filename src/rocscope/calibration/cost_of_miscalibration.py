@@ -265,7 +265,7 @@ def _costs_of_labels(sample: Outcomes, shift: Shift, at: Array) -> Callable[[Arr
         rows = np.broadcast_to(rows, weighted.shape)
         first = np.searchsorted(sample.score, at)
         excess = np.empty((len(weighted), at.size))
-        if kernels.compiled_pays(weighted.size):
+        if kernels.compiled_pays(weighted.size * at.size):
             kernels.samples.excess(weighted, rows, at, first, excess)
         else:
             for point, proportion in enumerate(at):

@@ -421,11 +421,33 @@ def _isotonic_rows(pos: Array, total: Array) -> Array:
 
     SciPy has the same function, but importing its module takes longer than a short summary.
     """
+    pos, total = np.ascontiguousarray(pos, np.float64), np.broadcast_to(total, pos.shape)
+    is_compiled = kernels.compiled_pays(pos.size)
+    if not is_compiled and len(pos) > 1:
+        return _pooled_together(pos, total)
     fitted = np.empty(pos.shape)
-    kernel = kernels.samples.isotonic
-    regress = kernel if kernels.compiled_pays(pos.size) else kernel.python
-    regress(np.ascontiguousarray(pos, np.float64), np.broadcast_to(total, pos.shape), fitted)
+    (kernels.samples.isotonic if is_compiled else kernels.samples.isotonic.python)(pos, total, fitted)
     return fitted
+
+
+def _pooled_together(pos: Array, total: Array) -> Array:
+    """Return isotonic fits of many samples, without a loop over samples and levels.
+
+    Neighbouring blocks whose shares do not increase belong together in the fit, in whatever order they are pooled. So
+    each pass pools all of them in all samples. It takes about ten passes, and at most as many as there are levels.
+    """
+    happened, size = pos.ravel(), total.ravel()
+    levels = np.ones(pos.size, np.int64)  # number of levels in each block
+    is_first = np.arange(pos.size) % pos.shape[1] == 0  # blocks of different samples are not pooled
+    while True:
+        share = happened / size
+        is_start = is_first.copy()
+        is_start[1:] |= share[1:] > share[:-1]
+        if is_start.all():
+            return np.repeat(share, levels).reshape(pos.shape)
+        start = np.flatnonzero(is_start)
+        happened, size, levels = (np.add.reduceat(values, start) for values in (happened, size, levels))
+        is_first = is_first[start]
 
 
 @dataclass(frozen=True, eq=False)
