@@ -309,7 +309,7 @@ def near(value, other, tolerance):
 
 def unnumbered(text):
     """Return a text without its numbers, which a result has as facts too."""
-    return re.sub(r"[-+]?[\d.]+(e[-+]?\d+)?", "#", text) if isinstance(text, str) else text
+    return re.sub(r"[-+]?\d[\d,]*(\.\d*)?(e[-+]?\d+)?|\.\d+", "#", text) if isinstance(text, str) else text
 
 
 # Oracles: each compares an answer with that to a reference, and returns the differences

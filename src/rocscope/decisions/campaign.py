@@ -204,7 +204,7 @@ class CampaignPlan(Plan):
             label = f"{model} in {name}" if len(self.campaigns) > 1 else model
             candidates.append(Candidate(label, model, rule, times=campaign.population, fixed=campaign.fixed_cost))
         # Holding no campaign costs 0.
-        return SamplingModel(samples, Candidates(tuple(candidates), idle=0.0), ranked=True)
+        return SamplingModel(samples, Candidates(tuple(candidates), idle=0.0))
 
     def _sampling_model_of_rows(self, samples: Samples) -> SamplingModel:
         """Return the sampling model for the best offer, if the benefit differs between rows."""

@@ -625,8 +625,6 @@ class SamplingModel:
         estimated from `candidates`.
     uncertain : UncertainContext or None
         Distribution of the context of new cases. Candidates are compared at its mean.
-    ranked : bool
-        True if the plan acts on exactly the planned number of cases, those with the highest scores.
     """
 
     samples: Samples | None = None
@@ -634,7 +632,6 @@ class SamplingModel:
     row_costs: RowCostModel | None = None
     fixed: Callable[[float, int, int], ChosenEstimate] | None = None
     uncertain: UncertainContext | None = None
-    ranked: bool = False
 
     def estimate(self, *, quantity: CostOrCriterion = "cost", **options: Any) -> ChosenEstimate:
         """Estimate the cost or the criterion of the choice on new cases.
@@ -657,8 +654,8 @@ class SamplingModel:
             return None
         try:
             design = generalization.design_of_all(self.samples, 0)
-            number = generalization.in_sample(design, self.candidates).number
-            return generalization.cross_validate(design, self.candidates, 0).cells[number]
+            sample = generalization.in_sample(design, self.candidates)
+            return generalization.cross_validate(design, self.candidates.by_rank(sample), 0).cells[sample.number]
         except RocscopeError:  # counts are sums of weights, or some fold lacks a class
             return None
 
@@ -685,8 +682,7 @@ class SamplingModel:
         seed = check.seed_of(random_state)
         design = generalization.design_of_all(samples, seed, stratified=stratified)
         sample = generalization.in_sample(design, candidates)
-        if self.ranked:
-            candidates = candidates.by_rank(sample)
+        candidates = candidates.by_rank(sample)  # with a limit, the cases with the highest scores are acted on
         held_out = generalization.cross_validate(design, candidates, seed, folds, repeats)
         drawn = generalization.bootstrap_choice(design, candidates, sample, replicates, seed, progress)
         if self.row_costs is not None and candidates.criterion.name == "min_cost":
