@@ -131,12 +131,16 @@ def _aligned(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]],
 
     columns = []
     for heading, column in zip(headings, zip(*rows, strict=True), strict=True):
-        cells = [_one_line(cell) for cell in (heading, *column)]
-        sizes = [len(cell) if cell.isascii() else cell_len(cell) for cell in cells]
+        cells = [heading, *column]
+        text = "".join(cells)  # one check of all cells is faster than a check of each cell
+        if not text.isprintable():
+            cells = [_one_line(cell) for cell in cells]
+        sizes = list(map(len if text.isascii() else cell_len, cells))
         width = max(sizes)
-        gaps = [" " * (width - size) for size in sizes]
-        pairs = zip(cells, gaps, strict=True) if heading in left else zip(gaps, cells, strict=True)
-        columns.append(["".join(pair) for pair in pairs])
+        if heading in left:
+            columns.append([cell + " " * (width - size) for cell, size in zip(cells, sizes, strict=True)])
+        else:
+            columns.append([" " * (width - size) + cell for cell, size in zip(cells, sizes, strict=True)])
     lines = [_GAP.join(line).rstrip() for line in zip(*columns, strict=True)]
     return "\n".join([_one_line(title), *lines, ""])
 

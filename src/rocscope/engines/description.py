@@ -289,11 +289,14 @@ def facts_of_columns(table: pa.Table, *, decimal: str) -> list[ColumnFacts]:
     names, columns = table.column_names, table.columns
     positions: dict[str, list[int]] = {}
     if 0 < table.num_rows <= _MOST_ROWS_TOGETHER:
-        for position, column in enumerate(columns):
-            kind = column.type
-            is_number = pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind)
-            if is_number and not column.null_count:
-                positions.setdefault(str(kind), []).append(position)
+        number_names: dict[int, str] = {}  # by Arrow's number of the type; empty for types that are not numbers
+        for position, (kind, column) in enumerate(zip(table.schema.types, columns, strict=True)):
+            if kind.id not in number_names:
+                is_number = pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind)
+                number_names[kind.id] = str(kind) if is_number else ""
+            name = number_names[kind.id]
+            if name and not column.null_count:
+                positions.setdefault(name, []).append(position)
     for kind, of_one_type in positions.items():
         facts |= _facts_of_finite(table.select(of_one_type), kind)
     for name, column in zip(names, columns, strict=True):
