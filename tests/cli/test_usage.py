@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import rocscope
 from rocscope.cli import app
 
 COMMANDS = ("demo", "validate", "summary", "report", "choose", "campaign", "compare", "calibrate", "page")
@@ -436,6 +437,31 @@ FOLLOWED = {
     "summary d.csv --auc-ci": ("omit this option: all figures are printed;", "summary d.csv"),
     "compare two.csv --scores a,b": ("use --score a --score b;", "compare two.csv --score a --score b"),
     "--list": ("use rocscope --help, which lists the commands;", "--help"),
+    "summary d.csv --alpha 0.1": ("use --level 0.9;", "summary d.csv --level 0.9"),
+    "summary d.csv --confidence 95%": ("use --level 0.95;", "summary d.csv --level 0.95"),
+    "summary d.csv --event-level second": ("use --pos-label 1;", "summary d.csv --pos-label 1"),
+    "summary d.csv --na-rm": ("use --missing drop;", "summary d.csv --missing drop"),
+    "confusion-matrix d.csv --label y --threshold 0.4": (
+        "use rocscope summary d.csv --label y --threshold 0.4, and add --json",
+        "summary d.csv --label y --threshold 0.4 --json",
+    ),
+    "roc-test two.csv --label y": ("use rocscope compare two.csv --label y;", "compare two.csv --label y"),
+    "calibrate-model two.csv -l y": ("rocscope calibrate two.csv -l y --score a;", "calibrate two.csv -l y --score a"),
+    "choose d.csv --costs 2,7": ("use --cost-fp 2 --cost-fn 7;", "choose d.csv --cost-fp 2 --cost-fn 7"),
+    "choose d.csv --min-precision=0.5": (
+        "use --subject-to 'precision >= 0.5';",
+        "choose d.csv --subject-to precision>=0.5",
+    ),
+    "choose d.csv --best-method youden": ("use --criterion youden;", "choose d.csv --criterion youden"),
+    "choose d.csv --prevalence 10%": ("use --target-prevalence 0.1;", "choose d.csv --target-prevalence 0.1"),
+    "choose d.csv --best-weights 1,0.2": (
+        "use --cost-fn 1 --target-prevalence 0.2;",
+        "choose d.csv --cost-fn 1 --target-prevalence 0.2",
+    ),
+    "campaign d.csv --customers 900": (
+        "--customers: no such option; use --population 900;",
+        "campaign d.csv --population 900 --unit-cost 1 --unit-benefit 9",
+    ),
     "choose d.csv --max-fpr .1": ("use --subject-to 'fpr <= 0.1';", "choose d.csv --subject-to fpr<=0.1"),
 }
 
@@ -453,6 +479,30 @@ def test_a_hint_is_followed_as_it_is_written(run, tmp_path, monkeypatch, typed):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(rows.encode())))
     code, _, err = run(*followed.split())
     assert code == 0, err
+
+
+IN_PYTHON = {
+    "summary two.csv --label y --max-fpr 0.2": "partial_auc(max_fpr=0.2, standardized=True)",
+    "summary two.csv --label y --score b --partial-auc 1,0.8": "partial_auc(max_fpr=0.2)",
+    "compare two.csv --label y --metric average_precision": "statistic='average_precision'",
+    "summary two.csv --label y --thresholds 0.1,0.2": "thresholds=[0.1,0.2]",
+    "calibrate two.csv --label y --n-bins 5": "bins=5",
+    "mcnemar two.csv --label y": "thresholds=0.5",
+    "f1-score two.csv --label y": "f_score()",
+    "det-curve two.csv --label y": "rs.det(",
+}
+
+
+@pytest.mark.parametrize("typed", IN_PYTHON)
+def test_what_only_python_computes_is_answered_with_a_call_that_reads_the_file(run, tmp_path, monkeypatch, typed):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.csv").write_text("y,a,b\n" + "1,.9,.8\n0,.2,.3\n0,.4,.1\n1,.3,.7\n" * 20)
+    code, out, err = run(*typed.split())
+    assert (code, out) == (2, "")
+    call = re.search(r"Python: (rs\.(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*?)(?:, or| compares|; see)", err)
+    assert call is not None and IN_PYTHON[typed] in call[1], err
+    assert f"scores=['{'b' if '--score b' in typed else 'a'}'" in call[1]
+    assert eval(call[1], {"rs": rocscope}) is not None
 
 
 @pytest.mark.parametrize("typed", ANSWERED)

@@ -90,7 +90,7 @@ ANSWERS = {
     "rs.summary(df)": "for a data frame use rs.read(data, label=..., scores=[...])",
     "rs.read('f.csv', 'y', 'p')": "use names for columns: rs.read(data, label='y', scores=['p'])",
     "rs.multiclass.ConfusionMatrix.from_predictions(y, s)": "use rs.multiclass.ConfusionMatrix.from_labels(y, pred",
-    "rs.multiclass.multiclass_auc(y, s, average='macro')": "use rs.multiclass.multiclass_auc(y, probabilities).aunu",
+    "rs.multiclass.multiclass_auc(y, s, average='macro')": "use rs.multiclass.multiclass_auc(y, probabilities).mi",
     "[*rs.roc(y, s)]": "use .fpr, .tpr and .thresholds",
     "rs.auc_interval(y, s)[0]": "use .value, .low and .high",
     "rs.roc(y, s)['fpr']": "use .fpr",

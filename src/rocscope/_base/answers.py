@@ -192,6 +192,55 @@ def as_hint(answer: str) -> str:
     return answer if answer.startswith(("omit ", "for ")) else f"use {answer}"
 
 
+_PLACE = re.compile(r"\{(value|1-value|range)(\d?):([^}]*)\}")
+
+
+def filled(answer: str, value: Any = None) -> str:
+    """Return an answer with the given value in its places.
+
+    ``{value:0.1}`` is the place of a value, ``{1-value:0.95}`` that of its complement, and ``{value1:5}`` that of the
+    second of several values. ``{range:0.1}`` is the place of the highest false positive rate in a range, which contains
+    specificities if it begins or ends at 1. A place keeps its default if the value is of another kind.
+
+    Examples
+    --------
+    >>> filled("level={1-value:0.95}", 0.1), filled("max_fpr={range:0.1}", [1, 0.8]), filled("{value:2}")
+    ('level=0.9', 'max_fpr=0.2', '2')
+    >>> filled("--target-prevalence {value:0.1}", "10%"), filled("--label {value:COLUMN}", "y")
+    ('--target-prevalence 0.1', '--label y')
+    >>> filled("--cost-fp {value0:1} --cost-fn {value1:5}", "2,7")
+    '--cost-fp 2 --cost-fn 7'
+    """
+    several = value.split(",") if isinstance(value, str) and "," in value else value
+    parts = list(several) if isinstance(several, list | tuple) else []
+    numbers = [number for number in map(_number, parts) if number is not None]
+
+    def place(match: re.Match[str]) -> str:
+        kind, position, default = match.groups()
+        given = value
+        if parts and position:
+            given = parts[int(position)] if int(position) < len(parts) else None
+        elif numbers and kind == "range":
+            given = 1 - min(numbers) if max(numbers) == 1 else max(numbers)
+        number = _number(given)
+        if number is not None:
+            return f"{1 - number if kind == '1-value' else number:.12g}"
+        is_text = isinstance(given, str) and bool(given) and _number(default) is None
+        return str(given) if is_text else default
+
+    return _PLACE.sub(place, answer)
+
+
+def _number(value: Any) -> float | None:
+    """Return a number or the text of one, such as "10%", as a number. Return None for other values."""
+    text = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    number = re.fullmatch(r"([-+]?[\d.]+(?:e[-+]?\d+)?)(%?)", text)
+    try:
+        return None if number is None else float(number[1]) / (100 if number[2] else 1)
+    except ValueError:  # such as 1.2.3
+        return None
+
+
 def is_library(name: str) -> bool:
     """Return whether a name is that of another library, or of a module that is usually imported under this name."""
     return spelling(name) in {spelling(library) for library in (*tables()["names"], *tables()["libraries"])}

@@ -457,7 +457,8 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
 
 
 def _with_value(function: Callable[..., Any], answer: str, value: Any) -> str:
-    """Return an answer that is only an argument, such as "bins=", with the given value, if the argument accepts it."""
+    """Return an answer with the given value: in its places, or after an argument such as "bins=" that accepts it."""
+    answer = answers.filled(answer, value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
     name = answer.removesuffix("=")
     if name == answer or not (isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MOST_SHOWN)):
         return answer

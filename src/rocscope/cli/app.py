@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,7 +23,7 @@ from rocscope import __version__
 from rocscope._base import answers as foreign
 from rocscope.cli import options as opt
 from rocscope.cli.console import note
-from rocscope.errors import InputError
+from rocscope.errors import InputError, RocscopeError
 
 if TYPE_CHECKING:
     from cyclopts.help import DefaultFormatter, HelpPanel
@@ -200,17 +201,63 @@ def usage(error: CycloptsError, arguments: Sequence[str]) -> str:
     return f"{_with_files(_usage_message(error, arguments), arguments)}; see {command} --help"
 
 
+# Options that a suggested command takes over from the typed one.
+_KEPT = ("--label", "-l", "--score", "-s", "--weight", "--pos-label", "--where", "--threshold", "--segment")
+
+
 def _with_files(message: str, arguments: Sequence[str]) -> str:
-    """Return a message with the typed files in place of FILE, PLAN, REFERENCE and CURRENT of suggested commands."""
-    files = [shlex.quote(argument) for argument in arguments if _is_file(argument)]
+    """Return a message in which suggested commands contain the files and the columns that were typed.
+
+    Files replace FILE, PLAN, REFERENCE and CURRENT. A suggested call of Python reads the file.
+    """
+    files = [argument for argument in arguments if _is_file(argument)]
     tables = [file for file in files if not file.endswith(".json")]
     typed = {"PLAN": [file for file in files if file not in tables]}
     typed |= {"FILE": tables, "REFERENCE": tables, "CURRENT": tables[1:]}
+    pairs = list(pairwise(arguments))
+    numeric = _numeric_columns(tables[0], [value for _, value in pairs]) if tables else []
 
-    def file(word: re.Match[str]) -> str:
-        return next(iter(typed.get(word[0], [])), word[0])
+    def command(suggested: re.Match[str]) -> str:
+        name, places, rest = suggested.groups()
+        places = re.sub("[A-Z]+", lambda word: shlex.quote(next(iter(typed[word[0]]), word[0])), places)
+        options = _names_of(app[name].assemble_argument_collection()) if name in app else []
+        kept = [(option, value) for option, value in pairs if option in _KEPT and option in options]
+        if name == "compare" and sum(option in ("--score", "-s") for option, _ in kept) == 1:  # it needs two models
+            kept = [(option, value) for option, value in kept if option not in ("--score", "-s")]
+        if name in ("calibrate", "drift") and len(numeric) > 1 and not {"--score", "-s"}.intersection(dict(kept)):
+            kept.append(("--score", numeric[0]))  # these commands need one model
+        for option, value in kept:
+            text = f"{option} {_quoted(value)}"
+            if f"{option} " in rest:  # an example, such as --threshold 0.5
+                rest = re.sub(rf"{option} \S+", lambda _, text=text: text, rest)
+            else:
+                places += f" {text}"
+        return f"rocscope {name}{places}{rest}"
 
-    return re.sub(r"rocscope [a-z]+( [A-Z]+)+", lambda command: re.sub(r"\b[A-Z]+\b", file, command[0]), message)
+    message = re.sub(r"rocscope ([a-z]+)((?: (?:FILE|PLAN|REFERENCE|CURRENT)\b)+)((?: --[^;,]*)?)", command, message)
+    start, python, call = message.partition("Python: ")
+    if not python or not tables:
+        return message
+    label = "".join([repr(value) for option, value in pairs if option in ("--label", "-l")][:1])
+    scores = [value for option, value in pairs if option in ("--score", "-s")] or numeric
+    # A comparison needs all models, and other calls are shown for one.
+    shown = ", ".join(map(repr, scores if "{'a'" in call else scores[:1])) or "..."
+    read = f"rs.read({tables[0]!r}, label={label or '...'}, scores=[{shown}])"
+    call = call.replace("rs.ThresholdCounts.from_scores(y, s)", f"{read}.counts()")
+    call = re.sub(r"rs\.Predictions\(y, (?:[sp]|\{[^}]*\})\)", lambda _: read, call)
+    return start + python + re.sub(r"\(y, (?:[sp]|\{[^}]*\})(?=[,)])", lambda _: f"({read}", call)
+
+
+def _numeric_columns(file: str, but: Sequence[str]) -> list[str]:
+    """Return the columns of a text file that may contain scores. Return an empty list for other files."""
+    from rocscope.engines import formats
+
+    try:
+        values = formats.first_values(formats.find_files(file, None), formats.FileLayout())
+    except (RocscopeError, OSError):
+        return []
+    numbers = {name: {re.fullmatch(r"-?[\d.]+(e-?\d+)?", text) for text in texts} for name, texts in values.items()}
+    return [name for name, found in numbers.items() if name not in but and len(found) > 2 and None not in found]
 
 
 def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
@@ -226,6 +273,12 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
         command, typed = " ".join(error.command_chain), in_place_of_file[1]
         return _no_such_option(command, typed, app[command].assemble_argument_collection(), arguments)
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
+        command = " ".join(error.command_chain or ())
+        known = app[command].assemble_argument_collection() if command else ()
+        options = _names_of(known)
+        unknown = [typed for typed in arguments if typed.startswith("--") and typed.partition("=")[0] not in options]
+        if command and unknown:  # such as --customers, which is why --population is missing
+            return _no_such_option(command, unknown[0].partition("=")[0], known, arguments)
         name = error.keyword or error.argument.name
         kind = "a value" if name.startswith("-") else "a file"
         message = f"{name}: expected {kind}, got no {kind.removeprefix('a ')}{_example(error, arguments)}"
@@ -253,11 +306,14 @@ def _command_for(typed: str, arguments: Sequence[str]) -> str:
     if typed == "-":
         return f"for standard input: {_OF_STREAM.format('summary')}"
     answer = foreign.concept_for(typed, "commands")
+    if not answer and not typed.startswith("-"):
+        call = foreign.call_for(typed) or foreign.concept_call(typed)
+        answer = f"Python: {call}" if call.startswith("rs.") else ""
     if typed.startswith("-"):
         is_report = any(argument.endswith((".html", ".htm")) for argument in arguments)
         options = _names_of(app["summary"].assemble_argument_collection())
         of_report = "rocscope report FILE --output report.html" if is_report else ""
-        answer = of_report or _option_for("summary", typed, options) or answer
+        answer = of_report or _option_for("summary", typed, options, arguments) or answer
     return foreign.as_hint(answer) if answer else ""
 
 
@@ -265,7 +321,7 @@ def _no_such_option(command: str, typed: str, known: Iterable[Any], arguments: S
     """Return the message for an option that a command does not have."""
     options = _names_of(known)
     # A known word of another tool comes before a similar spelling: --group-by means --segment, not --groups.
-    answer = _option_for(command, typed, options)
+    answer = _option_for(command, typed, options, arguments)
     if answer:
         takes_value = any(answer in argument.names and argument.token_count()[0] for argument in known)
         answer = _with_value(answer, typed, arguments) if takes_value else answer
@@ -281,21 +337,35 @@ def _no_such_option(command: str, typed: str, known: Iterable[Any], arguments: S
 
 def _with_value(option: str, typed: str, arguments: Sequence[str]) -> str:
     """Return an option with the value that was typed after another option, such as --optimize recall."""
-    following = arguments[arguments.index(typed) + 1 :] if typed in arguments else ()
-    value = next(iter(following), "-")
-    if value.startswith("-") or _is_file(value):
+    value = _value_after(typed, arguments)
+    if not value:
         return option
     if option == "--criterion":
         from rocscope.figures.registry import known
 
-        figure = known(value)
+        meant = (known(name) for name in (value, *foreign.value_meant(value)))
+        figure = next(filter(None, meant), None)
         if figure is None or figure.cells is None:
             return option
         # Alone, this rate is largest if all cases are predicted positive.
         limit = " --subject-to 'precision >= 0.5'" if figure.name == "tpr" else ""
         return f"--criterion {figure.name}{limit}"
-    values = value.split(",") if option == "--score" else [value]
-    return " ".join(f"{option} {shlex.quote(part)}" for part in values)
+    share = foreign.filled("{value:}", value) if value.endswith("%") else value
+    values = value.split(",") if option == "--score" else [share]
+    return " ".join(f"{option} {_quoted(part)}" for part in values)
+
+
+def _quoted(value: str) -> str:
+    """Return a value as it is typed in a shell, with double quotes if it contains single quotes."""
+    return f'"{value}"' if "'" in value and not set('"$`\\!') & set(value) else shlex.quote(value)
+
+
+def _value_after(typed: str, arguments: Sequence[str]) -> str:
+    """Return the value that was typed after an option, or an empty text."""
+    joined = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"{typed}=")]
+    following = arguments[arguments.index(typed) + 1 :] if typed in arguments else ()
+    value = next(iter([*joined, *following]), "")
+    return "" if value.startswith("-") or Path(value).exists() else value
 
 
 def _too_many(error: cyclopts.UnusedCliTokensError, arguments: Sequence[str]) -> str:
@@ -338,33 +408,39 @@ def _names_of(arguments: Iterable[Any]) -> list[str]:
     return names
 
 
-def _option_for(command: str, typed: str, options: Sequence[str]) -> str:
-    """Return what to type instead of another tool's option, or an empty text."""
-    of_command = foreign.tables()["option_values"].get(f"{command} {typed}")
+def _option_for(command: str, typed: str, options: Sequence[str], arguments: Sequence[str]) -> str:
+    """Return what to type instead of another tool's option and its value, or an empty text."""
+    value = _value_after(typed, arguments)
+    by_value = foreign.tables()["option_values"]
+    of_command = by_value.get(f"{typed} {value}") or by_value.get(f"{command} {typed}")
     if of_command:
-        return of_command
+        return foreign.filled(of_command, value)
     of_others = foreign.tables()["options"]
     by_spelling = foreign.by_spelling(of_others)
     for spelled in foreign.spellings(typed):
         for answer in of_others.get(by_spelling.get(spelled, ""), ()):
             option = re.match(r"--[\w-]+", answer)
             if option is None or option[0] in options:
-                return answer
-    condition = _condition_for(command, typed, options)
+                return foreign.filled(answer, value)
+    condition = _condition_for(command, typed, options, value)
     if condition:
         return condition
     # Words of other libraries for arguments of Python are known too: y_pred= is y_score=, which is --score here.
+    in_python = ""
     for table in ("any", "Context", "Campaign"):
         answers = foreign.answers_by_spelling(foreign.tables()["arguments"][table]).get(foreign.spelling(typed), ())
         for answer in [answers] if isinstance(answers, str) else answers:
             argument = answer.partition("=")[0]
             option = (_OTHER_NAMES | _OF_ARRAYS).get(argument, f"--{argument.replace('_', '-')}")
             if option in options:
-                return answer.partition(", such as")[0].replace(f"{argument}=", option, 1)
-    return ""
+                used = foreign.filled(answer, value).partition(", such as")[0].removeprefix(f"{argument}=")
+                return f"{option} {used}" if used[:1].isalnum() else option + used
+            if not in_python and answer.startswith(("rs.", "omit this argument")):
+                in_python = foreign.filled(answer, value).replace("this argument", "this option")
+    return f"Python: {in_python}" if in_python.startswith("rs.") else in_python
 
 
-def _condition_for(command: str, typed: str, options: Sequence[str]) -> str:
+def _condition_for(command: str, typed: str, options: Sequence[str], value: str) -> str:
     """Return the criterion or the condition that an option with the name of a metric means: --youden or --min-auc."""
     limit = re.fullmatch(r"--(?:(min|max|target|at)[-_])?(\w+?)(?:[-_](?:ci|interval|score|value|curve))?", typed)
     # The registry imports NumPy, which takes longer than all other answers.
@@ -380,10 +456,13 @@ def _condition_for(command: str, typed: str, options: Sequence[str]) -> str:
         return f"--criterion {figure.name}" if "--criterion" in options else printed
     is_largest = limit[1] == "max"
     if command == "gate":
-        return f"""the rule "{figure.name} {"<=" if is_largest else ">="} 0.7" in the file of --rules"""
+        rule = f"{figure.name} {'<=' if is_largest else '>='} {{value:0.7}}"
+        return foreign.filled(f'the rule "{rule}" in the file of --rules', value)
     if "--subject-to" in options:
-        return f"--subject-to '{figure.name} {'<= 0.1' if is_largest else '>= 0.9'}'"
-    return f"--fail-if '{figure.name} {'>' if is_largest else '<'} 0.7'" if "--fail-if" in options else ""
+        sign, example = ("<=", 0.1) if is_largest else (">=", 0.9)
+        return foreign.filled(f"--subject-to '{figure.name} {sign} {{value:{example}}}'", value)
+    condition = f"--fail-if '{figure.name} {'>' if is_largest else '<'} {{value:0.7}}'"
+    return foreign.filled(condition, value) if "--fail-if" in options else ""
 
 
 # Options whose name differs from the argument of the library.
@@ -420,8 +499,7 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
         value = word if text is None else text
         if value is None or value == "True":
             return options[name]
-        quoted = f'"{value}"' if "'" in value and '"' not in value else shlex.quote(value)
-        return f"{options[name]} {quoted}"
+        return f"{options[name]} {_quoted(value)}"
 
     message = _BOTH.sub(r"\1", _ONLY_PYTHON.sub("", message))
     subject, colon, rest = message.partition(": ")
