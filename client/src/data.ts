@@ -34,7 +34,6 @@ interface ModelFacts {
   readonly deviation: number;
   readonly auc: Interval;
   readonly average_precision: number;
-  readonly ks: number;
   readonly calibration: Calibration | null;
 }
 

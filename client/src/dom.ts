@@ -34,8 +34,8 @@ export function sketch(tag: string, attributes: Attributes = {}, ...inner: reado
 
 /** Make the children of an element what they are to be by as few changes as that takes: a drag asks for it at every step. */
 export function become(parent: Element, wanted: readonly (Sketch | string)[]): void {
-  let child = parent.firstChild;
-  for (const one of wanted) {
+  wanted.forEach((one, i) => {
+    const child = parent.childNodes[i];
     let now: ChildNode;
     if (typeof one === "string") {
       now = child instanceof Text ? child : document.createTextNode(one);
@@ -47,17 +47,10 @@ export function become(parent: Element, wanted: readonly (Sketch | string)[]): v
       become(element, one.inner);
       now = element;
     }
-    if (now !== child) {
-      if (child) child.replaceWith(now);
-      else parent.append(now);
-    }
-    child = now.nextSibling;
-  }
-  while (child) {
-    const next: ChildNode | null = child.nextSibling;
-    child.remove();
-    child = next;
-  }
+    if (!child) parent.append(now);
+    else if (now !== child) child.replaceWith(now);
+  });
+  while (parent.childNodes.length > wanted.length) parent.lastChild!.remove();
 }
 
 const worn = new WeakMap<Element, Attributes>();

@@ -84,6 +84,12 @@ export const message = (error: unknown): string => (error instanceof Error ? err
 /** A simulated probability, which is never exactly 0 or 1. */
 export const chance = (share: number): string => (share > 0.999 ? "> 99.9%" : share < 0.001 ? "< 0.1%" : `${three(100 * share)}%`);
 
+/** A value with its interval, where one is known. */
+export function withEnds(value: number, low: number | null | undefined, high: number | null | undefined, text: Format, textOfEnds: Format = text): string {
+  const known = low != null && high != null && !Number.isNaN(low);
+  return text(value) + (known ? ` [${textOfEnds(low)}, ${textOfEnds(high)}]` : "");
+}
+
 /** A value and the ends of its interval, with as many digits as half the width of the interval supports: two. */
 export function rounded(value: number, low: number, high: number): string[] {
   const places = 1 - Math.floor(Math.log10((high - low) / 2));

@@ -1,6 +1,7 @@
 /** Requests that wait for an answer by message: to a worker, or to the frame around the page. */
 
-import type { Answers, Question } from "./open/messages";
+import type { Question } from "./open/messages";
+import type { Answers } from "./open/worker";
 
 export interface Reply { readonly id?: number; readonly answer?: unknown; readonly error?: string; readonly progress?: number }
 
@@ -39,7 +40,7 @@ export class WorkerClient {
   /** @param text the worker's script, which the content security policy wants in the page */
   constructor(private readonly text: string) {}
 
-  ask<A extends Question["ask"]>(question: Question & { ask: A }, progress?: (share: number) => void): Promise<Answers[A]> {
+  ask<A extends Question["ask"]>(question: Question & { ask: A }, progress?: (share: number) => void): Promise<Awaited<ReturnType<Answers[A]>>> {
     return this.pending.send((id) => (this.worker ??= this.started()).postMessage({ id, question }), progress);
   }
 

@@ -116,16 +116,10 @@ function slicePicker(state: State): HTMLElement[] {
   const { parts } = state.report;
   if (parts.length < 2) return [];
   const picker = select([], (value) => showRows(state, Number(value)), { id: "slice" });
-  const groups = new Map<string, HTMLElement>();
-  parts.forEach(({ kind, name }, i) => {
-    const option = h("option", { value: i }, name);
-    if (kind === "all" || kind === "class") return picker.append(option);
-    if (!groups.has(kind)) {
-      groups.set(kind, h("optgroup", { label: kind }));
-      picker.append(groups.get(kind)!);
-    }
-    groups.get(kind)!.append(option);
-  });
+  for (const kind of new Set(parts.map((part) => part.kind))) {
+    const options = parts.flatMap((part, i) => (part.kind === kind ? [h("option", { value: i }, part.name)] : []));
+    picker.append(...(kind === "all" || kind === "class" ? options : [h("optgroup", { label: kind }, ...options)]));
+  }
   effect(() => void (picker.value = String(state.rows.part.value)));
   return [h("label", { class: "picker" }, state.report.classes ? "Class " : "Rows ", picker)];
 }

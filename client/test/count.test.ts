@@ -157,7 +157,7 @@ test("a customer list is understood", () => {
   const glance = (name: string, more: Partial<Glance>): Glance => ({ name, range: null, whole: false, values: null, distinct: 500, missing: 0, text: false, ...more });
   const bought = glance("bought", { values: [["no", 400], ["yes", 100]], distinct: 2 });
   const columns = [glance("customer_id", { range: [1, 500], whole: true }), bought, glance("model a", { range: [0, 1] }), glance("spent", { range: [0, 900] }), glance("weight", { range: [1, 3] }), glance("region", { values: [["n", 250], ["s", 250]], distinct: 2 })];
-  const uses = Object.fromEntries(guess({ columns, rows: 500, whole: true, encoding: null }));
+  const uses = Object.fromEntries(guess({ columns, rows: 500, encoding: null }));
   assert.deepEqual(uses, { customer_id: "", bought: "label", "model a": "score", spent: "", weight: "weight", region: "segment" });
   assert.equal(positiveOf(bought), "yes");
 });

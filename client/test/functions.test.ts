@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { directLabels } from "../src/chart/labels";
 import { across, makeFrame, roundNumbers, type Series } from "../src/chart/scene";
-import { count, csvOf, fileName, percent, shorten, tick } from "../src/format";
+import { count, csvOf, fileName, fixed, percent, shorten, tick, withEnds } from "../src/format";
 import { capacityNote, decimal, perfectRates, profitOf } from "../src/math/context";
 import { bestWithin, costAt, leastWithin } from "../src/math/hull";
 import { levelAt, makeLevels, nearest, wilson } from "../src/math/levels";
@@ -39,6 +39,11 @@ test("Wilson's interval of 5 in 10 is 0.237 to 0.763", () => {
   assert.equal(low.toFixed(3), "0.237");
   assert.equal(high.toFixed(3), "0.763");
   assert.deepEqual(wilson(0, 10)[0], 0);
+});
+
+test("an interval follows its value where it is known", () => {
+  assert.equal(withEnds(0.75, 0.5, 0.9, (value) => fixed(value, 4), fixed), "0.7500 [0.500, 0.900]");
+  assert.deepEqual([withEnds(0.75, null, 0.9, percent), withEnds(0.75, NaN, NaN, percent)], ["75.0%", "75.0%"]);
 });
 
 test("within a capacity the best level does not go deeper", () => {

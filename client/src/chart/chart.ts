@@ -6,7 +6,7 @@ import { become, card, dress, h, s, scroller, setText, type Sketch, table } from
 import { type Cell, csvOf, number } from "../format";
 import { palette } from "../palette";
 import { axesAsSvg, LETTERS, marksAsSvg, paint, seriesAsSvg } from "./draw";
-import { FONT, offer, pngOf, svgFile, withData } from "./export";
+import { FONT, offers, pngOf, svgFile, withData } from "./export";
 import { directLabels } from "./labels";
 import { type Frame, makeFrame, type Margin, type Mark, type Point, type Scene, type Size } from "./scene";
 import { beforeFirstFrame, markChange, moving, pause, schedule } from "./scheduling";
@@ -146,7 +146,7 @@ export function chart(options: ChartOptions): HTMLElement {
     become(axesLayer, [axesAsSvg(drawn, at, looks)]);
     return [svgFile(options.title(), box, looks, [seriesAsSvg(drawn, at, looks), axesLayer, layer(...marksAsSvg(namesIn(at), at, looks)), layer(...marksAsSvg(shown.peek(), at, looks))]), box];
   };
-  offer(options.id, {
+  offers.set(options.id, {
     title: options.title,
     csv: () => csvOf(options.data().columns, options.data().rows),
     svg: () => asSvg()[0],

@@ -153,7 +153,7 @@ export function axesAsSvg(scene: Scene, frame: Frame, palette: Palette): Sketch 
     { transform: `translate(${left} ${top})`, fill: palette.quiet, "font-size": LETTERS },
     sketch("path", { d: `M0,0V${height}H${width}`, fill: "none", stroke: palette.axis }),
     sketch("text", { x: width, y: height + 33, "text-anchor": "end", "font-weight": 500 }, scene.x.label),
-    sketch("text", { x: -left + 2, y: -12, "text-anchor": null, "font-weight": 500 }, scene.y.label),
+    sketch("text", { x: -left + 2, y: -12, "font-weight": 500 }, scene.y.label),
     ...across,
     ...up,
   );
@@ -189,7 +189,7 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): Sketch[] {
     }
     case "dot":
     case "square": {
-      const [[cx, cy], r] = [at(mark.at), mark.r ?? 5];
+      const [[cx, cy], r] = [at(mark.at), mark.r];
       const looks = { fill: mark.fill, stroke: mark.stroke, "stroke-width": 1.5, "data-role": mark.role ?? null, "data-at": mark.at.join(" ") };
       if (mark.kind === "dot") return [sketch("circle", { cx, cy, r, ...looks })];
       return [sketch("rect", { x: cx - r, y: cy - r, width: 2 * r, height: 2 * r, ...looks })];
@@ -201,8 +201,8 @@ function markAsSvg(mark: Mark, frame: Frame, palette: Palette): Sketch[] {
     case "text": {
       const text = fitted(mark.text, mark.within && Math.abs(frame.x(mark.within[1]) - frame.x(mark.within[0])));
       const [x, y] = at(mark.at);
-      const place = { x: x + (mark.dx ?? 0), y: y + (mark.dy ?? 0), "text-anchor": mark.anchor ?? "start", "unicode-bidi": "plaintext" };
-      const letters = { fill: mark.fill, "font-size": LETTERS, "font-weight": mark.bold ? 600 : 400 };
+      const place = { x, y: mark.within ? y + 4 : y, "text-anchor": mark.within ? "middle" : "start", "unicode-bidi": "plaintext" };
+      const letters = { fill: mark.fill, "font-size": LETTERS, "font-weight": 600 };
       const halo = { stroke: mark.halo ?? palette.halo, "stroke-width": 3, "stroke-linejoin": "round", "paint-order": "stroke" };
       const full = mark.full ?? mark.text;
       return text ? [sketch("text", { ...place, ...letters, ...halo }, ...(text === full ? [] : [sketch("title", {}, full)]), text)] : [];

@@ -21,13 +21,12 @@ export function svgFile(title: string, size: { width: number; height: number }, 
   return new XMLSerializer().serializeToString(root);
 }
 
-export async function pngOf(svg: string, size: { width: number; height: number }, scale = 2): Promise<Blob> {
+export async function pngOf(svg: string, { width, height }: { width: number; height: number }): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = size.width * scale;
-  canvas.height = size.height * scale;
+  Object.assign(canvas, { width: 2 * width, height: 2 * height });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png");
@@ -45,10 +44,6 @@ export const withData = signal(false);
 
 /** By the id of its card: what the page has, for its one menu. */
 export const offers = new Map<string, Saved>();
-
-export function offer(id: string, saved: Saved): void {
-  offers.set(id, saved);
-}
 
 const TYPES = { svg: "image/svg+xml", png: "image/png", csv: "text/csv" } as const;
 

@@ -20,7 +20,7 @@ interface Dot { readonly x: number; readonly y: number }
 export function directLabels(scene: Scene, shown: readonly Mark[], frame: Frame, measure: (text: string) => number): Mark[] {
   const lines = scene.series.filter(({ name, base, alpha, dash }) => name || !(base || alpha || dash)); // what is faint or dashed may be written upon
   const dots = lines.map((series) => ({ series, dots: sample(series, frame) }));
-  const hiddenBy = crowd([...dots.flatMap((line) => line.dots), ...shown.flatMap((mark) => around(mark, frame))], frame);
+  const hiddenBy = crowd([...dots.flatMap((line) => line.dots), ...shown.flatMap((mark) => around(mark, frame))]);
   const taken: Box[] = [];
   const marks: Mark[] = [];
   for (const { series, dots: own } of dots.reverse()) {
@@ -32,7 +32,7 @@ export function directLabels(scene: Scene, shown: readonly Mark[], frame: Frame,
     taken.push(box);
     const at = (x: number, y: number): Point => [frame.x.invert(x), frame.y.invert(y)];
     if (box.left - dot.x > AWAY) marks.push({ kind: "line", from: at(dot.x, dot.y), to: at(box.left - 2, box.top + HEIGHT / 2), stroke: series.stroke, width: 1, role: "leader" });
-    marks.push({ kind: "text", at: at(box.left + 1, box.bottom - 3), text, full: series.name, fill: series.stroke, bold: true });
+    marks.push({ kind: "text", at: at(box.left + 1, box.bottom - 3), text, full: series.name, fill: series.stroke });
   }
   return marks;
 }
@@ -97,24 +97,17 @@ const overlap = (a: Box, b: Box): boolean =>
 
 const CELL = 4; // pixels: the same as a step between points, so that each is counted once
 
-function crowd(dots: readonly Dot[], frame: Frame): (box: Box) => number {
-  const columns = Math.ceil(frame.width / CELL) + 2;
-  const rows = Math.ceil(frame.height / CELL) + 2;
-  const sums = new Int32Array(columns * rows);
-  const cell = (value: number, most: number): number => Math.max(0, Math.min(most - 2, Math.floor(value / CELL)));
-  for (const { x, y } of dots) {
-    const at = (cell(y, rows) + 1) * columns + cell(x, columns) + 1;
-    sums[at] = (sums[at] ?? 0) + 1;
-  }
-  for (let row = 1; row < rows; row++) {
-    for (let column = 1; column < columns; column++) {
-      const at = row * columns + column;
-      sums[at] = (sums[at] ?? 0) + (sums[at - 1] ?? 0) + (sums[at - columns] ?? 0) - (sums[at - columns - 1] ?? 0);
-    }
-  }
+/** A function that counts the points in a box: they are counted by cell before, as hundreds of boxes are tried. */
+function crowd(dots: readonly Dot[]): (box: Box) => number {
+  const counts = new Map<number, number>();
+  const cell = (value: number): number => Math.floor(value / CELL);
+  const key = (column: number, row: number): number => column * 10_000 + row;
+  for (const { x, y } of dots) counts.set(key(cell(x), cell(y)), (counts.get(key(cell(x), cell(y))) ?? 0) + 1);
   return ({ left, right, top, bottom }) => {
-    const [x0, x1, y0, y1] = [cell(left, columns), cell(right, columns) + 1, cell(top, rows), cell(bottom, rows) + 1];
-    const at = (column: number, row: number): number => sums[row * columns + column] ?? 0;
-    return at(x1, y1) - at(x0, y1) - at(x1, y0) + at(x0, y0);
+    let sum = 0;
+    for (let column = cell(left); column <= cell(right); column++) {
+      for (let row = cell(top); row <= cell(bottom); row++) sum += counts.get(key(column, row)) ?? 0;
+    }
+    return sum;
   };
 }

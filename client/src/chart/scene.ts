@@ -45,7 +45,7 @@ export interface Scene { readonly x: Axis; readonly y: Axis; readonly series: re
 
 export type Mark =
   | { kind: "line"; from: Point; to: Point; stroke: string; dash?: readonly number[]; width?: number; role?: string }
-  | { kind: "dot" | "square"; at: Point; fill: string; stroke: string; r?: number; role?: string }
+  | { kind: "dot" | "square"; at: Point; fill: string; stroke: string; r: number; role?: string }
   | { kind: "whisker"; at: Point; low: number; high: number; stroke: string }
   | {
       kind: "text";
@@ -54,13 +54,9 @@ export type Mark =
       /** The whole name where the text is shortened: its tooltip. */
       full?: string;
       fill: string;
-      anchor?: "start" | "middle" | "end";
-      dx?: number;
-      dy?: number;
-      bold?: boolean;
       /** What shows between the letters and what they are written over; that of the card by default. */
       halo?: string;
-      /** Shortened to fit between two x, or left out. */
+      /** In the middle of two x, shortened to fit between them or left out. */
       within?: readonly [number, number];
     }
   | { kind: "box"; from: Point; to: Point; fill: string; alpha?: number; role?: string };

@@ -6,7 +6,7 @@ import { chart } from "../chart/chart";
 import type { Mark, Series } from "../chart/scene";
 import type { Model, Smooth } from "../data";
 import { choices } from "../dom";
-import { count, fixed, LONGEST_NAME, percent, shorten, tick } from "../format";
+import { count, fixed, LONGEST_NAME, percent, shorten, tick, withEnds } from "../format";
 import { palette } from "../palette";
 import { levelOf, modelOf } from "../state/current";
 import type { State } from "../state/state";
@@ -45,8 +45,8 @@ export function calibrationChart(state: State): HTMLElement {
       if (!line?.x.length) return null;
       const i = line.x.reduce((best, value, at) => (Math.abs(value - x) < Math.abs(line.x[best]! - x) ? at : best), 0);
       const bin = state.views.calibration.value === "bins" ? modelOf(state).calibration?.bins[i] : undefined;
-      const ends = bin && bin.low !== null && bin.high !== null ? ` [${percent(bin.low)}, ${percent(bin.high)}], ${count(bin.n)} cases` : "";
-      return { at: [line.x[i]!, line.y[i]!], text: `predicted ${percent(line.x[i]!)}: observed ${percent(line.y[i]!)}${ends}` };
+      const cases = bin && bin.low !== null ? `, ${count(bin.n)} cases` : "";
+      return { at: [line.x[i]!, line.y[i]!], text: `predicted ${percent(line.x[i]!)}: observed ${withEnds(line.y[i]!, bin?.low, bin?.high, percent)}${cases}` };
     },
     data: () => {
       const smooth = modelOf(state).calibration?.smooth;

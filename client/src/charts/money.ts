@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals-core";
 
 import { chart } from "../chart/chart";
-import type { Mark, Point, Scene, Series, Through } from "../chart/scene";
+import { columnsOf, type Mark, type Point, type Scene, type Series, type Through } from "../chart/scene";
 import type { Model } from "../data";
 import { count, number, percent, tick } from "../format";
 import { netBenefit, perfectRates, probabilityThreshold, profitOf } from "../math/context";
@@ -11,7 +11,7 @@ import { depthAt, isAt, levelAt, nearest, ratesAt } from "../math/levels";
 import { palette } from "../palette";
 import { contextOf, levelOf, modelOf, shareOf } from "../state/current";
 import { lower, setLevel, type State, wordsOf } from "../state/state";
-import { colourOf, depthAxis, fullChoice, highestScore, modelLines, pointMarks, readLevel, secondChoice, setRatio, thresholdHandle, throughRates } from "./shared";
+import { colourOf, depthAxis, fullChoice, highest, highestScore, modelLines, pointMarks, readLevel, secondChoice, setRatio, thresholdHandle, throughRates } from "./shared";
 
 const GRID = Float64Array.from({ length: 99 }, (_, i) => (i + 1) / 100);
 
@@ -82,17 +82,6 @@ function profitThrough(state: State, model: Model): Through {
   return { a: 1 - share, b: money(0, 1) - f, c: share, d: money(1, 0) - f, f };
 }
 
-/** A vertex of the hull has it, unless both errors are rewarded; then the other side of the curve has. */
-function highestProfit(state: State, model: Model): number {
-  const { levels } = model;
-  const money = moneyOf(state, shareOf(state, model));
-  let top = -Infinity;
-  const see = (level: number): void => void (top = Math.max(top, money(levels.tpr[level]!, levels.fpr[level]!)));
-  if (state.costs.rewardsErrors.value) levels.tpr.forEach((_, level) => see(level));
-  else levels.hull.forEach(see);
-  return top;
-}
-
 function profitScene(state: State): Scene {
   const { axis, quiet } = palette.value;
   const share = shareOf(state);
@@ -101,7 +90,7 @@ function profitScene(state: State): Scene {
   const perfectX = [0, share, 1];
   const perfect = perfectX.map((depth) => money(...perfectRates(share, depth)));
   const random = [0, 1].map((depth) => money(depth, depth));
-  const high = Math.max(...perfect, ...state.models.drawn.value.map((model) => highestProfit(state, model)), 0);
+  const high = Math.max(...perfect, ...lines.map((line) => highest(columnsOf(line).y)), 0);
   const low = Math.min(Math.max(Math.min(...perfect, ...random, 0), high - 3 * Math.max(high - Math.min(0, ...perfect.slice(0, 1)), 1e-9)), 0);
   const unit = state.campaign.currency.value ? ` (${state.campaign.currency.value})` : "";
   const references: Series[] = [

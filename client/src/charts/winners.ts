@@ -96,7 +96,7 @@ function names(state: State, places: readonly Place[]): Mark[] {
     const looks = zone.model < 0 ? { fill: quiet, halo: "none" } : { fill: halo, halo: colour };
     const within = beside(rule, low, high);
     const at = [(within[0] + within[1]) / 2, 0.5] as const;
-    return { kind: "text", at, text: regionName(state, zone), within, anchor: "middle", dy: 4, bold: true, ...looks };
+    return { kind: "text", at, text: regionName(state, zone), within, ...looks };
   });
 }
 
@@ -108,12 +108,9 @@ function beside(rule: number, low: number, high: number): readonly [number, numb
 
 function describe(state: State): string {
   const ratio = ratioOf(state);
-  const zone = slopeRanges(state.models.regions.value).find((z) => {
-    const [low, high] = ratiosOf(state, z);
-    return low <= ratio && ratio <= high;
-  });
+  const ranges = slopeRanges(state.models.regions.value).map((zone) => [zone, ...ratiosOf(state, zone)] as const);
+  const [zone, low, high] = ranges.find(([, from, to]) => from <= ratio && ratio <= to) ?? [];
   if (!zone) return `Cost ratio ${number(ratio)}.`;
-  const [low, high] = ratiosOf(state, zone);
-  const said = `The cost ratio is ${number(ratio)}. From ${number(low)} to ${number(high)}, the best choice is ${regionName(state, zone)}`;
+  const said = `The cost ratio is ${number(ratio)}. From ${number(low!)} to ${number(high!)}, the best choice is ${regionName(state, zone)}`;
   return zone.model < 0 ? `${said}.` : `${said}, with the best threshold for each ratio.`;
 }

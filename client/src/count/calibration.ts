@@ -22,7 +22,7 @@ export function calibrationOf(ranked: Ranked, summedOnly = false): Calibration |
   const finer = equalWidths.some(({ n }) => n > rows / 2) ? binned(ranked, counts(rows)) : [];
   const summed = { bins: finer.length > equalWidths.length ? finer : equalWidths, rug: rug(ranked) };
   const ece = sum(equalWidths.map(({ n, x, y }) => (n / rows) * Math.abs(x - y)));
-  const numbers = { brier: brier(ranked) / rows, ece, ici: null, p_value: null };
+  const numbers = { brier: brier(ranked) / rows, ece };
   if (summedOnly) return { ...summed, smooth: null, numbers: { ...numbers, ...NOT_KNOWN } };
   const last = pos.length - 1;
   const sample: Outcomes = {
@@ -169,7 +169,7 @@ function smooth(all: Outcomes): Smooth | null {
   const sample = pooled(all, LOESS_LEVELS);
   const knots = apart(sample.score);
   const fitted = local(sample, knots);
-  const [first, last] = [knots[0]!, knots[knots.length - 1]!];
+  const [first, last] = [knots[0]!, knots.at(-1)!];
   const y: number[] = [];
   let k = 0;
   for (let i = 0; i < SMOOTH_POINTS; i++) {
@@ -189,7 +189,7 @@ function pooled(sample: Outcomes, most: number): Outcomes {
   const starts = [0, 1];
   for (let group = 1; group < most; group++) {
     const level = firstWhere(0, size, (i) => reached[i]! >= (group * reached[size - 1]!) / most) + 1;
-    if (level > 1 && level < size - 1 && level > starts[starts.length - 1]!) starts.push(level);
+    if (level > 1 && level < size - 1 && level > starts.at(-1)!) starts.push(level);
   }
   starts.push(size - 1);
   const merged = (column: (i: number) => number): Float64Array =>

@@ -50,26 +50,23 @@ const firstRow = (text: string, delimiter: string): string[] => rowAt(text, deli
 
 /** The fields of a row and where the next begins, whatever follows the quote that ends one: so a wrong delimiter makes few of them. */
 export function rowAt(text: string, delimiter: string, at: number): [fields: string[], next: number] {
-  const fields = [""];
-  let [inside, start] = [false, true];
+  const fields: string[] = [];
+  let [field, inside, start] = ["", false, at];
   let i = at;
   for (; i < text.length; i++) {
     const sign = text[i]!;
-    if (inside) {
-      if (sign === '"' && text[i + 1] !== '"') inside = false;
-      else {
-        fields[fields.length - 1] += sign;
-        if (sign === '"') i++;
-      }
-    } else if (sign === '"' && start) inside = true;
-    else if (sign === "\n" || sign === "\r") break;
-    else if (sign === delimiter) {
-      fields.push("");
-      start = true;
-      continue;
-    } else fields[fields.length - 1] += sign;
-    start = false;
+    if (sign === '"' && inside && text[i + 1] !== '"') inside = false;
+    else if (sign === '"' && !inside && i === start) inside = true;
+    else if (!inside && (sign === "\n" || sign === "\r")) break;
+    else if (!inside && sign === delimiter) {
+      fields.push(field);
+      [field, start] = ["", i + 1];
+    } else {
+      field += sign;
+      if (inside && sign === '"') i++;
+    }
   }
+  fields.push(field);
   return [fields, text[i] === "\r" && text[i + 1] === "\n" ? i + 2 : i + 1];
 }
 
@@ -82,19 +79,17 @@ const afterMark = (bytes: Uint8Array): number => (bytes[0] === 0xef && bytes[1] 
  */
 function record(bytes: Uint8Array, at: number, delimiter: number, take: (bytes: Uint8Array, start: number, end: number) => void): number {
   for (;;) {
-    let start = at;
-    let end: number;
     if (bytes[at] === QUOTE) {
-      [start, end, at] = quoted(bytes, at, delimiter, take);
+      at = quoted(bytes, at + 1, delimiter, take);
       if (at < 0) return -1;
     } else {
+      const start = at;
       let byte = bytes[at];
       while (byte !== delimiter && byte !== LF && byte !== CR) {
         if (byte === undefined) return -1;
         byte = bytes[++at];
       }
-      end = at;
-      take(bytes, start, end);
+      take(bytes, start, at);
     }
     const byte = bytes[at];
     if (byte === delimiter) {
@@ -108,14 +103,13 @@ function record(bytes: Uint8Array, at: number, delimiter: number, take: (bytes: 
   }
 }
 
-/** Take a field between quotes; of the third number returned is where it ends, -1 where the bytes end before. */
-function quoted(bytes: Uint8Array, at: number, delimiter: number, take: (bytes: Uint8Array, start: number, end: number) => void): [number, number, number] {
-  const start = at + 1;
+/** Take a field that follows a quote and return where it ends; -1 where the bytes end before. */
+function quoted(bytes: Uint8Array, start: number, delimiter: number, take: (bytes: Uint8Array, start: number, end: number) => void): number {
   let doubled = false;
   let end = start;
   for (;;) {
     end = bytes.indexOf(QUOTE, end);
-    if (end < 0 || end + 1 >= bytes.length) return [start, start, -1];
+    if (end < 0 || end + 1 >= bytes.length) return -1;
     if (bytes[end + 1] !== QUOTE) break;
     doubled = true;
     end += 2;
@@ -131,7 +125,7 @@ function quoted(bytes: Uint8Array, at: number, delimiter: number, take: (bytes: 
     }
     take(Uint8Array.from(single), 0, single.length);
   }
-  return [start, end, end + 1];
+  return end + 1;
 }
 
 export class CsvScanner {
@@ -281,6 +275,6 @@ export function refuseTotals(all: readonly (readonly string[])[], width: number,
   if (!last || !rows.length) return;
   const places = last.flatMap((cell, place) => (isTotal(cell) ? [place] : []));
   const total = places.length > 0 && !rows.some((cells) => places.some((place) => isTotal(cells[place] ?? "")));
-  if (!total && (last.length === width || rows[rows.length - 1]!.length !== width)) return;
+  if (!total && (last.length === width || rows.at(-1)!.length !== width)) return;
   throw new Refused(file, { expected: "data in the last row", got: shown(last.join(delimiter)), hint: `delete this row, or set "Rows below the table" under File format` });
 }

@@ -6,6 +6,7 @@ import { gunzip } from "hyparquet-compressors/src/gzip.js";
 import { decompressLz4, decompressLz4Raw } from "hyparquet-compressors/src/lz4.js";
 
 import { DECIMAL_DIGITS, DECIMAL_PLACES } from "../constants";
+import { message } from "../format";
 import { Refused } from "./errors";
 import { type Label, missingOf, type Names } from "./sinks";
 import { type Numbers, type NumberType, placeOf, type Rows, type Table, type Values, type Wanted } from "./table";
@@ -68,7 +69,7 @@ export async function openParquet(file: File): Promise<Table> {
         });
       } catch (error) {
         if (error instanceof Refused) throw error;
-        throw new Refused(file.name, { got: `a file that cannot be read as Parquet (${error instanceof Error ? error.message : String(error)})` });
+        throw new Refused(file.name, { got: `a file that cannot be read as Parquet (${message(error)})` });
       }
       start = end;
       tell(start / total);
@@ -85,7 +86,7 @@ export async function openParquet(file: File): Promise<Table> {
     columns,
     untyped: false,
     read: (wanted, tell) => read(wanted, Infinity, tell),
-    head: async () => ({ ...(await read({ numbers: columns, names: [] }, HEAD_ROWS, () => undefined)), all: total <= HEAD_ROWS }),
+    head: () => read({ numbers: columns, names: [] }, HEAD_ROWS, () => undefined),
   };
 }
 
@@ -164,17 +165,12 @@ class Builder {
   numbers(subject: string): Numbers {
     const { kind, scale } = this.declared;
     if (kind === "decimal") return this.decimals(scale, subject);
-    if (Array.isArray(this.values)) throw new Refused(subject, { expected: "numbers", got: kind === "text" ? this.firstText() : `values of type ${kind}`, hint: "convert the column to numbers first" });
+    if (Array.isArray(this.values)) throw new Refused(subject, { expected: "numbers", got: kind === "text" ? textIn(this.values) : `values of type ${kind}`, hint: "convert the column to numbers first" });
     const type = kind === "bool" ? "uint8" : (kind as NumberType);
     if (!(this.values instanceof Float64Array || this.values instanceof Float32Array)) return { type, values: this.values, missing: this.missing };
     const infinite = missingOf(this.values);
     infinite?.forEach((one, row) => one && (this.missing ??= new Uint8Array(this.rows)) && (this.missing[row] = 1));
     return { type, values: this.values, missing: this.missing };
-  }
-
-  private firstText(): string {
-    const row = (this.values as unknown[]).findIndex((value) => value !== undefined);
-    return `text, such as '${String((this.values as unknown[])[row])}' in row ${row}`;
   }
 
   /** Whole decimals as whole numbers; others as floats where these keep their order, by a quotient of exact numbers. */
@@ -212,6 +208,11 @@ class Builder {
     const named = kind === "bool" ? "bool" : kind.startsWith("float") || (kind === "decimal" && this.declared.scale > 0) ? "float" : Array.isArray(this.values) && kind !== "decimal" ? "text" : "whole";
     return { classes, codes, kind: named };
   }
+}
+
+function textIn(values: readonly unknown[]): string {
+  const row = values.findIndex((value) => value !== undefined);
+  return `text, such as '${String(values[row])}' in row ${row}`;
 }
 
 function signed(bytes: Uint8Array): bigint {

@@ -9,7 +9,7 @@ import { calibrationOf } from "./calibration";
 import { counted, listing, Refused, shown } from "./errors";
 import type { Label, Names } from "./sinks";
 import { floats, isBig, keep, type Numbers, type Table } from "./table";
-import { area, areProbabilities, atLeast, averagePrecision, fingerprint, ks, levelsOf, levelsRead, rank, rankByClass, type Ranked, thin, type Weights } from "./threshold_counts";
+import { area, areProbabilities, atLeast, averagePrecision, fingerprint, levelsOf, levelsRead, rank, rankByClass, type Ranked, thin, type Weights } from "./threshold_counts";
 
 /** Of more levels than these all but the bins of calibration is told later, with how sure areas are. */
 const MOST_AT_ONCE = 50_000;
@@ -88,7 +88,7 @@ export class CountedRows {
     }
     if (named.length > MOST_PARTS) throw new Refused(subject, { expected: `at most ${MOST_PARTS.toLocaleString("en")} segments`, got: named.length.toLocaleString("en") });
     named.sort((a, b) => (a.label < b.label ? -1 : 1));
-    const large = named.length > MOST_SEGMENTS ? new Set([...named].sort((a, b) => sizes[b.code]! - sizes[a.code]!).slice(0, MOST_SEGMENTS - 1)) : new Set(named);
+    const large = named.length > MOST_SEGMENTS ? new Set(named.toSorted((a, b) => sizes[b.code]! - sizes[a.code]!).slice(0, MOST_SEGMENTS - 1)) : new Set(named);
     const place = new Int32Array(classes.length).fill(large.size);
     const shown = named.filter((one) => large.has(one));
     shown.forEach(({ code }, i) => (place[code] = i));
@@ -152,11 +152,6 @@ export class CountedRows {
     return this.rows > MOST_DETAILED;
   }
 
-  /** Counts of all models, as they are compared with Python's. */
-  counts(): Map<string, Ranked> {
-    return this.ofPart(0);
-  }
-
   slice(part: number): Slice {
     return { ...this.parts[part]!, models: this.figuresOf(part).map(({ model }) => model), comparisons: NO_COMPARISONS };
   }
@@ -200,16 +195,16 @@ export class CountedRows {
   }
 
   async provenance(): Promise<Record<string, string | number>> {
-    const { nPos, nNeg } = this.large ? this.figuresOf(0)[0]!.model.levels : [...this.counts().values()][0]!;
+    const { nPos, nNeg } = this.large ? this.figuresOf(0)[0]!.model.levels : [...this.ofPart(0).values()][0]!;
     const sizes = { rows: nPos + nNeg, positives: nPos, negatives: nNeg };
     if (this.large) return sizes;
-    const ranked = this.counts();
+    const ranked = this.ofPart(0);
     return { ...sizes, hash: await fingerprint(ranked, !this.weights || this.weights.whole) };
   }
 
   /** What is to be known besides the numbers. */
   remarks(): string[] {
-    const known = this.large ? this.figuresOf(0).map(({ model, weighted }) => ({ name: model.name, auc: model.auc.value, weighted })) : [...this.counts()].map(([name, one]) => ({ name, auc: area(one), weighted: one.weighted }));
+    const known = this.large ? this.figuresOf(0).map(({ model, weighted }) => ({ name: model.name, auc: model.auc.value, weighted })) : [...this.ofPart(0)].map(([name, one]) => ({ name, auc: area(one), weighted: one.weighted }));
     const below = known.filter(({ auc }) => auc < 0.5).map(({ name, auc }) => `${name}: AUC ${Number(auc.toPrecision(4))} (below 1/2: do lower scores mean positive?)`);
     const fractions = known.some(({ weighted }) => weighted) ? ["Weights are not whole numbers, so areas are shown without intervals."] : [];
     const most = MOST_DETAILED.toLocaleString("en");
@@ -219,7 +214,7 @@ export class CountedRows {
   }
 
   private small(): string[] {
-    const ranked = this.large ? null : [...this.counts().values()][0]!;
+    const ranked = this.large ? null : [...this.ofPart(0).values()][0]!;
     const alone = ranked && !(ranked.nPos && ranked.nNeg); // of one class nothing is drawn
     const { nPos, nNeg } = alone ? ranked : this.slice(0).models[0]!.levels;
     const { tp, fp } = alone ? NOTHING : this.stored(0).models[0]!.levels;
@@ -294,7 +289,6 @@ function modelOf(name: string, index: number, ranked: Ranked, most: number): Mod
     deviation,
     auc: { value: area(ranked) },
     average_precision: averagePrecision(ranked),
-    ks: ks(ranked),
     calibration: areProbabilities(ranked) ? calibrationOf(ranked, threshold.length > MOST_AT_ONCE) : null,
   };
 }

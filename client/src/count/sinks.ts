@@ -87,55 +87,43 @@ export class NumberSink implements Sink {
   }
 
   take(bytes: Uint8Array, start: number, end: number, row: number): void {
-    if (row >= this.values.length) this.values = grown(this.values, row);
     while (start < end && isSpace(bytes[start]!)) start++;
     while (start < end && isSpace(bytes[end - 1]!)) end--;
-    this.values[row] = start === end ? NaN : this.parsed(bytes, start, end, row);
+    this.set(row, start === end ? NaN : this.parsed(bytes, start, end, row));
+  }
+
+  private set(row: number, value: number): void {
+    if (row >= this.values.length) this.values = grown(this.values, row);
+    this.values[row] = value;
   }
 
   /** A value that JSON has beside numbers. */
   takeWord(word: "true" | "false" | "null", row: number): void {
-    if (row >= this.values.length) this.values = grown(this.values, row);
-    if (word === "null") this.values[row] = NaN;
-    else {
-      this.values[row] = word === "true" ? 1 : 0;
-      this.truth = true;
-    }
+    if (word !== "null") this.truth = true;
+    this.set(row, word === "null" ? NaN : Number(word === "true"));
   }
 
   private parsed(bytes: Uint8Array, start: number, end: number, row: number): number {
-    let at = start;
-    const negative = bytes[at] === 45;
-    const plus = bytes[at] === 43;
-    if (negative || plus) at++;
-    let [value, digits, places, exponent] = [0, 0, 0, 0];
-    const first = at;
-    let byte = bytes[at]!;
-    for (; at < end && (byte = bytes[at]!) >= 48 && byte <= 57; at++) {
-      if (digits || byte > 48) digits++;
-      if (digits <= DECIMAL_DIGITS) value = value * 10 + byte - 48;
+    const negative = bytes[start] === 45;
+    const plus = bytes[start] === 43;
+    const first = negative || plus ? start + 1 : start;
+    let [value, digits, point, exponent] = [0, 0, -1, 0];
+    let at = first;
+    for (; at < end; at++) {
+      const digit = bytes[at]! - 48;
+      if (digit >= 0 && digit <= 9) {
+        if (digits || digit) digits++;
+        if (digits <= DECIMAL_DIGITS) value = value * 10 + digit;
+      } else if (point < 0 && bytes[at] === this.point) point = at;
+      else break;
     }
-    let written = at - first;
-    let whole = true;
-    if (at < end && bytes[at] === this.point) {
-      whole = false;
-      const from = ++at;
-      for (; at < end && (byte = bytes[at]!) >= 48 && byte <= 57; at++) {
-        if (digits || byte > 48) digits++;
-        if (digits <= DECIMAL_DIGITS) value = value * 10 + byte - 48;
-      }
-      places = at - from;
-      written += places;
-    }
+    let whole = point < 0;
+    const places = whole ? 0 : at - point - 1;
+    const written = at > first + (whole ? 0 : 1);
     if (written && at < end && (bytes[at]! | 32) === 101) {
+      const power = textOf(bytes, at + 1, end);
       whole = false;
-      let from = at + 1;
-      const down = bytes[from] === 45;
-      if (down || bytes[from] === 43) from++;
-      at = from;
-      for (; at < end && (byte = bytes[at]!) >= 48 && byte <= 57; at++) exponent = Math.min(99999, exponent * 10 + byte - 48);
-      if (at === from) written = 0;
-      if (down) exponent = -exponent;
+      if (/^[+-]?\d+$/.test(power)) [at, exponent] = [end, Number(power)];
     }
     if (!written || at < end) return this.special(textOf(bytes, start, end), row);
     if (plus) this.plus = true;
@@ -173,8 +161,7 @@ export class NumberSink implements Sink {
 
   /** A value that is no number, whatever the file is. */
   strangeText(text: string, row: number): void {
-    if (row >= this.values.length) this.values = grown(this.values, row);
-    this.values[row] = NaN;
+    this.set(row, NaN);
     if (!this.strange || row < this.strange.row) this.strange = { row, text };
   }
 

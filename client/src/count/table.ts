@@ -67,8 +67,8 @@ export interface Table {
   readonly untyped: boolean;
   readonly encoding?: string;
   read(wanted: Wanted, tell: (share: number) => void): Promise<Rows>;
-  /** Some of the first rows, and whether these are all. */
-  head(): Promise<Rows & { readonly all: boolean }>;
+  /** Some of the first rows. */
+  head(): Promise<Rows>;
 }
 
 export const onlyOnce = (columns: readonly string[]): string[] => columns.filter((name) => columns.indexOf(name) === columns.lastIndexOf(name));

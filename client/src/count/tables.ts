@@ -8,7 +8,7 @@ import { boundsOf, CsvScanner, dialectOf, lastRows, refuseTotals, searched, spli
 import { Refused, shown } from "./errors";
 import { JsonNames, JsonScanner } from "./json";
 import { openParquet } from "./parquet";
-import { NameSink, NumberSink } from "./sinks";
+import { type Names, NameSink, NumberSink } from "./sinks";
 import { onlyOnce, placeOf, type Rows, type Table, type Wanted } from "./table";
 import { openXlsx, sheetNames, sheetRows, textOfCell } from "./xlsx";
 
@@ -25,15 +25,6 @@ export function refuseOtherKinds(start: Uint8Array, file: string, expected: stri
 export function requireCompressed(start: Uint8Array, file: string, suffix: string): void {
   const [kind, magic] = suffix === "gz" ? ["gzip", "\x1f\x8b"] : ["zstd", "\x28\xb5\x2f\xfd"];
   if (!latin(start).startsWith(magic!)) throw new Refused(file, { expected: `a file compressed by ${kind}`, got: "another kind of file", hint: `remove .${suffix} from the name of the file` });
-}
-
-export async function requireParquet(file: File, start: Uint8Array): Promise<void> {
-  if (!latin(start).startsWith("PAR1")) {
-    refuseOtherKinds(start, file.name, "a Parquet file");
-    throw new Refused(file.name, { expected: "a Parquet file", got: "another kind of file", hint: "if the file is text, change its extension to .csv" });
-  }
-  const end = new Uint8Array(await file.slice(Math.max(4, file.size - 4)).arrayBuffer());
-  if (latin(end) !== "PAR1") throw new Refused(file.name, { expected: "a complete Parquet file", got: "an incomplete Parquet file", hint: "copy or write the file again" });
 }
 
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
@@ -85,15 +76,13 @@ export async function openTable(whole: File, layout: Layout): Promise<Table> {
   const [suffix, packed] = suffixOf(whole.name);
   const file = layout.skipFooter && (suffix === "csv" || suffix === "tsv") ? await withoutLastRows(whole, packed, layout, layout.skipFooter) : whole;
   const start = new Uint8Array(await file.slice(0, 16).arrayBuffer());
-  if (suffix === "parquet" || (suffix === null && String.fromCharCode(...start).startsWith("PAR1"))) {
-    await requireParquet(file, start);
-    return openParquet(file);
-  }
-  if (suffix === "xlsx" && String.fromCharCode(...start).startsWith("PK")) return openXlsx(file, layout);
-  if (packed && suffix) requireCompressed(start, file.name, packed);
-  else refuseOtherKinds(start, file.name, suffix === "xlsx" ? "an Excel workbook" : suffix ? `${suffix === "jsonl" ? "JSON" : suffix.toUpperCase()} text` : KNOWN);
-  if (suffix === "xlsx") throw new Refused(file.name, { expected: "an Excel workbook", got: "another kind of file", hint: "if the file is text, change its extension to .csv" });
-  if (suffix === null) throw new Refused(file.name, { expected: KNOWN, got: "another kind of file" });
+  if ((suffix === "parquet" || suffix === null) && latin(start).startsWith("PAR1")) return openParquet(file);
+  if (suffix === "xlsx" && latin(start).startsWith("PK")) return openXlsx(file, layout);
+  const expected = EXPECTED[suffix ?? ""]!;
+  if (packed && suffix && suffix !== "parquet") requireCompressed(start, file.name, packed);
+  else refuseOtherKinds(start, file.name, expected);
+  if (suffix === "xlsx" || suffix === "parquet") throw new Refused(file.name, { expected, got: "another kind of file", hint: "if the file is text, change its extension to .csv" });
+  if (suffix === null) throw new Refused(file.name, { expected, got: "another kind of file" });
   const encoding = await encodingIn(file, packed, layout);
   const pieces = (most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> => piecesOf(file, packed, encoding, most, tell);
   const head = await firstOf(pieces, HEAD);
@@ -114,7 +103,7 @@ async function withoutLastRows(file: File, packed: string, layout: Layout, rows:
   const encoding = await encodingIn(file, packed, layout);
   const lines = (await endOf(file, encoding)).split(/(?<=\n)/);
   let cut = "";
-  for (let left = rows; lines.length && (left || !lines[lines.length - 1]!.trim()); ) {
+  for (let left = rows; lines.length && (left || !lines.at(-1)!.trim()); ) {
     const line = lines.pop()!;
     if (line.trim()) left--;
     cut = line + cut;
@@ -150,7 +139,8 @@ async function encodingIn(file: File, packed: string, { encoding }: Layout): Pro
   return encoding && !found.startsWith(encoding) ? "utf-16le" : found;
 }
 
-const KNOWN = "a CSV, TSV, JSON Lines, Excel or Parquet file";
+/** What a file of each kind is expected to be. */
+const EXPECTED: Record<string, string> = { csv: "CSV text", tsv: "TSV text", jsonl: "JSON text", xlsx: "an Excel workbook", parquet: "a Parquet file", "": "a CSV, TSV, JSON Lines, Excel or Parquet file" };
 
 type Suffix = "csv" | "tsv" | "jsonl" | "xlsx" | "parquet" | null;
 type Pieces = (most: number, tell: (share: number) => void) => AsyncGenerator<Uint8Array>;
@@ -158,8 +148,8 @@ const SUFFIXES: Record<string, Suffix> = { csv: "csv", txt: "csv", tsv: "tsv", t
 
 function suffixOf(name: string): [Suffix, string] {
   const parts = name.toLowerCase().split(".");
-  const packed = ["gz", "zst"].includes(parts[parts.length - 1]!) ? parts.pop()! : "";
-  return [SUFFIXES[parts[parts.length - 1]!] ?? null, packed];
+  const packed = ["gz", "zst"].includes(parts.at(-1)!) ? parts.pop()! : "";
+  return [SUFFIXES[parts.at(-1)!] ?? null, packed];
 }
 
 async function* piecesOf(file: File, packed: string, encoding: Encoding, most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> {
@@ -234,8 +224,8 @@ interface Scan {
   readonly unclear?: () => readonly string[];
 }
 
-/** A table whose rows are scanned; `finished` is called with the columns that were asked for once all rows are read. */
-function scannedTable(columns: readonly string[], untyped: boolean, head: Head, pieces: Pieces, scan: (wanted: Wanted, texts?: readonly string[]) => Scan, finished: (names: readonly string[]) => void): Table {
+/** A table whose rows are scanned. */
+function scannedTable(columns: readonly string[], untyped: boolean, head: Head, pieces: Pieces, scan: (wanted: Wanted, texts?: readonly string[]) => Scan): Table {
   const once = onlyOnce(columns);
   const rowsOf = async (wanted: Wanted, feed: (scanner: Scan["scanner"]) => Promise<void>): Promise<Rows> => {
     const scanned = async (texts?: readonly string[]): Promise<Scan> => {
@@ -250,21 +240,16 @@ function scannedTable(columns: readonly string[], untyped: boolean, head: Head, 
   return {
     columns,
     untyped,
-    read: async (wanted, tell) => {
-      const rows = await rowsOf(wanted, async (scanner) => {
+    read: (wanted, tell) =>
+      rowsOf(wanted, async (scanner) => {
         for await (const piece of pieces(PIECE, tell)) scanner.take(piece);
         scanner.finish();
-      });
-      finished([...wanted.numbers, ...wanted.names]);
-      return rows;
-    },
-    head: async () => {
-      const rows = await rowsOf({ numbers: once, names: once }, async (scanner) => {
+      }),
+    head: () =>
+      rowsOf({ numbers: once, names: once }, async (scanner) => {
         scanner.take(head.bytes);
         if (head.all) scanner.finish();
-      });
-      return Object.assign(rows, { all: head.all });
-    },
+      }),
   };
 }
 
@@ -298,26 +283,30 @@ function csvTable(file: string, head: Head, end: string, pieces: Pieces, { decim
     };
     return { scanner, rows, unclear: () => [...numbers].flatMap(([name, sink]) => (sink.unclear ? [name] : [])) };
   };
-  return scannedTable(columns, true, head, pieces, scan, () => undefined);
+  return scannedTable(columns, true, head, pieces, scan);
 }
 
 function jsonTable(head: Head, pieces: Pieces): Table {
-  let scanner: JsonScanner;
-  const scan = (wanted: Wanted): Scan => {
+  const scan = (wanted: Wanted): Scan & { scanner: JsonScanner } => {
     const { numbers, names, of } = sinksOf(wanted, () => new NumberSink(".", false), () => new JsonNames());
-    const own = (scanner = new JsonScanner(new Map([...wanted.numbers, ...wanted.names].map((name) => [name, of(name)]))));
+    const scanner = new JsonScanner(new Map([...wanted.numbers, ...wanted.names].map((name) => [name, of(name)])));
+    const known = <S>(sinks: ReadonlyMap<string, S>, name: string): S => {
+      placeOf([...scanner.columns], name); // all columns are known once all objects are read
+      return sinks.get(name)!;
+    };
+    const named = (name: string, subject: string): Names => known(names, name).finish(scanner.rows, subject);
     const rows: Rows = {
       get rows() {
-        return own.rows;
+        return scanner.rows;
       },
-      numbers: (name, subject) => numbers.get(name)!.finish(own.rows, subject),
-      names: (name, subject) => names.get(name)!.finish(own.rows, subject),
-      texts: (name, subject) => names.get(name)!.finish(own.rows, subject),
+      numbers: (name, subject) => known(numbers, name).finish(scanner.rows, subject),
+      names: named,
+      texts: named,
     };
     return { scanner, rows };
   };
-  const first = scan({ numbers: [], names: [] }).scanner;
-  first.take(head.bytes);
-  if (head.all) first.finish();
-  return scannedTable([...scanner!.columns], false, head, pieces, scan, (names) => names.forEach((name) => placeOf([...scanner.columns], name)));
+  const { scanner } = scan({ numbers: [], names: [] });
+  scanner.take(head.bytes);
+  if (head.all) scanner.finish();
+  return scannedTable([...scanner.columns], false, head, pieces, scan);
 }

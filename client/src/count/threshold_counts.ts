@@ -179,7 +179,7 @@ function corners({ pos, neg, tp, fp, exact, nPos, nNeg }: Ranked): Int32Array {
   for (let next = 1; next <= tp.length; next++) {
     if (next < tp.length && !(pos[next - 1]! > 0 && neg[next]! > 0)) continue; // not reached upwards, or not left to the right
     while (hull.length > 1) {
-      const [a, b] = [hull[hull.length - 2]!, hull[hull.length - 1]!];
+      const [a, b] = [hull.at(-2)!, hull.at(-1)!];
       if ((y(b) - y(a)) * (x(next) - x(b)) > (y(next) - y(b)) * (x(b) - x(a))) break;
       hull.pop();
     }
@@ -248,17 +248,13 @@ export function averagePrecision({ pos, tp, fp, nPos }: Ranked): number {
   return pos.reduce((sum, hits, i) => sum + hits * (tp[i]! / (tp[i]! + fp[i]!)), 0) / nPos;
 }
 
-export function ks({ tp, fp, nPos, nNeg }: Ranked): number {
-  return tp.reduce((most, hits, i) => Math.max(most, hits / nPos - fp[i]! / nNeg), 0);
-}
-
 export function atLeast({ threshold, tp, fp }: Ranked, score: number): [number, number] {
   const levels = firstWhere(0, threshold.length, (i) => threshold[i]! < score);
   return levels ? [tp[levels - 1]!, fp[levels - 1]!] : [0, 0];
 }
 
 export function areProbabilities({ threshold }: Ranked): boolean {
-  return threshold[0]! <= 1 && threshold[threshold.length - 1]! >= 0;
+  return threshold[0]! <= 1 && threshold.at(-1)! >= 0;
 }
 
 /** A hash of the counts of several models, as Python makes it: the same for the same data, another for any other. */

@@ -11,34 +11,26 @@ import { type Numbers, placeOf, type Rows, type Table } from "./table";
 // Parts that unpack to more bytes, and to so many times their size, hold no table; as in Python's `open_excel`.
 const [MOST_UNPACKED, MOST_RATIO] = [1 << 28, 200];
 
-export class Archive {
-  private constructor(private readonly file: File, private readonly bytes: Uint8Array) {}
-
-  static async of(file: File): Promise<Archive> {
-    const archive = new Archive(file, new Uint8Array(await file.arrayBuffer()));
-    archive.parts(() => false, new Refused(file.name, { expected: "an Excel workbook", got: "a broken or encrypted archive", hint: "save it again" }));
-    return archive;
-  }
-
-  /** A part as text; empty if the archive has none of that name. */
-  text(name: string): string {
-    const refused = new Refused(`${this.file.name}: ${name}`, { got: "data that cannot be unpacked", hint: "save the workbook again" });
-    const [part] = this.parts((found) => found.toLowerCase() === name.toLowerCase(), refused);
-    return new TextDecoder().decode(part);
-  }
-
-  private parts(wanted: (name: string) => boolean, refused: Refused): Uint8Array[] {
+/** A function that returns a part of an archive as text, empty if there is none of that name. */
+async function openArchive(file: File): Promise<(part: string) => string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const parts = (wanted: (name: string) => boolean, refused: Refused): Uint8Array[] => {
     const filter = ({ name, size, originalSize }: UnzipFileInfo): boolean => {
       if (originalSize <= Math.max(MOST_UNPACKED, MOST_RATIO * size)) return wanted(name);
       const got = `${originalSize.toLocaleString("en")} bytes compressed to ${size.toLocaleString("en")}`;
-      throw new Refused(`${this.file.name}: ${name}`, { expected: "a table of usual size", got });
+      throw new Refused(`${file.name}: ${name}`, { expected: "a table of usual size", got });
     };
     try {
-      return Object.values(unzipSync(this.bytes, { filter }));
+      return Object.values(unzipSync(bytes, { filter }));
     } catch (error) {
       throw error instanceof Refused ? error : refused;
     }
-  }
+  };
+  parts(() => false, new Refused(file.name, { expected: "an Excel workbook", got: "a broken or encrypted archive", hint: "save it again" }));
+  return (part) => {
+    const refused = new Refused(`${file.name}: ${part}`, { got: "data that cannot be unpacked", hint: "save the workbook again" });
+    return new TextDecoder().decode(parts((name) => name.toLowerCase() === part.toLowerCase(), refused)[0]);
+  };
 }
 
 type Cell = string | number | boolean;
@@ -54,9 +46,7 @@ interface Tag { readonly name: string; readonly attributes: string; readonly tex
 /** The tags of a text in XML, each with the text that follows it; prefixes of names are left out. */
 function* tagsOf(xml: string): Generator<Tag> {
   const tag = /<(\/?)(?:[\w.-]+:)?([A-Za-z][\w.-]*)([^<>]*?)(\/?)>([^<]*)/g;
-  for (let match = tag.exec(xml); match; match = tag.exec(xml)) {
-    yield { name: match[2]!, attributes: match[3]!, text: match[5]!, closes: match[1] !== "", empty: match[4] !== "" };
-  }
+  for (const [, slash, name, attributes, end, text] of xml.matchAll(tag)) yield { name: name!, attributes: attributes!, text: text!, closes: slash !== "", empty: end !== "" };
 }
 
 const ENTITIES: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
@@ -184,21 +174,21 @@ function rectangle(rows: ReadonlyMap<number, ReadonlyMap<number, Cell>>): Cell[]
 
 /** The sheets of a workbook that are not empty. */
 async function sheetsOf(file: File): Promise<Sheet[]> {
-  const archive = await Archive.of(file);
+  const text = await openArchive(file);
   const targets = new Map<string, string>();
-  for (const { name, attributes } of tagsOf(archive.text("xl/_rels/workbook.xml.rels"))) {
+  for (const { name, attributes } of tagsOf(text("xl/_rels/workbook.xml.rels"))) {
     const isSheet = name === "Relationship" && attribute(attributes, "Type").endsWith("/worksheet");
     if (isSheet) targets.set(attribute(attributes, "Id"), attribute(attributes, "Target").replace(/^(?!\/)/, "xl/").replace(/^\//, ""));
   }
-  const texts = sharedTexts(archive.text("xl/sharedStrings.xml"));
-  const dates = dateStyles(archive.text("xl/styles.xml"));
-  const book = archive.text("xl/workbook.xml");
+  const texts = sharedTexts(text("xl/sharedStrings.xml"));
+  const dates = dateStyles(text("xl/styles.xml"));
+  const book = text("xl/workbook.xml");
   const since1904 = [...tagsOf(book)].some(({ name, attributes }) => name === "workbookPr" && /^(1|true)$/.test(attribute(attributes, "date1904")));
   const sheets: Sheet[] = [];
   for (const { name, attributes } of tagsOf(book)) {
     const part = name === "sheet" ? targets.get(attribute(attributes, "id")) : undefined;
     if (part === undefined) continue;
-    const rows = cellsOf(archive.text(part), texts, dates, since1904, file.name);
+    const rows = cellsOf(text(part), texts, dates, since1904, file.name);
     if (rows.length) sheets.push({ name: attribute(attributes, "name"), rows });
   }
   return sheets;
@@ -256,7 +246,7 @@ export async function openXlsx(file: File, layout: Layout): Promise<Table> {
       for (const name of [...numbers, ...others]) placeOf(names, name);
       return found;
     },
-    head: async () => Object.assign(found, { all: true }),
+    head: async () => found,
   };
 }
 

@@ -6,10 +6,13 @@ import { count, fileName, message } from "../format";
 import type { Context } from "../math/context";
 import { thresholdAt } from "../math/levels";
 import { PendingRequests, type Reply } from "../pending";
-import type { start } from "../report";
+import type * as report from "../report";
 import { COUNTING, contextOf, levelOf, modelOf } from "../state/current";
 import type { ConfidenceBand, State } from "../state/state";
-import { batch, effect } from "./signals";
+
+/** The report's own bundle: signals of another copy of their library would not hear of each other. */
+declare const rocscope: typeof report;
+const { batch, effect } = rocscope;
 
 export type Question = { readonly what: string } & Readonly<Record<string, unknown>>;
 export type Ask = <A>(question: Question, signal?: AbortSignal) => Promise<A>;
@@ -199,8 +202,6 @@ export function linked(state: State, gone: AbortSignal): void {
   gone.addEventListener("abort", stop);
   parent.postMessage({ ready: true }, "*");
 }
-
-declare const rocscope: { start: typeof start };
 
 export interface Facts extends Omit<Payload, "slices"> {
   readonly slices: readonly (PackedSlice & Part)[];

@@ -117,7 +117,7 @@ export function regions(models: readonly (Levels | null)[]): Region[] {
   points.sort((a, b) => a.fpr - b.fpr || a.tpr - b.tpr || b.model - a.model);
   const hull: typeof points = [];
   for (const point of points) {
-    while (hull.length > 1 && !turnsRight(hull[hull.length - 2]!, hull[hull.length - 1]!, point)) hull.pop();
+    while (hull.length > 1 && !turnsRight(hull.at(-2)!, hull.at(-1)!, point)) hull.pop();
     if (hull.length === 1 && hull[0]!.fpr === point.fpr && point.tpr <= hull[0]!.tpr) continue;
     hull.push(point);
   }
@@ -138,7 +138,7 @@ function turnsRight(a: Spot, b: Spot, c: Spot): boolean {
 export function slopeRanges(all: readonly Region[]): Region[] {
   const merged: Region[] = [];
   for (const region of all) {
-    const last = merged[merged.length - 1];
+    const last = merged.at(-1);
     if (last && last.model === region.model && region.model >= 0) {
       merged[merged.length - 1] = { ...last, low: region.low };
     } else merged.push(region);

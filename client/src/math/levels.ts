@@ -107,11 +107,11 @@ export function rates(tpr: number, fpr: number, prevalence: number): Rates {
 }
 
 /** Wilson interval of a proportion of whole counts at 95%. */
-export function wilson(hits: number, n: number, z = Z): [number, number] {
+export function wilson(hits: number, n: number): [number, number] {
   const share = hits / n;
-  const centre = share + (z * z) / (2 * n);
-  const spread = z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
-  const scale = 1 + (z * z) / n;
+  const centre = share + Z ** 2 / (2 * n);
+  const spread = Z * Math.sqrt((share * (1 - share)) / n + Z ** 2 / (4 * n * n));
+  const scale = 1 + Z ** 2 / n;
   return [hits > 0 ? (centre - spread) / scale : 0, hits < n ? (centre + spread) / scale : 1];
 }
 

@@ -48,7 +48,7 @@ export function likelyPositive(classes: readonly string[]): string | null {
     if (found.length === 1) return found[0]!;
   }
   if (others.length === 1 && classes.length > 1) return others[0]!;
-  return classes.some((text) => isNamed(text, AMBIGUOUS_WORDS)) ? null : (classes[classes.length - 1] ?? null);
+  return classes.some((text) => isNamed(text, AMBIGUOUS_WORDS)) ? null : (classes.at(-1) ?? null);
 }
 
 /** Whether a class is named by one of some words: as a whole, or by a word of two letters or more in it. */

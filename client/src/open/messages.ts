@@ -1,6 +1,7 @@
 /** What the page and its worker tell each other. */
 
-import type { Intervals, Part, Slice } from "../data";
+import type { Part } from "../data";
+import type { Answers } from "./worker";
 
 /** How a file is written, where it does not tell. */
 export interface Layout {
@@ -45,7 +46,6 @@ export interface Look {
   readonly columns: readonly Glance[];
   /** Rows that were looked at, and some of them as text. */
   readonly rows: number;
-  readonly whole: boolean;
   /** How a text file is written, and whether that was guessed. */
   readonly encoding: string | null;
 }
@@ -55,7 +55,6 @@ export interface Counted {
   readonly parts: readonly Part[];
   readonly warnings: readonly string[];
   readonly provenance: Readonly<Record<string, string | number>>;
-  readonly models: readonly string[];
 }
 
 /** A decision by one threshold, as a file has it. */
@@ -86,14 +85,7 @@ export interface Applied {
   readonly text: Blob;
 }
 
-export type Question =
-  | { readonly ask: "look"; readonly files: readonly File[]; readonly layout: Layout }
-  | { readonly ask: "sheets"; readonly files: readonly File[] }
-  | { readonly ask: "text"; readonly files: readonly File[]; readonly layout: Layout }
-  | { readonly ask: "count"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles }
-  | { readonly ask: "rows"; readonly files: readonly File[]; readonly layout: Layout; readonly roles: Roles; readonly model: string; readonly threshold: number | bigint }
-  | { readonly ask: "apply"; readonly files: readonly File[]; readonly layout: Layout; readonly plan: Plan }
-  | { readonly ask: "slice" | "stored"; readonly part: number }
-  | { readonly ask: "intervals"; readonly part: number };
+/** A file, or several, of which a question is asked. */
+export interface Read { readonly files: readonly File[]; readonly layout: Layout }
 
-export interface Answers { look: Look; sheets: readonly string[]; text: readonly (readonly string[])[]; count: Counted; rows: Blob; apply: Applied; slice: Slice; stored: Slice; intervals: Intervals }
+export type Question = { [Ask in keyof Answers]: { readonly ask: Ask } & Parameters<Answers[Ask]>[0] }[keyof Answers];

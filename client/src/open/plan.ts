@@ -3,7 +3,7 @@
 import { DECISION_FORMAT } from "../constants";
 import { Refused, shown } from "../count/errors";
 import { become, button, card, download, h, terms } from "../dom";
-import { count, fileName, number, percent } from "../format";
+import { count, fileName, number, percent, withEnds } from "../format";
 import { wilson } from "../math/levels";
 import type { Applied, Plan } from "./messages";
 
@@ -40,12 +40,11 @@ export async function planIn(file: File): Promise<Plan | null> {
 
 /** The list that a plan draws, to be saved, and its outcomes. */
 export function planCard(plan: Plan, list: File, { rows, acted, missing, known, hits, text }: Applied): HTMLElement {
-  const [low, high] = wilson(hits, known);
   const gaps: [string, string][] = missing ? [["Rows without a score", count(missing)]] : [];
   const outcomes: [string, string][] = known
     ? [
         ["Responses", `${count(hits)} of ${count(known)}`],
-        ["Response rate", `${percent(hits / known)} [${percent(low)}, ${percent(high)}]`],
+        ["Response rate", withEnds(hits / known, ...wilson(hits, known), percent)],
         ["Response rate in the plan", percent(plan.rate)],
         ["Gain over acting on nobody", number(hits * plan.gain - (known - hits) * plan.cost)],
       ]

@@ -57,7 +57,6 @@ function packModel({ index: _, levels, thresholdText, auc, calibration, ...facts
     deviation: shortened(facts.deviation),
     auc: { ...auc, low: shortened(auc.low ?? null), high: shortened(auc.high ?? null) },
     average_precision: shortened(facts.average_precision),
-    ks: shortened(facts.ks),
     calibration: calibration && {
       bins: calibration.bins.map(({ x, y, low, high, n }) => ({ x: shortened(x), y: shortened(y), low: shortened(low), high: shortened(high), n })),
       smooth: calibration.smooth && { x: [shortened(calibration.smooth.x[0]), shortened(calibration.smooth.x[1])], y: calibration.smooth.y.map((value) => Math.round(value * 1000) / 1000) },

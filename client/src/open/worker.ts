@@ -6,39 +6,34 @@ import { Refused } from "../count/errors";
 import { CountedRows } from "../count/rows";
 import { onlyOnce, type Rows } from "../count/table";
 import { firstRows, openTable, sheetsOf } from "../count/tables";
-import type { Slice } from "../data";
+import type { Intervals, Slice } from "../data";
 import { message } from "../format";
 import type { Reply } from "../pending";
-import type { Answers, Counted, Glance, Look, Question, Roles } from "./messages";
+import type { Counted, Glance, Layout, Look, Plan, Question, Read, Roles } from "./messages";
 
 let samples: CountedRows[] = [];
 
 const tell = (reply: Reply): void => postMessage(reply);
 
-async function answer(question: Question, progress: (share: number) => void): Promise<Answers[keyof Answers]> {
-  switch (question.ask) {
-    case "look":
-      return look(question.files[0]!, question.layout);
-    case "sheets":
-      return sheetsOf(question.files[0]!);
-    case "text":
-      return firstRows(question.files[0]!, question.layout);
-    case "count":
-      return count(question, progress);
-    case "rows":
-      return decided(question, progress);
-    case "apply":
-      return appliedRows(await openTable(question.files[0]!, question.layout), question.plan, progress);
-    case "slice":
-      return together(samples.map((sample) => sample.slice(question.part)));
-    case "stored":
-      return together(samples.map((sample) => sample.stored(question.part)));
-    case "intervals": {
-      const found = samples.map((sample) => sample.intervals(question.part));
-      return found.length === 1 ? found[0]! : { auc: found.flatMap(({ auc }) => auc), comparisons: { method: "", rows: [] }, calibration: found.flatMap(({ auc, calibration }) => calibration ?? auc.map(() => null)) };
-    }
-  }
-}
+type Progress = (share: number) => void;
+
+/** What the page may ask, by name. */
+const answers = {
+  look: ({ files, layout }: Read) => look(files[0]!, layout),
+  sheets: ({ files }: Pick<Read, "files">) => sheetsOf(files[0]!),
+  text: ({ files, layout }: Read) => firstRows(files[0]!, layout),
+  count,
+  rows: decided,
+  apply: async ({ files, layout, plan }: Read & { plan: Plan }, progress: Progress) => appliedRows(await openTable(files[0]!, layout), plan, progress),
+  slice: ({ part }: { part: number }) => together(samples.map((sample) => sample.slice(part))),
+  stored: ({ part }: { part: number }) => together(samples.map((sample) => sample.stored(part))),
+  intervals: ({ part }: { part: number }): Intervals => {
+    const found = samples.map((sample) => sample.intervals(part));
+    return found.length === 1 ? found[0]! : { auc: found.flatMap(({ auc }) => auc), comparisons: { method: "", rows: [] }, calibration: found.flatMap(({ auc, calibration }) => calibration ?? auc.map(() => null)) };
+  },
+};
+
+export type Answers = typeof answers;
 
 /** Models of several files beside each other, which have no parts. */
 function together([first, ...others]: Slice[]): Slice {
@@ -46,10 +41,10 @@ function together([first, ...others]: Slice[]): Slice {
   return { ...first!, models };
 }
 
-async function look(file: File, layout: Parameters<typeof openTable>[1]): Promise<Look> {
+async function look(file: File, layout: Layout): Promise<Look> {
   const table = await openTable(file, layout);
   const head = await table.head();
-  return { columns: onlyOnce(table.columns).flatMap((name) => glance(head, name, table.untyped)), rows: head.rows, whole: head.all, encoding: table.encoding ?? null };
+  return { columns: onlyOnce(table.columns).flatMap((name) => glance(head, name, table.untyped)), rows: head.rows, encoding: table.encoding ?? null };
 }
 
 function glance(head: Rows, name: string, untyped: boolean): Glance[] {
@@ -94,7 +89,7 @@ function modelName(files: readonly File[], { scores }: Roles, file: File): (colu
   return (column) => (files.length === 1 ? column : scores.length === 1 ? stem : `${stem}: ${column}`);
 }
 
-async function decided({ files, layout, roles, model, threshold }: Question & { ask: "rows" }, progress: (share: number) => void): Promise<Blob> {
+async function decided({ files, layout, roles, model, threshold }: Read & { roles: Roles; model: string; threshold: number | bigint }, progress: Progress): Promise<Blob> {
   for (const file of files) {
     const score = roles.scores.find((column) => modelName(files, roles, file)(column) === model);
     if (score !== undefined) return decidedRows(await openTable(file, layout), roles, score, threshold, progress);
@@ -102,7 +97,7 @@ async function decided({ files, layout, roles, model, threshold }: Question & { 
   throw new Refused("model", { expected: "a model that the page shows", got: model });
 }
 
-async function count({ files, layout, roles }: Question & { ask: "count" }, progress: (share: number) => void): Promise<Counted> {
+async function count({ files, layout, roles }: Read & { roles: Roles }, progress: Progress): Promise<Counted> {
   samples = [];
   const recoded: string[] = [];
   for (const [i, file] of files.entries()) {
@@ -122,18 +117,18 @@ async function count({ files, layout, roles }: Question & { ask: "count" }, prog
     parts: first!.parts,
     warnings: [...recoded, ...samples.flatMap((sample) => sample.remarks()), ...unpaired],
     provenance: { ...facts, source: files.map((file) => file.name).join(", "), rows_dropped: dropped },
-    models,
   };
 }
 
 addEventListener("message", ({ data: { id, question } }: MessageEvent<{ id: number; question: Question }>) => {
   let last = 0;
-  const progress = (share: number): void => {
+  const progress: Progress = (share) => {
     if (share - last < 0.01) return;
     last = share;
     tell({ id, progress: share });
   };
-  answer(question, progress).then(
+  const answer = answers[question.ask] as (question: Question, progress: Progress) => unknown;
+  Promise.resolve(question).then((asked) => answer(asked, progress)).then(
     (found) => tell({ id, answer: found }),
     (error: unknown) => tell({ id, error: error instanceof Refused ? error.message : `internal error: ${message(error)}` }),
   );

@@ -1,6 +1,6 @@
 /** A campaign: whom to contact with what effect. The unit cost and benefit are the costs of the bar in other words. */
 
-import { offer } from "../chart/export";
+import { offers } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { textAt } from "../data";
 import { become, card, entry, h, scroller, setText, table, terms } from "../dom";
@@ -129,6 +129,6 @@ export function decilesCard(state: State): HTMLElement {
     box.replaceChildren(table(DECILE_COLUMNS, rows));
     setText(note, decilesNote(state));
   });
-  offer("deciles", { title: () => "Deciles", csv: () => csvOf(DECILE_COLUMNS, decilesOf(state)) });
+  offers.set("deciles", { title: () => "Deciles", csv: () => csvOf(DECILE_COLUMNS, decilesOf(state)) });
   return card("deciles", "", "Deciles", [], box, note);
 }

@@ -3,7 +3,7 @@
 import { follow, inSight } from "../chart/visible";
 import { SMALL } from "../constants";
 import { become, card, choices, dress, h, rowHeading, setText, table, terms } from "../dom";
-import { count, percent } from "../format";
+import { count, percent, withEnds } from "../format";
 import { type Cells, cellsAt, sampleCells, wilson } from "../math/levels";
 import { modelOf, shareOf } from "../state/current";
 import { type State, wordsOf } from "../state/state";
@@ -60,11 +60,7 @@ function rateRows(state: State): [string, string][] {
   const { tpr, fpr, precision, npv, accuracy, lift } = state.selection.rates.value;
   const { tp, fp } = currentCells(state);
   const words = wordsOf(state);
-  const withInterval = (value: number, hits: number, n: number): string => {
-    if (!levels.whole) return percent(value);
-    const [low, high] = wilson(hits, n);
-    return `${percent(value)} [${percent(low)}, ${percent(high)}]`;
-  };
+  const withInterval = (value: number, hits: number, n: number): string => (levels.whole ? withEnds(value, ...wilson(hits, n), percent) : percent(value));
   return [
     [words.tpr, withInterval(tpr, tp, levels.nPos)],
     [words.fpr, withInterval(fpr, fp, levels.nNeg)],

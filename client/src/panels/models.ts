@@ -2,12 +2,12 @@
 
 import { computed, effect } from "@preact/signals-core";
 
-import { offer } from "../chart/export";
+import { offers } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { colourOf } from "../charts/shared";
 import { type Model, textAt } from "../data";
-import { button, card, dress, h, name, s, scroller, select, setText, switchOf, tooltip } from "../dom";
-import { csvOf, fixed, minus, number, percent } from "../format";
+import { button, card, dress, h, name, s, scroller, select, setText, switchOf, table, tooltip } from "../dom";
+import { csvOf, fixed, minus, number, percent, withEnds } from "../format";
 import { thresholdAt } from "../math/levels";
 import { modelOf } from "../state/current";
 import { chooseModel, type Look, setLook, type State, wordsOf } from "../state/state";
@@ -27,7 +27,7 @@ const level = (state: State, model: Model): number => state.selection.bestLevels
 const calibrationNumber = (model: Model, key: string): number => model.calibration?.numbers[key] ?? NaN;
 
 const COLUMNS: readonly Column[] = [
-  { key: "auc", title: "AUC", value: (_, { auc }) => auc.value, first: true, text: (value, { views }, { auc }) => (views.measures.value ? withInterval(value, auc.low, auc.high) : fixed(value)) },
+  { key: "auc", title: "AUC", value: (_, { auc }) => auc.value, first: true, text: (value, { views }, { auc }) => (views.measures.value ? withEnds(value, auc.low, auc.high, (auc) => fixed(auc, 4), fixed) : fixed(value)) },
   { key: "threshold", title: "Best threshold", value: (state, model) => thresholdAt(model.levels, level(state, model)), text: (value, state, model) => (Number.isFinite(value) ? minus(textAt(model, level(state, model))) : number(value)), first: true },
   { key: "tpr", title: "TPR", value: (state, model) => model.levels.tpr[level(state, model)] ?? NaN, text: percent },
   { key: "fpr", title: "FPR", value: (state, model) => model.levels.fpr[level(state, model)] ?? NaN, text: percent, ascending: true },
@@ -37,20 +37,17 @@ const COLUMNS: readonly Column[] = [
   { key: "slope", title: "Calibration slope", value: (_, model) => calibrationNumber(model, "slope"), text: (value) => fixed(value, 2) },
 ];
 
-function withInterval(value: number, low?: number | null, high?: number | null): string {
-  return low == null || high == null ? fixed(value, 4) : `${fixed(value, 4)} [${fixed(low)}, ${fixed(high)}]`;
-}
-
 /** Two models need no sorting, and none of them is hidden often. */
 const few = (state: State): boolean => state.rows.shown.peek().models.length < 3;
 
 export function modelsTable(state: State): HTMLElement {
-  const body = h("tbody");
   const headings = COLUMNS.map((column) => {
     const sort = few(state) ? column.title : button(column.title, () => (state.models.sortBy.value = state.models.sortBy.value === column.key ? `-${column.key}` : column.key), { class: "sort" });
     return { column, cell: h("th", { scope: "col", class: column.first ? null : "more" }, sort) };
   });
-  const head = h("tr", {}, h("th", { scope: "col", class: few(state) ? "more" : null }, "Show"), h("th", { scope: "col" }, "Model"), ...headings.map(({ cell }) => cell));
+  const show = h("th", { scope: "col", class: few(state) ? "more" : null }, "Show");
+  const labelled = table([show, "Model", ...headings.map(({ cell }) => cell)], [], "Models at their best thresholds");
+  const body = labelled.tBodies[0]!;
   effect(() => {
     const { key, ascending } = sorting(state.models.sortBy.value);
     const words: Partial<Record<string, string>> = state.views.audience.value === "learning" ? {} : { ...wordsOf(state) };
@@ -76,9 +73,8 @@ export function modelsTable(state: State): HTMLElement {
       if (body.children[place] !== element) body.insertBefore(element, body.children[place]!);
     });
   });
-  offer("models", { title: () => "Models", csv: () => modelsCsv(state) });
+  offers.set("models", { title: () => "Models", csv: () => modelsCsv(state) });
   const { measures } = state.views;
-  const labelled = h("table", {}, h("caption", { class: "unseen" }, "Models at their best thresholds"), h("thead", {}, head), body);
   effect(() => dress(labelled, { class: measures.value ? "models" : "models brief" }));
   const all = switchOf("All measures", measures, { class: "quiet-button" });
   return card("models", "wide", "Models at their best thresholds", [tooltip(() => (measures.value ? methods(state) : "")), all], scroller("Table of models", labelled));
@@ -104,7 +100,7 @@ function ordered(state: State): Model[] {
   const column = COLUMNS.find((entry) => entry.key === key);
   const sign = ascending ? 1 : -1;
   const value = (model: Model): number => column?.value(state, model) ?? model.index;
-  return [...state.models.all.value].sort((a, b) => {
+  return state.models.all.value.toSorted((a, b) => {
     const [x, y] = [value(a), value(b)];
     if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
     return x === y ? a.index - b.index : sign * (x < y ? -1 : 1);

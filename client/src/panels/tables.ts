@@ -2,12 +2,12 @@
 
 import { effect } from "@preact/signals-core";
 
-import { offer } from "../chart/export";
+import { offers } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
 import { MOST_COMPARED } from "../constants";
 import { type Classes, type Comparisons, type Model, type Slice, textAt } from "../data";
 import { become, button, card, h, name, rowHeading, scroller, setText, table, terms, textTable, tooltip } from "../dom";
-import { count, csvOf, fixed, LONGEST_NAME, minus, number, percent, pValue } from "../format";
+import { count, csvOf, fixed, LONGEST_NAME, minus, number, percent, pValue, withEnds } from "../format";
 import { prevalenceOf } from "../math/context";
 import { bestLevel, costAt } from "../math/hull";
 import { depthAt, levelAt, nearest, rates, samplePrevalence, thresholdAt, wilson } from "../math/levels";
@@ -49,7 +49,7 @@ export function cutoffsCard(state: State): HTMLElement {
     const words = wordsOf(state);
     const rows = levels.map((level) => {
       const [threshold, , , , , ...found] = rowAt(state, level);
-      const rate = (at: number): string => percent(found[at]!) + (Number.isNaN(found[at + 1]!) ? "" : ` [${percent(found[at + 1]!)}, ${percent(found[at + 2]!)}]`);
+      const rate = (at: number): string => withEnds(found[at]!, found[at + 1], found[at + 2], percent);
       const chosen = level === levelOf(state);
       const mark = [chosen ? "current" : "", level === best ? "largest Youden index" : ""].filter(Boolean).join(", ");
       const text = threshold === -Infinity ? "everybody" : minus(textAt(modelOf(state), level));
@@ -58,7 +58,7 @@ export function cutoffsCard(state: State): HTMLElement {
     box.replaceChildren(table(["Threshold", words.tpr, words.tnr, words.precision, "Youden index"], rows));
   });
   const all = (): CutoffRow[] => Array.from({ length: modelOf(state).levels.size }, (_, level) => rowAt(state, level));
-  offer("cutoffs", { title: () => "Cut-offs", csv: () => csvOf(CUTOFF_COLUMNS, all()) });
+  offers.set("cutoffs", { title: () => "Cut-offs", csv: () => csvOf(CUTOFF_COLUMNS, all()) });
   const said = "Brackets contain Wilson's 95% intervals. Precision has an interval only at the prevalence of the sample. The exported CSV file contains all thresholds.";
   return card("cutoffs", "wide", "Cut-offs", [tooltip(() => said)], box);
 }
@@ -89,11 +89,11 @@ export function segmentsCard(state: State): HTMLElement[] {
     const cells = rows().map(([segment, n = 0, auc = 0, low = 0, high = 0, threshold = 0, share = 0, cost = 0, common = 0]) => {
       const pick = button("", () => showRows(state, places.get(segment)!), { class: "pick" });
       pick.append(name(segment));
-      return [pick, count(n), Number.isNaN(low) ? fixed(auc) : `${fixed(auc)} [${fixed(low)}, ${fixed(high)}]`, number(threshold), percent(share), number(cost), number(common)];
+      return [pick, count(n), withEnds(auc, low, high, fixed), number(threshold), percent(share), number(cost), number(common)];
     });
     box.replaceChildren(table(["Segment", "Cases", "AUC", "Best threshold", wordsOf(state).depth, "Cost per case", "Cost at the common threshold"], cells));
   });
-  offer("segments", { title: () => "Segments", csv: () => csvOf(SEGMENT_COLUMNS, rows()) });
+  offers.set("segments", { title: () => "Segments", csv: () => csvOf(SEGMENT_COLUMNS, rows()) });
   return [card("segments", "wide", "Segments", [], box, h("p", { class: "caption" }, "The current model in each segment, at the current costs. Costs per case are computed from the rows of the report."))];
 }
 

@@ -7,7 +7,7 @@ import { colourOf } from "../charts/shared";
 import { type Decided, textAt } from "../data";
 import { become, button, dress, h, setText, type Sketch, sketch } from "../dom";
 import { chance, LONGEST_NAME, minus, number, percent, rounded, shorten } from "../format";
-import { expectedCost, trivial } from "../math/context";
+import { type Context, expectedCost, trivial } from "../math/context";
 import { type Choice, costAt, leastWithin } from "../math/hull";
 import { samplePrevalence } from "../math/levels";
 import { contextOf, levelOf, modelOf } from "../state/current";
@@ -22,11 +22,11 @@ export interface Certainty extends Decided {
 export function certaintyOf(state: State): Certainty | null {
   const { decided, context } = state.report;
   if (!decided) return null;
-  const { cost_fp, cost_fn, cost_tp, cost_tn, target_prevalence } = contextOf(state);
-  const costs = cost_fp === context.cost_fp && cost_fn === context.cost_fn && cost_tp === context.cost_tp && cost_tn === context.cost_tn;
+  const now = contextOf(state);
+  const unchanged = (Object.keys(now) as (keyof Context)[]).every((key) => now[key] === context[key]);
   const rows = state.rows.part.value === 0 && !state.rows.applied.value;
   const models = state.models.all.value.some(state.models.hidden);
-  const same = costs && rows && !models && target_prevalence === context.target_prevalence && state.campaign.within.value === 1;
+  const same = unchanged && rows && !models && state.campaign.within.value === 1;
   if (same && !state.selection.moved.value) return { ...decided, other: "" };
   const share = context.target_prevalence ?? samplePrevalence(modelOf(state).levels);
   const all = state.report.parts.length > 1 ? ", all rows" : "";

@@ -128,7 +128,6 @@ def _model(model: ModelOutline) -> dict[str, Any]:
         "deviation": _short(model.deviation),
         "auc": _shortened(model.auc_interval or {}) | {"value": model.auc["half"]},
         "average_precision": _short(model.average_precision),
-        "ks": _short(model.ks),
         "calibration": model.calibration and packed_calibration(model.calibration),
     }
 
@@ -181,7 +180,7 @@ def packed_calibration(calibration: dict[str, Any]) -> dict[str, Any]:
     rug = {}
     for name, column in calibration["rug"].items():
         rug[name] = [_short(cases) for cases in column]
-    shown = ("brier", "slope", "intercept", "ece", "ici", "p_value")
+    shown = ("brier", "slope", "intercept", "ece")
     numbers = {name: calibration["numbers"].get(name) for name in shown}
     return {
         "bins": [_shortened(row) for row in calibration["bins"]],
