@@ -16,7 +16,14 @@ from rocscope.errors import ColumnError, InputError, LabelError
 
 Y, SCORES = [0, 1, 0, 1, 1, 0] * 10, [*np.linspace(0, 1, 60)]
 PREDICTIONS = rs.Predictions(Y, SCORES)
-HERE = {"rs": rs, "y": Y, "s": SCORES, "predictions": PREDICTIONS, "df": pd.DataFrame({"y": Y, "p": SCORES})}
+HERE = {
+    "LogisticRegression": LogisticRegression,
+    "rs": rs,
+    "y": Y,
+    "s": SCORES,
+    "predictions": PREDICTIONS,
+    "df": pd.DataFrame({"y": Y, "p": SCORES}),
+}
 ANSWERS = {
     "rs.Context(prevalence=.1)": "use target_prevalence=",
     "rs.Context(fp=1, fn=5)": "use cost_fp=",
@@ -25,7 +32,15 @@ ANSWERS = {
     "rs.plan_campaign(y, s, budget=10)": "use rs.Campaign(population=1000, unit_cost=1, unit_benefit=5, capacity=100)",
     "rs.auc_interval(y, s, alpha=.05)": "use level=",
     "rs.auc_interval(y, s, conf_level=.9)": "use level=",
-    "rs.auc(y, s, conf_level=.9)": "use rs.auc_interval(y, s, level=0.95)",
+    "rs.auc(y, s, conf_level=.9)": "use rs.auc_interval(y, s, level=0.9)",
+    "rs.auc(y, s, alpha=.1)": "use rs.auc_interval(y, s, level=0.9)",
+    "rs.auc(y, s, partial_auc=[1, 0.8])": "use rs.roc(y, s).partial_auc(max_fpr=0.2)",
+    "rs.roc(y, s, max_fpr=.3)": "use rs.roc(y, s).partial_auc(max_fpr=0.3, standardized=True)",
+    "rs.evaluate(LogisticRegression(), df, y, return_indices=True)": "use rs.evaluate(model, X, y).fold",
+    "predictions.estimator": "use .source.estimators",
+    "predictions.query('segment == 1')": "use .select(df.eval(",
+    "rs.roc(y, s).mutate": "use .to_frame().assign",
+    "rs.net_benefit(y, s).test_pos_rate": "use rs.ThresholdCounts.from_scores(y, p).at(0.3).depth",
     "rs.plotting.plot_roc(predictions, figsize=(3, 3))": "use ax=",
     "rs.inference.mcnemar(y, [0] * 60, [1] * 60)": "use rs.inference.mcnemar(rs.Predictions(y, {'a': s",
     "rs.inference.mcnemar(y)": "use rs.inference.mcnemar(rs.Predictions(y, {'a': s, 'b': p}), thresholds=0.5), or for",

@@ -170,7 +170,8 @@ def _argument_taking(
         return "for columns of a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
     if name == "y_true" and _kind_of(value) == "matrix":  # features, or probabilities before the labels
         made = "rs.evaluate(model, X, y)"
-        return f"rs.{function}(y, s) with the labels first, or for a model rs.{function}({made})"
+        used = made if function == "Predictions" else f"rs.{function}({made})"
+        return f"rs.{function}(y, s) with the labels first, or for a model {used}"
     if name == "y" and isinstance(value, str) and "X" in by_position:
         columns = f"df.drop(columns={value!r}), df[{value!r}]"
         return f"columns of a data frame: {answers.example_of(function).replace('X, y', columns)}"
