@@ -407,7 +407,7 @@ def test_replicates_without_a_number_are_counted_and_reported():
         (lambda: rs.bootstrap(ONE, rs.auc, groups=[1, 2]), InputError, "groups"),
         (lambda: rs.Predictions([1, 0], [1, 2], weights="none"), InputError, "weights"),
         (lambda: rs.bootstrap(ONE.counts(), rs.auc, groups=LABEL), InputError, "rows"),
-        (lambda: rs.bootstrap(LABEL, rs.auc), InputError, "for labels and scores, pass Predictions"),
+        (lambda: rs.bootstrap(LABEL, rs.auc), InputError, r"use rs\.bootstrap\(rs\.Predictions\(y, s\)"),
         (lambda: rs.bootstrap(ONE, lambda c: np.nan), InputError, "NaN in all 2000"),
         (lambda: rs.bootstrap(rs.Predictions([1, 1], [1, 2]), rs.auc), OneClassError, "no negatives"),
         (

@@ -169,9 +169,9 @@ def _argument_taking(
     if name == "y_true" and isinstance(value, str):  # the name of a column, or a formula
         return "for columns of a data frame use rs.read(data, label=..., scores=[...]), and pass its result"
     if name == "y_true" and _kind_of(value) == "matrix":  # features, or probabilities before the labels
-        made = "rs.evaluate(model, X, y)"
-        used = made if function == "Predictions" else f"rs.{function}({made})"
-        return f"rs.{function}(y, s) with the labels first, or for a model {used}"
+        made, example = "rs.evaluate(model, X, y)", answers.example_of(function)
+        of_model = made if function == "Predictions" else re.sub(r"\(y, [sp]\b", f"({made}", example)
+        return "" if of_model == example else f"{example} with the labels first, or for a model {of_model}"
     if name == "y" and isinstance(value, str) and "X" in by_position:
         columns = f"df.drop(columns={value!r}), df[{value!r}]"
         return f"columns of a data frame: {answers.example_of(function).replace('X, y', columns)}"

@@ -179,8 +179,10 @@ def _advice(package: str, name: str, public: Sequence[str]) -> str:
     is_foreign = any(name in names for names in answers.tables()["names"].values())
     for topic in () if is_foreign else _topics():
         if name in getattr(import_module(f"{_ROOT}.{topic}"), "__all__", ()):
+            place = f"rs.{topic}.{name}"
             example = answers.tables()["constructors"].get(name) or answers.example_of(f"{topic}.{name}")
-            return f"; {answers.as_hint(example)}" if example else f"; it is rs.{topic}.{name}"
+            used = f", or use {example}" if example else ""
+            return f"; {answers.as_hint(example)}" if place in example else f"; it is {place}{used}"
     by_case = {word.casefold(): word for word in public}
     if package == _ROOT and _is_topic(name) and name not in by_case:  # such as compat, which is no public name
         return f"; `import rocscope.{name}` first"
