@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 import pytest
+from scipy.stats import chi2_contingency
+from sklearn import metrics as sk
 
 import rocscope as rs
 import rocscope.compat.sklearn
@@ -32,12 +34,13 @@ def here():
     model = LogisticRegression()
     return {
         "rs": rs, "rocscope": rs, "np": np, "y": y, "s": X[:, 0], "p": p.mean(axis=1), "X": X, "beta": 2,
-        "threshold": 0.5, "depth": 0.2, "w": np.ones(120),
+        "threshold": 0.5, "w": np.ones(120),
         "predictions": predictions, "context": rs.Context(cost_fn=5), "model": model.fit(X, y), "name": "a",
         "campaign": rs.Campaign(population=1000, unit_cost=1, unit_benefit=5), "counts": predictions.counts("a"),
         "matrix": rs.multiclass.ConfusionMatrix.from_labels(y, X[:, 0] > 0), "source": predictions,
         "result": rs.evaluation.learning_curve(model, X, y, steps=2), "probabilities": model.predict_proba(X),
-        "name_of_data": "wdbc", "time": rng.exponential(size=120), "event": rng.random(120) < 0.7, "horizon": 0.8,
+        "others": np.column_stack([1 - p[:, 1], p[:, 1]]),
+        "time": rng.exponential(size=120), "event": rng.random(120) < 0.7, "horizon": 0.8,
         "horizons": [0.5, 0.8], "reference": predictions.counts("a"),
         "current": predictions.counts("b"), "treated": rng.random(120) < 0.5, "predicted": X[:, 0] > 0,
         "groups": np.arange(120) % 6, "df": {"y": y}, "results": {"a": [0.8, 0.9], "b": [0.7, 0.6], "c": [0.5, 0.8]},
@@ -61,6 +64,37 @@ def test_every_answer_is_a_call_that_works(ours, here, tmp_path, monkeypatch):
         call = call.partition("(")[0]
     monkeypatch.chdir(tmp_path)
     assert eval(call, here) is not None or call.startswith("print(")
+
+
+def of_table(function):
+    """Return a function of the counts tp, fp, fn and tn at the threshold 0.5."""
+    return lambda y, p: function(*map(float, sk.confusion_matrix(y, p >= 0.5).ravel()[[3, 1, 2, 0]]))
+
+
+MEANT = {
+    "top_k_accuracy_score": lambda y, p: sk.top_k_accuracy_score(y, p, k=1),
+    "d2_log_loss_score": sk.d2_log_loss_score, "mean_absolute_error": sk.mean_absolute_error,
+    "precision_at_k": lambda y, p: y[np.argsort(-p)[:12]].mean(),
+    "recall_at_k": lambda y, p: y[np.argsort(-p)[:12]].sum() / y.sum(),
+    "break_even_point": lambda y, p: y[np.argsort(-p)[: y.sum()]].mean(),
+    "chisq": of_table(lambda tp, fp, fn, tn: chi2_contingency([[tp, fp], [fn, tn]], correction=False).statistic),
+    "risk_ratio": of_table(lambda tp, fp, fn, tn: tp / (tp + fp) / (fn / (fn + tn))),
+    "mean_per_class_error": lambda y, p: 1 - sk.balanced_accuracy_score(y, p >= 0.5),
+    "max_per_class_error": lambda y, p: max(1 - sk.recall_score(y, p >= 0.5, average=None)),
+    "sar": lambda y, p: np.mean(
+        [sk.accuracy_score(y, p >= 0.5), sk.roc_auc_score(y, p), 1 - sk.root_mean_squared_error(y, p)]
+    ),
+    "classification_cost": lambda y, p: np.where(y, 5 * (1 - p), p).mean(),
+    "quadratic_weighted_kappa": lambda y, p: sk.cohen_kappa_score(y, p >= 0.5, weights="quadratic"),
+    "f1_macro": lambda y, p: sk.f1_score(y, p >= 0.5, average="macro"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_an_answer_computes_what_the_name_means(name, here):
+    (answer,) = [calls[name] for calls in tables()["names"].values() if name in calls]
+    named = here | {"s": here["p"], "predicted": here["p"] >= 0.5}
+    assert float(eval(REST.split(answer)[0], named)) == pytest.approx(MEANT[name](here["y"], here["p"]))
 
 
 SPELLED = {
