@@ -342,7 +342,8 @@ def for_value(function: str, argument: str, value: Any, known: Sequence[str]) ->
     >>> for_value("auc", "curve", "PR", []), for_value("auc", "curve", "x", [])
     ('rs.precision_recall(y, s).average_precision', '')
     """
-    return _argument_answer(function, [spelling(f"{argument}_{value}")], known) if isinstance(value, str) else ""
+    is_word = isinstance(value, str) and spelling(value)
+    return _argument_answer(function, [spelling(f"{argument}_{value}")], known) if is_word else ""
 
 
 def for_argument(function: str, unknown: str, known: Sequence[str]) -> str:
@@ -389,14 +390,14 @@ def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) 
     searched = (arguments_of(function), of_plots, tables()["arguments"]["any"])
     by_words = [answers_by_spelling(table) for table in searched]
     spelled_words = list(words)
+    # A call of the same function is no general answer.
+    own, same = by_words[0], rf"rs\.(?:\w+\.)*{function}\([^()]*\)"
     for by_word in by_words:
         for word in spelled_words:
             answer = by_word.get(word, ())
             # A general hint may name an argument; use it only if this function has the argument.
             uses = [answer] if isinstance(answer, str) else answer
-            # A call of the same function is not an answer.
-            same = rf"rs\.(?:\w+\.)*{function}\([^()]*\)"
-            suiting = [use for use in uses if _suits(use, known) and not re.fullmatch(same, use)]
+            suiting = [use for use in uses if _suits(use, known) and (by_word is own or not re.fullmatch(same, use))]
             if suiting:
                 return _of_curve(function, suiting[0])
     return ""

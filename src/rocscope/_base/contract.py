@@ -155,7 +155,7 @@ def _with_advice(
     by_position = dict(zip(inspect.signature(call).parameters, args, strict=False))
     value = options.get(name, by_position.get(name))
     function = call.__qualname__.removesuffix(".__init__")
-    of_kind = answers.arguments_of(function).get(f"{name}_{_kind_of(value)}", "")
+    of_kind = answers.filled(answers.arguments_of(function).get(f"{name}_{_kind_of(value)}", ""))
     taking = of_kind or _argument_taking(call, function, name, value, by_position)
     if of_kind or (taking and name in (*_OF_MODELS, "context", "y_true")):  # these hints replace the general one
         return type(error)(f"{str(error).partition('; ')[0]}; {answers.as_hint(taking)}")
@@ -464,9 +464,9 @@ def _with_value(function: Callable[..., Any], answer: str, value: Any) -> str:
     if name == answer or not (isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MOST_SHOWN)):
         return answer
     hint = _hints(function).get(name, Any)
-    # Arguments such as cv accept any type; those that accept columns have no default.
-    if hint is Any and not isinstance(value, str):
-        hint = type(inspect.signature(function).parameters[name].default)
+    # Most other arguments without a type accept columns.
+    if hint is Any and name not in ("cv", "error_score", "pos_label", "random_state", "scoring", "source"):
+        return answer
     return f"{answer}{value!r}" if fits(value, hint) else answer
 
 
