@@ -51,8 +51,15 @@ ANSWERS = {
     "rs.bootstrap(y, s, 'auc')": "use rs.bootstrap(rs.Predictions(y, s), rs.auc)",
     "rs.compare(y, s, s)": "use rs.compare(y, {'a': s, 'b': p})",
     "rs.metrics.mcc(y, [0, 1] * 30)": "call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .mcc",
-    "rs.auc_interval(predictions).pvalue": "use rs.compare(y, {'a': s, 'b': p})",
+    "rs.auc_interval(predictions).pvalue": "use rs.inference.mann_whitney(y, s).p_value for the hypothesis AUC = 0.5",
     "rs.compare(y, {'a': s, 'b': s[::-1]}).to_csv()": "use .to_frame().to_csv(path)",
+    "rs.roc(y, s).estimator_name": "use rs.Predictions(y, s).models[0], because a curve does not contain the name",
+    "rs.gain(y, s).specificity": "use 1 - rs.roc(y, s).fpr",
+    "rs.precision_recall(y, s).autoplot": "use .plot()",
+    "rs.roc(y, s).cases": "use np.asarray(s)[np.asarray(y) == 1]",
+    "rs.net_benefit(y, s).tp_rate": "use rs.ThresholdCounts.from_scores(y, p).at(0.3).tp / len(y)",
+    "rs.auc_interval(y, s).decision_function": "use rs.evaluation.from_estimator(model, X, y).scores",
+    "rs.ThresholdCounts.from_scores(y, s).at(0.5).fdr": "use 1 - .precision",
     "rs.choose(predictions).to_csv()": "use pandas.DataFrame([result.to_dict()]).to_csv()",
     "rs.roc(y, s).to_csv()": "use .to_frame().to_csv(path)",
     "rs.choose(predictions).plot": "use rs.plotting.plot_roc(y, s)",
@@ -103,7 +110,7 @@ ANSWERS = {
     "rs.roc(y, s).plot(legacy=True)": "use ax=, and change the returned Axes",
     "rs.OperatingPoint(y, s)": "use rs.ThresholdCounts.from_scores(y, s).at(threshold)",
     "rs.estimators.ThresholdClassifier(1).best_threshold_": "use .threshold_",
-    "rs.estimators.ThresholdClassifier(1).coef_": "an estimator has fitted attributes after .fit(X, y)",
+    "rs.estimators.ThresholdClassifier(1).coef_": "use .estimator_.coef_, after .fit(X, y)",
     "rs.roc(y, s).thrshold": "did you mean .threshold",
     "rs.gain(y, s, plot=True)": "use rs.gain(y, s).plot()",
     "rs.lift(y, s, cuts=10)": "use rs.lift(y, s).at(np.arange(1, 10 + 1) / 10)",
@@ -210,11 +217,14 @@ def _kinds(kind=Result):
 def test_attributes_that_are_named_exist():
     # Importing what makes results defines their classes. Instances have attributes that their classes lack.
     assert rs.multiclass.multiclass_auc and rs.outcomes.Drift and rs.outcomes.Experiment and rs.net_benefit
+    assert rs.evaluation.learning_curve and rs.evaluation.optimism and rs.plan_campaign and rs.inference.planning.Pilot
     kinds = _kinds() | {"Report": rs.Report, "Monitor": rs.decisions.Monitor}
     fitted = rs.estimators.ThresholdClassifier(LogisticRegression()).fit(np.reshape(SCORES, (-1, 1)), Y)
     kinds["ThresholdClassifier"] = rs.estimators.ThresholdClassifier
     instances = {"Predictions": PREDICTIONS, "Decision": rs.choose(PREDICTIONS), "RocCurve": rs.roc(PREDICTIONS)}
     instances["ThresholdClassifier"] = fitted
+    instances |= {"Curve": rs.gain(PREDICTIONS), "NetBenefitCurve": rs.net_benefit(PREDICTIONS)}
+    instances |= {"GainCurve": rs.gain(PREDICTIONS), "LiftCurve": rs.lift(PREDICTIONS)}
     for name, table in tables()["attributes"].items():
         if name in ("any", "table"):
             continue

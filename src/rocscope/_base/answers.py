@@ -42,8 +42,9 @@ def tables() -> dict[str, Any]:
 
 
 def _by_name(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with one entry per name."""
-    return {name: answer for names, answer in table.items() for name in names.split()}
+    """Return a table with one entry per name. In an answer, {name} is replaced by the name."""
+    filled_in = {name: answer for names, answer in table.items() for name in names.split()}
+    return {name: use.replace("{name}", name) if isinstance(use, str) else use for name, use in filled_in.items()}
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

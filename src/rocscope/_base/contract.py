@@ -565,7 +565,7 @@ def _hint_for(owner: type, name: str) -> str:
     known = _public_names(owner)
     answer = _for_attribute(owner, name, answers.by_spelling(known))
     if answer:
-        return answers.as_hint(_on_result(owner, answer.replace("{name}", name)))
+        return answers.as_hint(_on_result(owner, answer))
     if hasattr(owner, "get_params"):
         return "an estimator has fitted attributes after .fit(X, y)"
     close = _close(name, known, ".{}").removeprefix("; ")
@@ -599,8 +599,8 @@ def _on_result(owner: type, call: str) -> str:
     """Return a call with what the result has in place of what makes it, such as .tpr of an operating point."""
     for kind in owner.__mro__:
         start, instead = answers.tables()["made_by"].get(kind.__name__, ("", ""))
-        if start and call.startswith(f"{start}."):
-            return call.replace(start, instead, 1)
+        if start and f"{start}." in call:
+            return call.replace(f"{start}.", f"{instead}.")
     is_data = any(kind.__name__ == "Predictions" for kind in owner.__mro__)
     if not is_data:
         return call
