@@ -71,6 +71,11 @@ def of_table(function):
     return lambda y, p: function(*map(float, sk.confusion_matrix(y, p >= 0.5).ravel()[[3, 1, 2, 0]]))
 
 
+def of_groups(figure, summary):
+    """Return a function of labels and probabilities: a summary of the figures of decisions in the six groups."""
+    return lambda y, p: summary([figure(y[start::6], p[start::6] >= 0.5) for start in range(6)])
+
+
 MEANT = {
     "top_k_accuracy_score": lambda y, p: sk.top_k_accuracy_score(y, p, k=1),
     "d2_log_loss_score": sk.d2_log_loss_score, "mean_absolute_error": sk.mean_absolute_error,
@@ -86,6 +91,17 @@ MEANT = {
     ),
     "classification_cost": lambda y, p: np.where(y, 5 * (1 - p), p).mean(),
     "quadratic_weighted_kappa": lambda y, p: sk.cohen_kappa_score(y, p >= 0.5, weights="quadratic"),
+    "demographic_parity_difference": of_groups(lambda y, d: d.mean(), np.ptp),
+    "demographic_parity_ratio": of_groups(lambda y, d: d.mean(), lambda shares: min(shares) / max(shares)),
+    "equal_opportunity_difference": of_groups(sk.recall_score, np.ptp),
+    "equal_opportunity_ratio": of_groups(sk.recall_score, lambda shares: min(shares) / max(shares)),
+    "equalized_odds_difference": lambda y, p: max(
+        of_groups(rate, np.ptp)(y, p) for rate in (sk.recall_score, lambda y, d: d[y == 0].mean())
+    ),
+    "equalized_odds_ratio": lambda y, p: min(
+        of_groups(rate, lambda shares: min(shares) / max(shares))(y, p)
+        for rate in (sk.recall_score, lambda y, d: d[y == 0].mean())
+    ),
     "f1_macro": lambda y, p: sk.f1_score(y, p >= 0.5, average="macro"),
 }  # fmt: skip
 
