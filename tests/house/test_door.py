@@ -215,7 +215,7 @@ def test_rows_are_taken_and_counts_refused(name):
     assert not isinstance(outcome(OF_ROWS[name], rows), str)
     for data in [COUNTS] if name == "inference.compare_curves" else COUNTED.values():
         with pytest.raises(
-            InputError, match=r"expected rows \(Predictions\), got .*; (pass|use rs\.[\w.]+\(rs\.)Predictions"
+            InputError, match=r"expected rows \(Predictions\), got .*; (pass |use rs\.[\w.]+\(rs\.)Predictions"
         ):
             OF_ROWS[name](data)
 

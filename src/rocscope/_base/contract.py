@@ -9,7 +9,7 @@ import inspect
 import re
 import types
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import wraps
 from numbers import Integral
 from typing import Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -61,8 +61,6 @@ def held_to_contract(cls: _Class) -> _Class:
         cls.__getattr__ = _refuse_attribute
     if not hasattr(cls, "__getitem__"):
         cls.__getitem__ = _refuse_item
-        if not hasattr(cls, "__iter__"):  # else pandas.DataFrame(result) raises an error that explains nothing
-            cls.__iter__ = _refuse_rows
         if not hasattr(cls, "__len__"):
             cls.__len__, cls.__bool__ = _refuse_length, lambda _: True
     elif "__getitem__" in vars(cls):
@@ -157,7 +155,8 @@ def _with_advice(
     function = call.__qualname__.removesuffix(".__init__")
     of_kind = answers.filled(answers.arguments_of(function).get(f"{name}_{_kind_of(value)}", ""))
     taking = of_kind or _argument_taking(call, function, name, value, by_position)
-    if of_kind or (taking and name in (*_OF_MODELS, "context", "y_true")):  # these hints replace the general one
+    is_general = name in (*_OF_MODELS, "context", "y_true") and not (_is_ours(value) or isinstance(value, Mapping))
+    if of_kind or (taking and is_general):  # these hints replace the general one
         return type(error)(f"{str(error).partition('; ')[0]}; {answers.as_hint(taking)}")
     return type(error)(f"{error}; {answers.as_hint(taking)}") if taking and taking not in str(error) else error
 
@@ -533,12 +532,6 @@ class MissingItemError(TypeError, KeyError):
 
 def _refuse_item(result: Any, key: Any) -> NoReturn:
     raise MissingItemError(type(result), key)
-
-
-def _refuse_rows(result: Any) -> Iterator[NoReturn]:
-    # The error is raised by the first step, not by iter(), whose errors NumPy replaces by its own.
-    raise MissingItemError(type(result), ...)
-    yield
 
 
 def _refuse_length(result: Any) -> NoReturn:

@@ -295,7 +295,7 @@ def expected(
     OperatingPoint(tp=7.5, fp=2.5, fn=7.5, tn=22.5, threshold=1)
     >>> from rocscope.inference import estimate_of, statistics
     >>> estimate_of(cases, statistics.at(1, "precision"))
-    Estimate(0.75, 95% CI [0.5792, 0.8673], n=10)
+    Estimate(0.75, 95% CI [0.5788, 0.8675], n=10)
     """
     check.check_choice("assume", assume, tuple(ASSUMPTIONS))
     check.check_choice("estimand", estimand, ("population", "cases"))

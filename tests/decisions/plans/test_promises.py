@@ -117,7 +117,7 @@ def test_the_profit_at_a_capacity_is_one_that_is_possible():
     preds = rs.Predictions(y.astype(int), rng.normal(y))
 
     def profit(capacity):
-        return rs.plan_campaign(preds, Campaign(100_000, 1, 10, capacity=capacity)).interval()
+        return rs.plan_campaign(preds, Campaign(100_000, 1, 10, capacity=capacity)).interval(replicates=200)
 
     for capacity in (500, 1000, 5000):  # 10, 20 and 100 rows exactly
         exact, beyond = profit(capacity), profit(capacity + 1)
