@@ -372,8 +372,8 @@ def test_values_of_results_may_be_called_or_named_by_a_synonym(here):
     assert (curve.auc(), curve.gini(), curve.ks()) == (curve.auc, curve.gini, curve.ks)
     assert here["point"].accuracy() == here["point"].accuracy
     assert np.array_equal(benefit.treat_all().y, benefit.treat_all.y)
-    with pytest.raises(TypeError, match=r"use \.fpr, \.tpr and \.thresholds, or \.to_frame\(\) for a data frame$"):
-        pd.DataFrame(curve)
+    with pytest.raises(TypeError, match=r"^RocCurve has no length; use len\(result\.to_frame\(\)\)$"):
+        len(curve)
     metrics = here["summary"].metrics()
     assert metrics["AUC"] == metrics["roc_auc"] == metrics["auc"] == curve.auc
     with pytest.raises(RocscopeError, match=r"^measure: expected one of 'auc'.*, got 'acu'$"):
