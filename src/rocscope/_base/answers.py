@@ -28,7 +28,7 @@ def tables() -> dict[str, Any]:
 
     Examples
     --------
-    >>> tables()["names"]["scikit-learn"]["roc_auc_score"], tables()["attributes"]["RocCurve"]["roc_auc"]
+    >>> tables()["names"]["yardstick"]["roc_auc"], tables()["attributes"]["RocCurve"]["roc_auc"]
     ('rs.auc(y, s)', '.auc')
     """
     import tomllib

@@ -582,7 +582,7 @@ def _for_attribute(owner: type, name: str, known: Mapping[str, str]) -> str:
             return by_word[word]
         if word in known:
             return f".{known[word]}"
-    call = "" if is_estimator else answers.call_for(name)
+    call = "" if is_estimator else answers.call_for(name).partition(", or of ")[0]  # no other data than the result's
     is_bare = re.fullmatch(r"rs(\.\w+)+", call)  # a function of rocscope of this name, without its arguments
     called = (answers.concept_call(name) or answers.example_of(call.rpartition(".")[2])) if is_bare else ""
     return _on_result(owner, called or call)
