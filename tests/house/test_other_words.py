@@ -102,6 +102,12 @@ ANSWERS = {
     "rs.choose(y, s, cost_fn=3)": "use context=rs.Context(cost_fp=1, cost_fn=3)",
     "rs.evaluation.learning_curve(LogisticRegression(), df, y, train_sizes=[1])": "use sizes=",
     "rs.read(df, sep=';')": "use delimiter=';'",
+    "rs.read(df, quotechar='|')": "use rs.read(pandas.read_csv('file.csv', quotechar=...)",
+    "rs.Context(threshold=.3)": "use cost_fp=0.3, cost_fn=0.7; then 0.3 is the best threshold",
+    "rs.roc(y, s).at(specificity=.9)": "use rs.roc(y, s).at(0.1)",
+    "rs.evaluate(LogisticRegression(), df, y, 5)": "use rs.evaluate(model, X, y), with names for other arguments",
+    "rs.summary(y, s, .5)": "use threshold=, such as rs.summary(y, p, threshold=0.5)",
+    "rs.estimators.Search(1, refit=True)": "omit this argument: the best model is always fitted on all rows",
     "rs.auc_interval(y, s, method='Hanley')": "use method='hanley-mcneil'",
     "rs.auc_interval(y, s, method='bootstrap')": "use rs.bootstrap(rs.Predictions(y, s), rs.auc, ",
     "rs.explore(y, s)": "for labels and scores use rs.Predictions(y, s)",
@@ -171,7 +177,7 @@ def test_an_unknown_word_is_answered(call):
 def _public(name):
     first, _, method = name.partition(".")
     if method:
-        return getattr(_kinds()[first], method)
+        return getattr((_kinds() | {"Report": rs.Report})[first], method)
     topics = [rs, *(getattr(rs, topic) for topic in rs.__all__ if inspect.ismodule(getattr(rs, topic)))]
     places = [topic for topic in [*topics, rs.inference.planning] if first in getattr(topic, "__all__", ())]
     return getattr(places[0], first)

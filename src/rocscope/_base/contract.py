@@ -440,7 +440,7 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         close = "" if answer else _close(unknown, known, "{}=")
         answer = answer or close or answers.calls_by_spelling().get(answers.spelling(unknown), "")
         answer = answer or _with_value(function, answers.for_parts(name, unknown, known), value)
-        return close or (f"; {answers.as_hint(answer)}" if answer else _takes(name, known))
+        return close or (f"; {answers.as_hint(answer.replace('{name}', unknown))}" if answer else _takes(name, known))
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
