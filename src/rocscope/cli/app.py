@@ -346,7 +346,7 @@ def _with_value(option: str, typed: str, arguments: Sequence[str]) -> str:
         meant = (known(name) for name in (value, *foreign.value_meant(value)))
         figure = next(filter(None, meant), None)
         if figure is None or figure.cells is None:
-            return option
+            return f"{option} youden"
         # Alone, this rate is largest if all cases are predicted positive.
         limit = " --subject-to 'precision >= 0.5'" if figure.name == "tpr" else ""
         return f"--criterion {figure.name}{limit}"
