@@ -435,7 +435,7 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         return f"; {answers.as_hint(by_position)}"
     if unknown is not None:
         value = options[unknown]
-        answer = answers.for_value(name, unknown, value, known) or _taking_text(function, value)
+        answer = answers.filled(answers.for_value(name, unknown, value, known), value) or _taking_text(function, value)
         answer = answer or _with_value(function, answers.for_argument(name, unknown, known), value)
         close = "" if answer else _close(unknown, known, "{}=")
         answer = answer or close or answers.calls_by_spelling().get(answers.spelling(unknown), "")
