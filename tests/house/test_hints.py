@@ -497,7 +497,7 @@ def test_options_of_other_tools_are_answered(capsys):
     assert run(["drift", "d.csv", "--reference", "d.csv"]) == 2
     assert "--reference: no such option; use rocscope drift d.csv d.csv;" in capsys.readouterr().err
     assert run(["compare", "d.csv", "--method", "delong"]) == 2
-    assert "--method: no such option; omit this option: AUCs are compared by DeLong's" in capsys.readouterr().err
+    assert "--method: no such option; omit this option: AUCs are compared by a paired test" in capsys.readouterr().err
 
 
 FAIL = {

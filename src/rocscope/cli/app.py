@@ -452,7 +452,7 @@ def _condition_for(command: str, typed: str, options: Sequence[str], value: str)
     if figure is None:
         return ""
     if limit[1] is None:
-        printed = "omit this option: all figures are printed" if command == "summary" else ""
+        printed = "omit this option: all figures are printed; --json adds more" if command == "summary" else ""
         return f"--criterion {figure.name}" if "--criterion" in options else printed
     is_largest = limit[1] == "max"
     if command == "gate":
