@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -215,7 +215,10 @@ def _with_files(message: str, arguments: Sequence[str]) -> str:
     typed = {"PLAN": [file for file in files if file not in tables]}
     typed |= {"FILE": tables, "REFERENCE": tables, "CURRENT": tables[1:]}
     pairs = list(pairwise(arguments))
-    numeric = _numeric_columns(tables[0], [value for _, value in pairs]) if tables else []
+
+    @cache
+    def numeric() -> list[str]:  # reading a file takes longer than all other answers
+        return _numeric_columns(tables[0], [value for _, value in pairs]) if tables else []
 
     def command(suggested: re.Match[str]) -> str:
         name, places, rest = suggested.groups()
@@ -224,8 +227,9 @@ def _with_files(message: str, arguments: Sequence[str]) -> str:
         kept = [(option, value) for option, value in pairs if option in _KEPT and option in options]
         if name == "compare" and sum(option in ("--score", "-s") for option, _ in kept) == 1:  # it needs two models
             kept = [(option, value) for option, value in kept if option not in ("--score", "-s")]
-        if name in ("calibrate", "drift") and len(numeric) > 1 and not {"--score", "-s"}.intersection(dict(kept)):
-            kept.append(("--score", numeric[0]))  # these commands need one model
+        is_named = not {"--score", "-s"}.isdisjoint(dict(kept))
+        if name in ("calibrate", "drift") and not is_named and len(numeric()) > 1:
+            kept.append(("--score", numeric()[0]))  # these commands need one model
         for option, value in kept:
             text = f"{option} {_quoted(value)}"
             if f"{option} " in rest:  # an example, such as --threshold 0.5
@@ -239,7 +243,7 @@ def _with_files(message: str, arguments: Sequence[str]) -> str:
     if not python or not tables:
         return message
     label = "".join([repr(value) for option, value in pairs if option in ("--label", "-l")][:1])
-    scores = [value for option, value in pairs if option in ("--score", "-s")] or numeric
+    scores = [value for option, value in pairs if option in ("--score", "-s")] or numeric()
     # A comparison needs all models, and other calls are shown for one.
     shown = ", ".join(map(repr, scores if "{'a'" in call else scores[:1])) or "..."
     read = f"rs.read({tables[0]!r}, label={label or '...'}, scores=[{shown}])"
