@@ -24,7 +24,7 @@ DATA = {
     "current": rs.Predictions(Y, RNG.random(40)),
     "treated": np.arange(40) % 2,
 }
-# Classes of results in general, of which nobody makes an object: their names are answered.
+# Users do not create objects of these classes, so only the names are answered.
 NAMED_ONLY = ("Curve", "Drift", "Estimate", "Experiment", "Plan")
 
 

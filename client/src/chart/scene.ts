@@ -56,7 +56,7 @@ export type Mark =
       fill: string;
       /** What shows between the letters and what they are written over; that of the card by default. */
       halo?: string;
-      /** In the middle of two x, shortened to fit between them or left out. */
+      /** Centred between two x; shortened to fit between them, or left out. */
       within?: readonly [number, number];
     }
   | { kind: "box"; from: Point; to: Point; fill: string; alpha?: number; role?: string };

@@ -23,7 +23,7 @@ function placement({ pos, neg, tp, fp, nPos, nNeg }: Ranked, level: number, isPo
   return (2 * tp[level]! - pos[level]!) / (2 * nPos);
 }
 
-/** What the area of a model needs, in one pass over its levels, of which each stands for all its rows. */
+/** What the area of a model needs, computed in one pass over its levels. A level stands for all of its rows. */
 export function areaSample(ranked: Ranked): AreaSample {
   const auc = area(ranked);
   const stratum = (own: Float64Array, n: number, isPos: boolean): Stratum => {

@@ -85,7 +85,7 @@ export interface Applied {
   readonly text: Blob;
 }
 
-/** A file, or several, of which a question is asked. */
+/** The files that a question is about, and how to read them. */
 export interface Read { readonly files: readonly File[]; readonly layout: Layout }
 
 export type Question = { [Ask in keyof Answers]: { readonly ask: Ask } & Parameters<Answers[Ask]>[0] }[keyof Answers];

@@ -391,7 +391,7 @@ def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) 
     searched = (arguments_of(function), of_plots, tables()["arguments"]["any"])
     by_words = [answers_by_spelling(table) for table in searched]
     spelled_words = list(words)
-    # A call of the same function is no general answer.
+    # A general answer must not be a call of the same function.
     own, same = by_words[0], rf"rs\.(?:\w+\.)*{function}\([^()]*\)"
     for by_word in by_words:
         for word in spelled_words:
