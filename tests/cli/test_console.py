@@ -1,5 +1,7 @@
 """Tables on terminals of any width: no number is cut."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -116,3 +118,9 @@ def test_a_long_table_has_the_same_cells_without_frames(monkeypatch, capsys):
     assert [line.split()[-1] for line in lines] == [value for _, value in rows]
     assert len({cell_len(line) for line in [heading, *lines]}) == 1, "numbers end in one column"
     assert lines[2].startswith("two lines ")
+
+
+def test_json_goes_to_a_stream_of_text_as_in_a_notebook():
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        console.print_json("summary", {"auc": 0.5, "name": "größte"})
+    assert json.loads(out.getvalue())["name"] == "größte"

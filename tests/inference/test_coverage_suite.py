@@ -20,12 +20,13 @@ def suite(monkeypatch):
     import composed
     import designs
     import intervals
+    import reported
     import simulate
 
-    for module in (intervals, composed):
+    for module in (intervals, composed, reported):
         monkeypatch.setattr(module, "ROWS", 20_000)
-    yield designs, intervals, simulate, composed
-    for name in ("designs", "intervals", "simulate", "composed"):
+    yield designs, intervals, simulate, composed, reported
+    for name in ("designs", "intervals", "simulate", "composed", "reported"):
         if name not in before:
             del sys.modules[name]
 
@@ -49,7 +50,7 @@ def test_designs_have_the_area_that_they_say(suite):
 
 @pytest.mark.parametrize("kind", ["Ranks", "Chances", "Amounts", "Folds"])
 def test_intervals_cover_on_one_design_of_each_kind(suite, kind):
-    designs, _, simulate, _ = suite
+    designs, _, simulate, *_ = suite
     samples = {"Ranks": 40, "Chances": 8, "Amounts": 60, "Folds": 60}[kind]
     design = {
         "Ranks": designs.Ranks("normal", 0.75, 60, 60),
@@ -66,10 +67,22 @@ def test_intervals_cover_on_one_design_of_each_kind(suite, kind):
 
 
 def test_composed_figures_cover_on_one_design_of_each_kind(suite):
-    *_, composed = suite
+    *_, composed, _ = suite
     designs = composed.drawn_at_random(0, 12)
     kinds = {type(design): design for design in designs}
     assert len(kinds) == 6
     for design in kinds.values():
         for line in composed.simulate(design, 8):
             assert line.covers >= 0.6 or line.reliable < 0.5, line
+
+
+def test_reported_designs_have_a_figure_of_each_number(suite):
+    *_, reported = suite
+    cheap = {
+        build().number: build for build in reported.DESIGNS if getattr(build, "func", build) is not reported.resampled
+    }
+    assert set(cheap) == set(range(1, 14)) - {8}
+    for build in cheap.values():
+        for line in reported.simulate(build, 2):
+            assert line.samples == 2
+            assert line.covers > 0 or not line.reliable, line

@@ -92,8 +92,9 @@ def print_json(command: str, content: dict[str, Any]) -> None:
 
 
 def print_text(content: str) -> None:
-    """Write text to stdout as UTF-8, even if the terminal has another encoding."""
-    write(content.rstrip("\n").encode() + b"\n")
+    """Write text to stdout as UTF-8, even if the terminal has another encoding. A notebook takes text only."""
+    text = content.rstrip("\n") + "\n"
+    write(text.encode() if hasattr(sys.stdout, "buffer") else text)
 
 
 def print_rows(
