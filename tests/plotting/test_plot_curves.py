@@ -171,9 +171,10 @@ def test_a_legend_names_the_area_of_a_roc_curve_and_every_reference_line(ax):
 
 
 def test_keywords_go_to_the_line_by_any_of_their_names(ax):
-    rs.roc(Y, S).plot(ax, c="red", ls=":", lw=4)
+    rs.roc(Y, S).plot(ax, c="red", ls=":", lw=4, zorder=9)
     (line,) = curves_on(ax)
-    assert (line.get_color(), line.get_linestyle(), line.get_linewidth()) == ("red", ":", 4)
+    look = (line.get_color(), line.get_linestyle(), line.get_linewidth(), line.get_zorder())
+    assert look == ("red", ":", 4, 9)
 
 
 def test_a_legend_of_calibration_plots_stays_off_the_rug(ax):

@@ -201,7 +201,8 @@ def filled(answer: str, value: Any = None) -> str:
 
     ``{value:0.1}`` is the place of a value, ``{1-value:0.95}`` that of its complement, and ``{value1:5}`` that of the
     second of several values. ``{range:0.1}`` is the place of the highest false positive rate in a range, which contains
-    specificities if it begins or ends at 1. A place keeps its default if the value is of another kind.
+    specificities if it begins or ends at 1. ``{value:[0.1]}`` is the place of a list. A place keeps its default if the
+    value is of another kind.
 
     Examples
     --------
@@ -209,8 +210,8 @@ def filled(answer: str, value: Any = None) -> str:
     ('level=0.9', 'max_fpr=0.2', '2')
     >>> filled("--target-prevalence {value:0.1}", "10%"), filled("--label {value:COLUMN}", "y")
     ('--target-prevalence 0.1', '--label y')
-    >>> filled("--cost-fp {value0:1} --cost-fn {value1:5}", "2,7")
-    '--cost-fp 2 --cost-fn 7'
+    >>> filled("--cost-fp {value0:1} --cost-fn {value1:5}", "2,7"), filled(".at({value:[0.1]})", [0.2, 0.3])
+    ('--cost-fp 2 --cost-fn 7', '.at([0.2, 0.3])')
     """
     several = value.split(",") if isinstance(value, str) and "," in value else value
     parts = list(several) if isinstance(several, list | tuple) else []
@@ -219,6 +220,8 @@ def filled(answer: str, value: Any = None) -> str:
     def place(match: re.Match[str]) -> str:
         kind, position, default = match.groups()
         given = value
+        if default.startswith("["):
+            return (f"[{_number(value):.12g}]" if _number(value) is not None else "") or _listing(parts) or default
         if parts and position:
             given = parts[int(position)] if int(position) < len(parts) else None
         elif numbers and kind == "range":
@@ -230,6 +233,16 @@ def filled(answer: str, value: Any = None) -> str:
         return str(given) if is_text else default
 
     return _PLACE.sub(place, answer)
+
+
+def _listing(values: Sequence[Any]) -> str:
+    """Return values as Python writes them. Return an empty text for many values, unless their steps are equal."""
+    if len(values) <= 10:
+        return str(values) if values else ""
+    numbers = [number for number in map(_number, values) if number is not None]
+    step = (numbers[-1] - numbers[0]) / (len(values) - 1) if len(numbers) == len(values) else float("nan")
+    is_even = all(abs(number - numbers[0] - place * step) < 1e-9 for place, number in enumerate(numbers))
+    return f"np.linspace({numbers[0]:.6g}, {numbers[-1]:.6g}, {len(values)})" if is_even else ""
 
 
 def _number(value: Any) -> float | None:
@@ -335,16 +348,34 @@ def answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:
     return {spelled: table[name] for spelled, name in by_spelling(table).items()}
 
 
-def for_value(function: str, argument: str, value: Any, known: Sequence[str]) -> str:
+def for_value(function: str, argument: str, value: Any, kind: str, known: Sequence[str]) -> str:
     """Return what to use for an argument with its value, such as ``curve='PR'``. Return an empty text if not known.
+
+    The `kind` is the value itself if it is a text, or else a word such as "number".
 
     Examples
     --------
-    >>> for_value("auc", "curve", "PR", []), for_value("auc", "curve", "x", [])
-    ('rs.precision_recall(y, s).average_precision', '')
+    >>> for_value("auc", "curve", "PR", "PR", []), for_value("auc", "label", 1, "number", ["y_true", "pos_label"])
+    ('rs.precision_recall(y, s).average_precision', 'pos_label=')
     """
-    is_word = isinstance(value, str) and spelling(value)
-    return _argument_answer(function, [spelling(f"{argument}_{value}")], known) if is_word else ""
+    words = [f"{argument}_{kind}", *([] if isinstance(value, str) else [argument])]
+    return _argument_answer(function, map(spelling, words), known) if spelling(kind) else ""
+
+
+def with_given(answer: str, options: Mapping[str, Any]) -> str:
+    """Return an answer with the numbers that were passed, also under other names, in place of those of its example.
+
+    Examples
+    --------
+    >>> with_given("rs.choose(y, s, rs.Context(cost_fp=2, cost_fn=5))", {"fn_cost": 9})
+    'rs.choose(y, s, rs.Context(cost_fp=2, cost_fn=9))'
+    """
+    for name, value in options.items():
+        owners = [tables()["arguments"][owner] for owner in ("Context", "Campaign")]
+        fields = [answers_by_spelling(fields).get(spelling(name), "=") for fields in owners]
+        for argument in {f"{name}=", *fields} - {"="} if _number(value) is not None else ():
+            answer = re.sub(rf"(?<=\b{re.escape(argument)})[\d.]+", filled("{value:1}", value), answer)
+    return answer
 
 
 def for_argument(function: str, unknown: str, known: Sequence[str]) -> str:

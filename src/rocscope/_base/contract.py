@@ -149,6 +149,10 @@ def _with_advice(
     call: Callable[..., Any], error: InputError, args: Sequence[Any], options: Mapping[str, Any]
 ) -> InputError:
     """Return an error with a hint on what to use in place of a value. Return the same error if there is no hint."""
+    unknown = _UNEXPECTED.search(str(error))
+    if unknown is not None and unknown[1] in options:
+        advice = _instead(call, args, {unknown[1]: options[unknown[1]]})
+        return type(error)(f"{str(error).partition('; ')[0]}{advice}")
     name = str(error).partition(":")[0]
     by_position = dict(zip(inspect.signature(call).parameters, args, strict=False))
     value = options.get(name, by_position.get(name))
@@ -206,7 +210,7 @@ def _kind_of(value: Any) -> str:
 
 def _taking_text(call: Callable[..., Any], value: Any) -> str:
     """Return the argument that accepts a text, such as strategy='quantile'. Return an empty text if several do."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) == 1:  # such as a separator
         return ""
     meant = [value, *answers.value_meant(value)]
     accepting: dict[str, str] = {}
@@ -417,7 +421,7 @@ _ALIKE = 0.75  # as of names, see `rocscope._base.public_names`
 
 
 _LABELS_AND_SCORES = ("y_true", "y_pred", "y_score", "scores", "proba")
-_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
+_UNEXPECTED = re.compile(r"(?:unexpected keyword argument|got the parameter) '(\w+)'")
 
 
 def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
@@ -435,12 +439,14 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         return f"; {answers.as_hint(by_position)}"
     if unknown is not None:
         value = options[unknown]
-        answer = answers.filled(answers.for_value(name, unknown, value, known), value) or _taking_text(function, value)
+        answer = _with_value(function, answers.for_value(name, unknown, value, _kind_of(value), known), value)
+        answer = answer or _taking_text(function, value)
         answer = answer or _with_value(function, answers.for_argument(name, unknown, known), value)
         close = "" if answer else _close(unknown, known, "{}=")
         answer = answer or close or answers.calls_by_spelling().get(answers.spelling(unknown), "")
         answer = answer or _with_value(function, answers.for_parts(name, unknown, known), value)
-        return close or (f"; {answers.as_hint(answer.replace('{name}', unknown))}" if answer else _takes(name, known))
+        answer = answers.with_given(answer.replace("{name}", unknown), options)
+        return close or (f"; {answers.as_hint(answer)}" if answer else _takes(name, known))
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
@@ -458,7 +464,7 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
 
 def _with_value(function: Callable[..., Any], answer: str, value: Any) -> str:
     """Return an answer with the given value: in its places, or after an argument such as "bins=" that accepts it."""
-    answer = answers.filled(answer, value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+    answer = answers.filled(answer, value.tolist() if hasattr(value, "tolist") else value)
     name = answer.removesuffix("=")
     if name == answer or not (isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MOST_SHOWN)):
         return answer
@@ -480,10 +486,12 @@ def _takes(function: str, known: Sequence[str]) -> str:
 def _for_positions(function: str, known: Sequence[str], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
     """Return what to use if the types of arguments show what is meant: a table, or labels in place of a model."""
     has_model = any(hasattr(value, "predict") for value in arguments)
-    is_table = any(hasattr(value, "columns") and not _is_ours(value) for value in arguments)
+    is_table = any(hasattr(value, "columns") and not _is_ours(value) for value in (*arguments, *options.values()))
     if is_table and not has_model and "X" not in known and known[:1] != ["source"]:
-        # The names of two columns are often passed too: auc(table, "y", "p") or auc(table, truth="y", estimate="p").
-        names = [value for value in (*arguments, *options.values()) if isinstance(value, str)]
+        # The names of two columns are often passed too: auc(table, "y", "p") or auc(table, estimate="p", truth="y").
+        of_scores = {option: "y_true=" not in answers.for_argument(function, option, known) for option in options}
+        passed = [*arguments, *(options[option] for option in sorted(of_scores, key=of_scores.__getitem__))]
+        names = [value for value in passed if isinstance(value, str)]
         label, score = map(repr, names) if len(names) == 2 else ("...", "...")
         return f"for a data frame use rs.read(data, label={label}, scores=[{score}]), and pass its result"
     if known[:2] == ["models", "X"] and arguments and not has_model and not hasattr(arguments[0], "fit"):
@@ -503,7 +511,8 @@ class MissingAttributeError(AttributeError):
     def __str__(self) -> str:
         owner, name = self.args
         message = f"{owner.__name__} has no {name!r}"
-        return message if name.startswith("_") else f"{message}; {_hint_for(owner, name) or _listed(owner)}"
+        of_model = f"for a model of this name, use {_items(owner, name)}; " if "['a']" in _items(owner) else ""
+        return message if name.startswith("_") else f"{message}; {_hint_for(owner, name) or of_model + _listed(owner)}"
 
 
 class MissingItemError(TypeError, KeyError):
@@ -514,12 +523,11 @@ class MissingItemError(TypeError, KeyError):
 
     def __str__(self) -> str:
         owner, key = self.args
-        unpacked = answers.tables()["unpacked"]
-        uses = [unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked]
+        items = _items(owner, key)
         if isinstance(key, str):
             hint = f"use .{key}" if key in dir(owner) else _hint_for(owner, key)
             # A key that is no attribute is perhaps the name of a model.
-            hint = hint or (f"use {uses[0]}" if uses else _listed(owner))
+            hint = hint or (f"use {items}" if items else _listed(owner))
             return f"{owner.__name__} has no item [{key!r}]; {hint}"
         if isinstance(key, float) and hasattr(owner, "at"):
             return f"{owner.__name__} has no item [{key!r}]; use .at({key!r})"
@@ -527,7 +535,14 @@ class MissingItemError(TypeError, KeyError):
             columns = ".metrics()" if hasattr(owner, "metrics") else f".to_frame()[{key!r}]"
             return f"{owner.__name__} has no columns {key!r}; use {columns}"
         table = ", or .to_frame() for a data frame" if hasattr(owner, "to_frame") else ""
-        return f"{owner.__name__} cannot be indexed or unpacked; use {next(iter(uses), '.to_dict()')}{table}"
+        return f"{owner.__name__} cannot be indexed or unpacked; use {items or '.to_dict()'}{table}"
+
+
+def _items(owner: type, key: Any = None) -> str:
+    """Return what to use for an item of a result, which may be named like a model."""
+    unpacked = answers.tables()["unpacked"]
+    use = next((unpacked[kind.__name__] for kind in owner.__mro__ if kind.__name__ in unpacked), "")
+    return use.replace("['a']", f"[{key!r}]") if isinstance(key, str) else use
 
 
 def _refuse_item(result: Any, key: Any) -> NoReturn:

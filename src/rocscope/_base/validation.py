@@ -45,7 +45,8 @@ def check_column(values: Any, name: str, n: int | None = None) -> Array:
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:
-        hint = _hint_for_columns(name, array.shape[-1]) if array.ndim == 2 else ""
+        columns = 0 if hasattr(values, "columns") else array.shape[-1]
+        hint = _hint_for_columns(name, columns) if array.ndim == 2 else ""
         raise errors.ShapeError(name, expected="a one-dimensional array", got=f"shape {array.shape}", hint=hint)
     if array.size == 0:
         raise errors.ShapeError(name, expected="at least one row", got="no rows")
@@ -81,7 +82,8 @@ def _hint_for_columns(name: str, columns: int) -> str:
     if columns == 2:  # such as predict_proba returns
         return f"pass the column of the positive class: {name}[:, 1]"
     several = "rs.multiclass.multiclass_auc(y, probabilities)"
-    return f"for several models, pass a mapping from model name to column; for several classes, call {several}"
+    mapping = "a mapping from model name to column" if columns else "{name: table[name] for name in table.columns}"
+    return f"for several models, pass {mapping}; for several classes, call {several}"
 
 
 def check_labels(

@@ -635,8 +635,8 @@ def draw(curve: Curve, ax: Any, *, band: Band | None = None, decorated: bool = T
             dashes = (0, (1, 1.6)) if guide.dotted else (0, (4, 3))
             look = {"color": theme.palette().muted, "linewidth": 1.1, "linestyle": dashes, "zorder": 1}
             ax.plot(guide.x, guide.y, gid=GUIDE, label=guide.label, **look)
-    look = theme.line_look(before) | style.look(curve) | cbook.normalize_kwargs(line, lines.Line2D)
-    (artist,) = ax.plot(*outline(curve, scale=style.scale), gid=theme.CURVE, zorder=3, **look)
+    look = {"zorder": 3} | theme.line_look(before) | style.look(curve) | cbook.normalize_kwargs(line, lines.Line2D)
+    (artist,) = ax.plot(*outline(curve, scale=style.scale), gid=theme.CURVE, **look)
     if band is not None:
         fill = {"color": artist.get_color(), "alpha": 0.16, "linewidth": 0, "zorder": 2}
         label = textwrap.fill(band.label, _LABEL_WIDTH)
