@@ -90,11 +90,23 @@ class TestTests:
 
 
 class TestChoice:
-    @pytest.mark.parametrize("bound", ["precision >= .8", "npv >= .8", "accuracy >= .7", "cost <= 1"])
-    def test_choice_states_its_guarantee_and_is_verified(self, bound):
+    @pytest.mark.parametrize(
+        ("bound", "broken"),
+        {
+            "precision >= .8": "a threshold whose true precision is below 0.8 is chosen",
+            "npv >= .8": "a threshold whose true npv is below 0.8 is chosen",
+            "accuracy >= .7": "a threshold whose true accuracy is below 0.7 is chosen",
+            "cost <= 1": "a threshold whose true cost is above 1 is chosen",
+            "tpr >= .9": "a threshold whose true tpr is below 0.9 is chosen",
+            "fpr <= .1": "a threshold whose true fpr is above 0.1 is chosen",
+            "depth <= .3": "a threshold whose true depth is above 0.3 is chosen",
+            "cases <= 300": "the number of selected cases in the next list is above 300",
+        }.items(),
+    )
+    def test_choice_states_its_guarantee_and_is_verified(self, bound, broken):
         context = rs.Context(cost_fn=5)
         plan = rs.choose(ROWS, context, subject_to=bound + " at 95%")
-        assert any("in at most 5% of samples" in note for note in plan.notes)
+        assert [note for note in plan.notes if "guarantee" in note] == [f"guaranteed: {broken} in at most 5% of samples"]
         assert plan.verify(ROWS).verified
         plain = rs.choose(ROWS, context, subject_to=bound)
         assert plan.expected_cost >= plain.expected_cost

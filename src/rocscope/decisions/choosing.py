@@ -216,7 +216,8 @@ def problem_of(data: Hull | Samples | Models, question: Question) -> ChoiceProbl
         constraints = (*constraints, Constraint.capacity(campaign.capacity))
     _require_rows_for(constraints, hull)
     notes = [] if priced is None else [*priced.notes]
-    notes += [Note("guarantee", bound.guarantee, constraint=str(bound)) for bound in constraints if bound.tested]
+    surely = [bound for bound in constraints if bound.level is not None]
+    notes += [Note("guarantee", bound.guarantee, constraint=str(bound)) for bound in surely]
     cases = sum(hull.totals(certain)) if population is None else population
     for bound in constraints:
         if bound.quantity == "cases" and bound.relation == "<=":

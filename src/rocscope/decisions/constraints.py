@@ -233,10 +233,12 @@ class Constraint(Condition):
 
     @property
     def guarantee(self) -> str:
-        """Statement of the guarantee for a constraint that is tested for all thresholds jointly."""
+        """Statement of the guarantee for a constraint with a confidence level."""
         missed = f"{100 * (1 - (self.level or 0)):.10g}%"
-        kept = f"a threshold whose true {self.quantity} is {'below' if self.upwards else 'above'} {self.bound:g}"
-        return f"guaranteed: {kept} is chosen in at most {missed} of samples"
+        side = f"{'below' if self.upwards else 'above'} {self.bound:g}"
+        if self.predicts:
+            return f"guaranteed: the number of selected cases in the next list is {side} in at most {missed} of samples"
+        return f"guaranteed: a threshold whose true {self.quantity} is {side} is chosen in at most {missed} of samples"
 
     @property
     def limited(self) -> str:
