@@ -50,10 +50,23 @@ class TestValues:
     def test_report_contains_expected_figures_but_no_test_of_labels(self):
         # The test of calibration draws labels, and expected cases have none.
         reference = rs.Predictions(LABEL, SCORE / 4 + 0.1)
-        model = rs.Report(rs.expected(reference, NEW / 4 + 0.1)).data.to_dict()["models"][0]
+        report = rs.Report(rs.expected(reference, NEW / 4 + 0.1))
+        model = report.data.to_dict()["models"][0]
         assert model["n_pos"] == pytest.approx(153, abs=1e-5)
         assert model["calibration"]["numbers"]["p_value"] is None
         assert model["calibration"]["numbers"]["observed_over_expected"] == pytest.approx(153 / 127.5)
+
+    @pytest.mark.parametrize(
+        ("assume", "stated"), [("risk", "same risk at each score"), ("classes", "same scores within each class")]
+    )
+    def test_report_states_the_assumption_of_expected_cases(self, assume, stated):
+        # Two of the eight new scores are outside the range of the reference.
+        cases = rs.expected(REFERENCE, [-1.0, 0, 0, 1, 1, 2, 2, 3], assume=assume)
+        report = rs.Report(cases)
+        assert report.to_dict()["provenance"]["labels"] == f"expected, from a labelled reference with the {stated}"
+        assert report.data.provenance["scores_outside_the_reference"] == "25%"
+        assert stated in report.html
+        assert "labels" not in rs.Report(REFERENCE).data.provenance
 
     @pytest.mark.parametrize(
         "function",

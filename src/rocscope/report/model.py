@@ -1092,13 +1092,17 @@ def is_small(models: Models | Samples) -> bool:
 
 
 def provenance_of(predictions: Any, hashed: Mapping[str, ThresholdCounts], **numbers: float) -> dict[str, Any]:
-    """Return the version of rocscope, numbers of cases, a hash of counts, and the source of the rows if it is known."""
+    """Return the version of rocscope, numbers of cases, a hash of counts, and the source of rows and expected labels."""
     provenance: dict[str, Any] = {"rocscope": __version__, **numbers}
     if hashed:
         provenance["hash"] = fingerprint(hashed)
     source = getattr(predictions, "source", None)
     if source is not None:
         provenance |= {"source": source.name, "rows_dropped": source.rows_dropped}
+    assumption = getattr(predictions, "assumption", None)
+    if assumption is not None:
+        provenance["labels"] = f"expected, from a labelled reference with the {assumption}"
+        provenance["scores_outside_the_reference"] = f"{100 * predictions.outside:.3g}%"
     return provenance
 
 
