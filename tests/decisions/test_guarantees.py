@@ -106,7 +106,9 @@ class TestChoice:
     def test_choice_states_its_guarantee_and_is_verified(self, bound, broken):
         context = rs.Context(cost_fn=5)
         plan = rs.choose(ROWS, context, subject_to=bound + " at 95%")
-        assert [note for note in plan.notes if "guarantee" in note] == [f"guaranteed: {broken} in at most 5% of samples"]
+        assert [note for note in plan.notes if "guarantee" in note] == [
+            f"guaranteed: {broken} in at most 5% of samples"
+        ]
         assert plan.verify(ROWS).verified
         plain = rs.choose(ROWS, context, subject_to=bound)
         assert plan.expected_cost >= plain.expected_cost

@@ -1092,7 +1092,7 @@ def is_small(models: Models | Samples) -> bool:
 
 
 def provenance_of(predictions: Any, hashed: Mapping[str, ThresholdCounts], **numbers: float) -> dict[str, Any]:
-    """Return the version of rocscope, numbers of cases, a hash of counts, and the source of rows and expected labels."""
+    """Return the version of rocscope, numbers of cases, a hash of counts, and the source of rows and labels."""
     provenance: dict[str, Any] = {"rocscope": __version__, **numbers}
     if hashed:
         provenance["hash"] = fingerprint(hashed)
