@@ -363,7 +363,7 @@ def for_value(function: str, argument: str, value: Any, kind: str, known: Sequen
 
 
 def with_given(answer: str, options: Mapping[str, Any]) -> str:
-    """Return an answer with the numbers that were passed, also under other names, in place of those of its example.
+    """Return an answer with what was passed in place of the values of its example. Numbers may have other names.
 
     Examples
     --------
@@ -371,6 +371,9 @@ def with_given(answer: str, options: Mapping[str, Any]) -> str:
     'rs.choose(y, s, rs.Context(cost_fp=2, cost_fn=9))'
     """
     for name, value in options.items():
+        example = re.search(rf"(?<=\b{re.escape(name)}=)'(\w+)'", answer)
+        if example is not None and isinstance(value, str) and example[1] not in value_meant(value):
+            answer = answer.replace(example[0], repr(value))
         owners = [tables()["arguments"][owner] for owner in ("Context", "Campaign")]
         fields = [answers_by_spelling(fields).get(spelling(name), "=") for fields in owners]
         for argument in {f"{name}=", *fields} - {"="} if _number(value) is not None else ():

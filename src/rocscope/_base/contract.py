@@ -157,7 +157,9 @@ def _with_advice(
     by_position = dict(zip(inspect.signature(call).parameters, args, strict=False))
     value = options.get(name, by_position.get(name))
     function = call.__qualname__.removesuffix(".__init__")
-    of_kind = answers.filled(answers.arguments_of(function).get(f"{name}_{_kind_of(value)}", ""))
+    kinds = (_kind_of(value), "text" if isinstance(value, str) else "")
+    own = answers.arguments_of(function)
+    of_kind = next((answers.filled(own[f"{name}_{kind}"], value) for kind in kinds if f"{name}_{kind}" in own), "")
     taking = of_kind or _argument_taking(call, function, name, value, by_position)
     is_general = name in (*_OF_MODELS, "context", "y_true") and not (_is_ours(value) or isinstance(value, Mapping))
     if of_kind or (taking and is_general):  # these hints replace the general one
@@ -184,7 +186,7 @@ def _argument_taking(
     if name in by_position and not isinstance(value, str):
         is_misplaced = isinstance(value, int | float) or callable(value) or _is_ours(value)
         # A column, or a table, in place of Predictions.
-        is_misplaced = is_misplaced or name in (*_OF_MODELS, "context")
+        is_misplaced = is_misplaced or name in (*_OF_MODELS, "context", "what")
         return answers.tables()["positional"].get(function, "") if is_misplaced else ""
     if not isinstance(value, str):
         return ""
@@ -436,16 +438,19 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         return f"; use rs.{name}(rs.evaluate({{'a': model, 'b': model}}, X, y))"
     by_position = _for_positions(name, known, arguments, options)
     if by_position:
-        return f"; {answers.as_hint(by_position)}"
+        return f"; {answers.as_hint(answers.with_given(by_position, options))}"
     if unknown is not None:
         value = options[unknown]
         answer = _with_value(function, answers.for_value(name, unknown, value, _kind_of(value), known), value)
-        answer = answer or _taking_text(function, value)
+        own = answers.answers_by_spelling(answers.arguments_of(name)).get(answers.spelling(unknown), "")
+        taking = _taking_text(function, value)
+        answer = answer or (taking if taking.startswith(str(own).partition("=")[0]) else "")
         answer = answer or _with_value(function, answers.for_argument(name, unknown, known), value)
         close = "" if answer else _close(unknown, known, "{}=")
         answer = answer or close or answers.calls_by_spelling().get(answers.spelling(unknown), "")
         answer = answer or _with_value(function, answers.for_parts(name, unknown, known), value)
-        answer = answers.with_given(answer.replace("{name}", unknown), options)
+        given = {option: value for option, value in options.items() if option in known or not isinstance(value, str)}
+        answer = answers.with_given(answer.replace("{name}", unknown), given)
         return close or (f"; {answers.as_hint(answer)}" if answer else _takes(name, known))
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
@@ -466,6 +471,9 @@ def _with_value(function: Callable[..., Any], answer: str, value: Any) -> str:
     """Return an answer with the given value: in its places, or after an argument such as "bins=" that accepts it."""
     answer = answers.filled(answer, value.tolist() if hasattr(value, "tolist") else value)
     name = answer.removesuffix("=")
+    if name in _LABELS_AND_SCORES and isinstance(value, str | int | float):  # no column, so perhaps a label
+        is_label = name == "y_true" and "pos_label" in inspect.signature(function).parameters
+        return f"pos_label={value!r}" if is_label else ""
     if name == answer or not (isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MOST_SHOWN)):
         return answer
     hint = _hints(function).get(name, Any)
@@ -497,7 +505,11 @@ def _for_positions(function: str, known: Sequence[str], arguments: Sequence[Any]
     if known[:2] == ["models", "X"] and arguments and not has_model and not hasattr(arguments[0], "fit"):
         return "for labels and scores use rs.summary(y, s), or with a model rs.evaluate(model, X, y)"
     # Python's error is about the positions, or about the names: only the former has an answer here.
-    return "" if any(name not in known for name in options) else answers.tables()["positional"].get(function, "")
+    if any(name not in known for name in options):
+        return ""
+    of_labels = answers.tables()["positional"].get(function, "")
+    of_model = "rs.evaluation.from_estimator(model, X, y)"
+    return re.sub(r"rs\.Predictions\(y, [sp]\)", of_model, of_labels) if has_model else of_labels
 
 
 def _is_ours(value: Any) -> bool:

@@ -134,7 +134,8 @@ def _names_read_after(frame: FrameType) -> list[str]:
         if step.offset > frame.f_lasti:
             if step.opname not in ("LOAD_ATTR", "LOAD_METHOD", "EXTENDED_ARG"):
                 break
-            names += [step.argval] if step.opname != "EXTENDED_ARG" else []
+            is_name = step.opname != "EXTENDED_ARG" and not step.argval.startswith("from_")  # which a class has
+            names += [step.argval] if is_name else []
     return names
 
 
