@@ -48,10 +48,10 @@ ANSWERS = {
     "rs.bootstrap(y, s)": "for labels and scores pass rs.Predictions",
     "rs.bootstrap(predictions, 3)": "pass a function such as rocscope.auc or lambda",
     "rs.inference.estimate_of(y, s)": "for labels and scores pass rs.Predictions",
-    "rs.inference.joint_region(y, s)": "for labels and scores pass rs.Predictions(y, s).counts().at(threshold)",
+    "rs.inference.joint_region(y, s)": "for labels and scores pass rs.Predictions(y, s).counts().at(0.5)",
     "rs.bootstrap(y, s, 'auc')": "use rs.bootstrap(rs.Predictions(y, s), rs.auc)",
     "rs.compare(y, s, s)": "use rs.compare(y, {'a': s, 'b': p})",
-    "rs.metrics.mcc(y, [0, 1] * 30)": "call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .mcc",
+    "rs.metrics.mcc(y, [0, 1] * 30)": "call rs.ThresholdCounts.from_scores(y, s).at(0.5), which has .mcc",
     "rs.auc_interval(predictions).pvalue": "use rs.inference.mann_whitney(y, s).p_value for the hypothesis AUC = 0.5",
     "rs.compare(y, {'a': s, 'b': s[::-1]}).to_csv()": "use .to_frame().to_csv(path)",
     "rs.roc(y, s).estimator_name": "use rs.Predictions(y, s).models[0], because a curve does not contain the name",
@@ -79,8 +79,8 @@ ANSWERS = {
     "rs.outcomes.over_time([1], [1], [.3], times=[.3])": "use horizons=",
     "rs.calibration.brier(y, s, null_model=True)": "omit this argument: rs.summary(y, s)[0]['scaled_brier']",
     "rs.outcomes.at_horizon([1], [1], [.3], 1, iid=True)": "omit this argument: pass the result to a function",
-    "rs.roc(y, s).at(.3, ret='all')": "omit this argument: rs.ThresholdCounts.from_scores(y, s).at(threshold) has .tpr",
-    "rs.roc(y, s).best(ret='all')": "omit this argument: rs.ThresholdCounts.from_scores(y, s).at(threshold) has .tpr",
+    "rs.roc(y, s).at(.3, ret='all')": "omit this argument: rs.ThresholdCounts.from_scores(y, s).at(0.5) has .tpr",
+    "rs.roc(y, s).best(ret='all')": "omit this argument: rs.ThresholdCounts.from_scores(y, s).at(0.5) has .tpr",
     "rs.choose(predictions).point.byClass": "use .tpr, .tnr",
     "rs.choose(predictions, boot_runs=9)": "use rs.bootstrap(rs.Predictions(y, s), lambda counts: rs.roc(counts)",
     "rs.drift(y, s, chunk_period='M')": "omit this argument: call rs.drift(rs.Predictions(y, s), current.select(rows))",
@@ -118,7 +118,7 @@ ANSWERS = {
     "rs.auc_interval(y, s, interval_level=.9)": "use level=",
     "rs.compare(y, {'a': s, 'b': s[::-1]}, alpha=.1)": "use level=",
     "rs.roc(y, s).plot(legacy=True)": "use ax=, and change the returned Axes",
-    "rs.OperatingPoint(y, s)": "use rs.ThresholdCounts.from_scores(y, s).at(threshold)",
+    "rs.OperatingPoint(y, s)": "use rs.ThresholdCounts.from_scores(y, s).at(0.5)",
     "rs.estimators.ThresholdClassifier(1).best_threshold_": "use .threshold_",
     "rs.estimators.ThresholdClassifier(1).coef_": "use .estimator_.coef_, after .fit(X, y)",
     "rs.roc(y, s).thrshold": "did you mean .threshold",
@@ -173,6 +173,14 @@ ANSWERS = {
     "rs.roc(y, s).plot(line_kw={'lw': 2})": "use the options themselves, such as .plot(color='k', linewidth=2)",
     "rs.roc(y, s).plot(x='fpr')": "omit this argument: the axes show the rates of the curve",
     "rs.roc(y, s).to_dict(orient='records')": "use rs.roc(y, s).to_frame().to_dict('records')",
+    "rs.read(df, label='y', prediction='p')": "use scores='p'",
+    "rs.read(df, segment_col='region')": "use segment='region'",
+    "rs.read_counts(df, nrows=5)": "use rs.read(pandas.read_csv('file.csv', nrows=5)",
+    "rs.evaluate(LogisticRegression(), df, y, metrics=['auc'])": "use scoring=['auc']",
+    "rs.evaluate(LogisticRegression(), df, y, name='LR')": "use a mapping of the models by name: rs.evaluate({'LR': mo",
+    "rs.roc(y, s).plot(threshold=.4)": "use rs.plotting.plot_roc(y, s, thresholds=[0.4])",
+    "rs.plotting.plot_calibration(y, s, n_bins=5)": "use bins=5",
+    "rs.summary(y, s, thresholds=[.3, .5])": "use rs.inference.threshold_table(y, s, thresholds=[0.3, 0.5])",
     "rs.utils.resample(y)": "use rs.bootstrap(rs.Predictions(y, s), rs.auc, replicates=200)",
     "rs.sklearn.metrics.RocCurveDisplay.from_predictions(y, s)": "use rs.roc(y, s).plot()",
     "predictions.drop(columns='p')": "use .select(models=['a'])",
@@ -263,9 +271,10 @@ def test_attributes_that_are_named_exist():
     assert rs.evaluation.learning_curve and rs.evaluation.optimism and rs.plan_campaign and rs.inference.planning.Pilot
     kinds = _kinds() | {"Report": rs.Report, "Monitor": rs.decisions.Monitor}
     fitted = rs.estimators.ThresholdClassifier(LogisticRegression()).fit(np.reshape(SCORES, (-1, 1)), Y)
-    kinds["ThresholdClassifier"] = rs.estimators.ThresholdClassifier
+    kinds |= {"ThresholdClassifier": rs.estimators.ThresholdClassifier, "Search": rs.estimators.Search}
     instances = {"Predictions": PREDICTIONS, "Decision": rs.choose(PREDICTIONS), "RocCurve": rs.roc(PREDICTIONS)}
     instances["ThresholdClassifier"] = fitted
+    instances["Search"] = rs.estimators.Search({"a": LogisticRegression()}).fit(np.reshape(SCORES, (-1, 1)), Y)
     instances |= {"Curve": rs.gain(PREDICTIONS), "NetBenefitCurve": rs.net_benefit(PREDICTIONS)}
     instances |= {"GainCurve": rs.gain(PREDICTIONS), "LiftCurve": rs.lift(PREDICTIONS)}
     for name, table in tables()["attributes"].items():

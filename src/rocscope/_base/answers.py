@@ -338,9 +338,13 @@ def of_one_kind(name: str, known: Iterable[str]) -> list[str]:
 
 
 def arguments_of(function: str) -> Mapping[str, Any]:
-    """Return the answers for arguments of a function. Methods of all curves share the answers of the class Curve."""
+    """Return the answers for arguments of a function.
+
+    Methods of all curves share the answers of the class Curve. Functions that read a table share those of `read`.
+    """
     by_function = tables()["arguments"]
-    return by_function.get(function) or by_function.get(f"Curve.{function.rpartition('.')[2]}", {})
+    same = "read" if function in ("read_counts", "explore") else f"Curve.{function.rpartition('.')[2]}"
+    return by_function.get(function) or by_function.get(same, {})
 
 
 def answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -453,7 +453,7 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         answer = answers.with_given(answer.replace("{name}", unknown), given)
         return close or (f"; {answers.as_hint(answer)}" if answer else _takes(name, known))
     if known[:1] == ["tp"]:
-        return f"; call rs.ThresholdCounts.from_scores(y, s).at(threshold), which has .{name}"
+        return f"; call rs.ThresholdCounts.from_scores(y, s).at(0.5), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
         return "; for a fitted model use rs.evaluation.from_estimator(model, X, y), and pass its result"
     if "y_score" in known:
@@ -461,7 +461,7 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
     if known[:1] == ["source"]:
         return "; for labels and scores use rs.Predictions(y, s)"
     if known[:1] == ["point"]:
-        return "; for labels and scores pass rs.Predictions(y, s).counts().at(threshold)"
+        return "; for labels and scores pass rs.Predictions(y, s).counts().at(0.5)"
     if known[:1] in (["predictions"], ["data"], ["curve"]):
         return f"; {PASS_PREDICTIONS}"
     return _takes(name, known)
@@ -471,12 +471,14 @@ def _with_value(function: Callable[..., Any], answer: str, value: Any) -> str:
     """Return an answer with the given value: in its places, or after an argument such as "bins=" that accepts it."""
     answer = answers.filled(answer, value.tolist() if hasattr(value, "tolist") else value)
     name = answer.removesuffix("=")
-    if name in _LABELS_AND_SCORES and isinstance(value, str | int | float):  # no column, so perhaps a label
+    hint = _hints(function).get(name, Any)
+    takes_column = name in _LABELS_AND_SCORES and (hint is Any or not fits(value, hint))
+    if takes_column and isinstance(value, str | int | float):  # perhaps the positive label
         is_label = name == "y_true" and "pos_label" in inspect.signature(function).parameters
         return f"pos_label={value!r}" if is_label else ""
-    if name == answer or not (isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _MOST_SHOWN)):
+    is_short = isinstance(value, int | float) or (isinstance(value, str | list) and len(repr(value)) <= _MOST_SHOWN)
+    if name == answer or not is_short:
         return answer
-    hint = _hints(function).get(name, Any)
     # Most other arguments without a type accept columns.
     if hint is Any and name not in ("cv", "error_score", "pos_label", "random_state", "scoring", "source"):
         return answer
