@@ -101,7 +101,7 @@ test-pythons:
 
 # The report's client: needs Node; what it builds is checked in, so that nobody else does. Its constants come from Python.
 client: $(CLIENT)/node_modules/.package-lock.json $(STAMP)dev
-	$(BIN)/python $(CLIENT)/constants.py > $(CLIENT)/src/constants.ts
+	$(BIN)/python $(CLIENT)/constants.py > $(CLIENT)/src/constants.json
 	npm --prefix $(CLIENT) run check
 	npm --prefix $(CLIENT) run build
 

@@ -27,6 +27,7 @@ EXCEPTED = {
     "client/package.json": "npm reads it",
     "client/package-lock.json": "npm writes it",
     "client/tsconfig.json": "the compiler reads it",
+    "client/src/constants.json": "client/constants.py writes it, from the modules of Python",
 }
 
 

@@ -1,6 +1,6 @@
 /** The report's data as Python packed them, unpacked into typed arrays, and where else the page gets its counts. */
 
-import { SCHEMA } from "./constants";
+import { SCHEMA } from "./constants.json";
 import { shortest } from "./format";
 import type { Context } from "./math/context";
 import { type Levels, makeLevels } from "./math/levels";

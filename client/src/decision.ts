@@ -1,7 +1,7 @@
 /** The decision as JSON, in the form that `rocscope.Decision` saves and loads. */
 
 import { ratiosOf } from "./charts/winners";
-import { DECISION_FORMAT, DECISION_VERSION } from "./constants";
+import { DECISION_FORMAT, DECISION_VERSION } from "./constants.json";
 import { download } from "./dom";
 import { fileName } from "./format";
 import { expectedCost, prevalenceOf, trivial } from "./math/context";

@@ -2,17 +2,10 @@
 
 import { signal } from "@preact/signals-core";
 
-import { DARK_HUES, LIGHT_HUES } from "./constants";
+import { DARK_HUES, LIGHT_HUES } from "./constants.json";
 
-export interface Palette {
-  readonly ink: string;
-  readonly quiet: string;
-  readonly grid: string;
-  readonly axis: string;
-  readonly ghost: string;
-  readonly halo: string;
-  readonly hues: readonly string[];
-}
+type Part = "ink" | "quiet" | "grid" | "axis" | "ghost" | "halo";
+export type Palette = Readonly<Record<Part, string>> & { readonly hues: readonly string[] };
 
 const LIGHT: Palette = { ink: "#17202b", quiet: "#5a6675", grid: "#e9ecf0", axis: "#aab3bf", ghost: "#b9c0ca", halo: "#ffffff", hues: LIGHT_HUES };
 

@@ -12,7 +12,7 @@ import { moneyChart } from "./charts/money";
 import { rocChart } from "./charts/roc";
 import { thresholdKeys } from "./charts/shared";
 import { winnersChart } from "./charts/winners";
-import { SMALL } from "./constants";
+import { SMALL } from "./constants.json";
 import { embedded, type Payload, type Source } from "./data";
 import { type ReadWith, saveDecision } from "./decision";
 import { button, h, select } from "./dom";

@@ -94,7 +94,7 @@ test("an area of three in four, by hand: Wilson's interval with a t quantile", (
 });
 
 test("the delimiter is the one that makes most columns, and a wrong one is not troubled by quotes", () => {
-  assert.deepEqual(dialectOf(decoded('"a;b",c\n'), ".", null), { delimiter: 44, columns: ["a;b", "c"] });
+  assert.deepEqual(dialectOf(decoded('"a;b",c\n'), ".", null), { delimiter: ",", columns: ["a;b", "c"] });
   assert.deepEqual(dialectOf(decoded('c,"a;b;d"\n'), ".", null).columns, ["c", "a;b;d"]);
   assert.deepEqual(dialectOf(decoded('5" pipe;c\n'), ".", null).columns, ['5" pipe', "c"]);
   assert.deepEqual(dialectOf(decoded("a,b;c,d;e\n"), ",", null).columns, ["a,b", "c,d", "e"]);

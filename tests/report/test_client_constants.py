@@ -8,4 +8,4 @@ CLIENT = Path(__file__).parents[2] / "client"
 
 def test_the_generated_file_is_current():
     made = runpy.run_path(str(CLIENT / "constants.py"))["source"]()
-    assert (CLIENT / "src" / "constants.ts").read_text(encoding="utf-8") == made, "run `make client`"
+    assert (CLIENT / "src" / "constants.json").read_text(encoding="utf-8") == made, "run `make client`"

@@ -88,15 +88,9 @@ function scaleOf({ domain, log }: Axis, start: number, end: number): Scale {
 }
 
 /** The two scales of a scene, the rectangle between its axes in pixels, and the values that have a tick. */
-export interface Frame extends Pick<Margin, "left" | "top"> {
-  readonly x: Scale;
-  readonly y: Scale;
-  readonly width: number;
-  readonly height: number;
-  readonly ticks: { readonly x: readonly number[]; readonly y: readonly number[] };
-}
+export type Frame = Readonly<ReturnType<typeof makeFrame>>;
 
-export function makeFrame(scene: Scene, size: Size, { left, right, top, bottom }: Margin): Frame {
+export function makeFrame(scene: Scene, size: Size, { left, right, top, bottom }: Margin) {
   const width = Math.max(10, size.width - left - right);
   const height = Math.max(10, size.height - top - bottom);
   const x = scaleOf(scene.x, 0, width);

@@ -1,6 +1,6 @@
 /** How sure areas are, and whether they differ: the twin of `rocscope.inference.areas`, which tells why. */
 
-import { ENOUGH_DIFFER, ENOUGH_INFORMATIVE, FEW_DIFFER, FEW_INFORMATIVE, LARGE_CLASS, LARGEST_QUANTILE, LEAST_PRIOR, PRIOR, ROUNDING, SMALL_CLASS, SUREST, Z } from "../constants";
+import { ENOUGH_DIFFER, ENOUGH_INFORMATIVE, FEW_DIFFER, FEW_INFORMATIVE, LARGE_CLASS, LARGEST_QUANTILE, LEAST_PRIOR, PRIOR, ROUNDING, SMALL_CLASS, SUREST, Z } from "../constants.json";
 import type { Interval } from "../data";
 import { ndtr, studentQuantile, zero } from "./special";
 import { area, type Ranked } from "./threshold_counts";
@@ -63,10 +63,10 @@ const freedom = ({ n }: Stratum): number => n - 1;
 const scale = ({ n }: Stratum): number => (n > 1 ? n / (n - 1) : NaN);
 const variance = (stratum: Stratum): number => scale(stratum) * stratum.second;
 
-/** An area that is as sure as a share of `trials` trials. */
-interface EffectiveSize { readonly auc: number; readonly trials: number; readonly df: number; readonly informative: number; readonly smallest: number }
+type EffectiveSize = ReturnType<typeof effectiveSize>;
 
-function effectiveSize({ auc, strata }: AreaSample): EffectiveSize {
+/** An area is as sure as a share of `trials` trials. */
+function effectiveSize({ auc, strata }: AreaSample) {
   const smallest = Math.min(strata[0].n, strata[1].n);
   const spread = auc * (1 - auc);
   const g = (2 * auc - 1) ** 4;

@@ -1,6 +1,6 @@
 /** The calibration block of a report from counts: the twin of `rocscope.report.calibration`, but for what it draws by chance. */
 
-import { LOESS_FLAT, LOESS_LEVELS, LOESS_NEAR, LOESS_ROUNDING, LOESS_SPAN, RECALIBRATION_GROUPS, RECALIBRATION_STEPS, RUG_STEPS, SMOOTH_POINTS } from "../constants";
+import { LOESS_FLAT, LOESS_LEVELS, LOESS_NEAR, LOESS_ROUNDING, LOESS_SPAN, RECALIBRATION_GROUPS, RECALIBRATION_STEPS, RUG_STEPS, SMOOTH_POINTS } from "../constants.json";
 import type { Calibration, Smooth } from "../data";
 import { firstWhere } from "../math/levels";
 import { betaincinv } from "./special";

@@ -1,13 +1,12 @@
-/** CSV, field by field from its bytes: the reading rules of docs/guide/engines/files.md. */
+/** CSV, row by row: the reading rules of docs/guide/engines/files.md. */
 
-import { TOTALS } from "../constants";
+import { TOTALS } from "../constants.json";
 import { listing, Refused, shown } from "./errors";
 import { isNumeral, type Sink } from "./sinks";
 
-const [LF, CR, QUOTE] = [10, 13, 34];
 const CANDIDATES = ",;\t|";
 
-export interface Dialect { readonly delimiter: number; readonly columns: readonly string[] }
+export interface Dialect { readonly delimiter: string; readonly columns: readonly string[] }
 
 const candidates = (decimal: string | null, delimiter: string | null): string => delimiter ?? CANDIDATES.replace(decimal ?? "", "");
 
@@ -29,7 +28,7 @@ function splitBy(text: string, decimal: string | null, delimiter: string | null)
 
 /** The delimiter that splits the first row of a text into most columns, the first of several; best with quotes around whole fields. */
 function bestSplit(text: string, delimiters: string): Dialect {
-  const all = [...delimiters].map((mark) => ({ delimiter: mark.charCodeAt(0), columns: firstRow(text, mark), whole: quotesWholeFields(text, mark) }));
+  const all = [...delimiters].map((delimiter) => ({ delimiter, columns: firstRow(text, delimiter), whole: quotesWholeFields(text, delimiter) }));
   const { delimiter, columns } = all.reduce((best, one) => (one.whole > best.whole || (one.whole === best.whole && one.columns.length > best.columns.length) ? one : best));
   return { delimiter, columns };
 }
@@ -42,96 +41,49 @@ function quotesWholeFields(text: string, delimiter: string): number {
 
 /** Some rows as they would be split, for a reader who looks for the right layout; no error, whatever the text. */
 export function splitRows(text: string, decimal: string | null, delimiter: string | null, most: number): string[][] {
-  const mark = String.fromCharCode(splitBy(text, decimal, delimiter).delimiter);
+  const mark = splitBy(text, decimal, delimiter).delimiter;
   return text.split(/\r\n|\r|\n/).slice(0, most).map((line) => firstRow(line, mark));
 }
 
 const firstRow = (text: string, delimiter: string): string[] => rowAt(text, delimiter, 0)[0];
 
-/** The fields of a row and where the next begins, whatever follows the quote that ends one: so a wrong delimiter makes few of them. */
-export function rowAt(text: string, delimiter: string, at: number): [fields: string[], next: number] {
-  const fields: string[] = [];
-  let [field, inside, start] = ["", false, at];
-  let i = at;
-  for (; i < text.length; i++) {
-    const sign = text[i]!;
-    if (sign === '"' && inside && text[i + 1] !== '"') inside = false;
-    else if (sign === '"' && !inside && i === start) inside = true;
-    else if (!inside && (sign === "\n" || sign === "\r")) break;
-    else if (!inside && sign === delimiter) {
-      fields.push(field);
-      [field, start] = ["", i + 1];
-    } else {
-      field += sign;
-      if (inside && sign === '"') i++;
-    }
-  }
-  fields.push(field);
-  return [fields, text[i] === "\r" && text[i + 1] === "\n" ? i + 2 : i + 1];
-}
-
-const afterMark = (bytes: Uint8Array): number => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+const [LF, CR] = [10, 13];
 
 /**
- * Read one record and return where the next begins; -1 where the bytes end before it does.
+ * The fields of a row, and where the next row begins: beyond the text where it ends before the row does.
  *
- * @param take is given a field without its quotes, doubled ones made single
+ * @param strict whether text after the quote that ends a field is refused; otherwise a wrong delimiter makes few fields of it
  */
-function record(bytes: Uint8Array, at: number, delimiter: number, take: (bytes: Uint8Array, start: number, end: number) => void): number {
-  for (;;) {
-    if (bytes[at] === QUOTE) {
-      at = quoted(bytes, at + 1, delimiter, take);
-      if (at < 0) return -1;
-    } else {
-      const start = at;
-      let byte = bytes[at];
-      while (byte !== delimiter && byte !== LF && byte !== CR) {
-        if (byte === undefined) return -1;
-        byte = bytes[++at];
-      }
-      take(bytes, start, at);
+export function rowAt(text: string, delimiter: string, at: number, strict = false): [fields: string[], next: number] {
+  const mark = delimiter.charCodeAt(0);
+  const fields: string[] = [];
+  for (let end = at; ; at = ++end) {
+    const isQuoted = text[at] === '"';
+    let quoted = "";
+    if (isQuoted) {
+      const close = closingQuote(text, at + 1);
+      quoted = text.slice(at + 1, close).replaceAll('""', '"');
+      at = end = close + 1;
     }
-    const byte = bytes[at];
-    if (byte === delimiter) {
-      at++;
-      continue;
-    }
-    if (byte === undefined) return -1;
-    if (byte === LF) return at + 1;
-    if (at + 1 >= bytes.length) return -1;
-    return bytes[at + 1] === LF ? at + 2 : at + 1;
+    let sign = text.charCodeAt(end);
+    while (sign !== mark && sign !== LF && sign !== CR && end < text.length) sign = text.charCodeAt(++end);
+    if (strict && isQuoted && end > at) throw new Refused("the file", { got: "text after the quote that ends a field" });
+    fields.push(quoted + text.slice(at, end));
+    if (sign !== mark) return [fields, sign === CR && text.charCodeAt(end + 1) === LF ? end + 2 : end + 1];
   }
 }
 
-/** Take a field that follows a quote and return where it ends; -1 where the bytes end before. */
-function quoted(bytes: Uint8Array, start: number, delimiter: number, take: (bytes: Uint8Array, start: number, end: number) => void): number {
-  let doubled = false;
-  let end = start;
-  for (;;) {
-    end = bytes.indexOf(QUOTE, end);
-    if (end < 0 || end + 1 >= bytes.length) return -1;
-    if (bytes[end + 1] !== QUOTE) break;
-    doubled = true;
-    end += 2;
-  }
-  const after = bytes[end + 1]!;
-  if (after !== delimiter && after !== LF && after !== CR) throw new Refused("the file", { got: "text after the quote that ends a field" });
-  if (!doubled) take(bytes, start, end);
-  else {
-    const single: number[] = [];
-    for (let i = start; i < end; i++) {
-      single.push(bytes[i]!);
-      if (bytes[i] === QUOTE) i++;
-    }
-    take(Uint8Array.from(single), 0, single.length);
-  }
-  return end + 1;
+/** Where the quote is that ends a field; the end of the text if none does. */
+function closingQuote(text: string, from: number): number {
+  let at = text.indexOf('"', from);
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at < 0 ? text.length : at;
 }
 
 export class CsvScanner {
   /** Rows that were taken; the first line holds names. */
   rows = -1;
-  private rest = new Uint8Array(0);
+  private rest = "";
   /** Which line ends there were: 1 LF, 2 CR LF, 4 CR. */
   private ends = 0;
 
@@ -141,55 +93,41 @@ export class CsvScanner {
    */
   constructor(private readonly dialect: Dialect, private readonly sinks: readonly (readonly Sink[])[], private above = 0) {}
 
-  take(piece: Uint8Array): void {
-    const bytes = joined(this.rest, piece);
-    this.rest = bytes.slice(this.scan(bytes));
+  take(piece: string): void {
+    const text = [this.rest, piece].join(""); // flat: a sum of texts is one only once it is read
+    this.rest = text.slice(this.scan(text));
   }
 
   /** Take the last row, which may lack a line end. */
   finish(): void {
     const { ends } = this;
-    if (this.rest.length && this.scan(joined(this.rest, Uint8Array.of(LF))) <= this.rest.length) {
+    if (this.rest && this.scan(`${this.rest}\n`) <= this.rest.length) {
       throw new Refused("the file", { got: `a quoted field that does not end, after line ${this.rows + 2}` });
     }
     if (ends & (ends - 1)) throw new Refused("the file", { got: "not a CSV file, or a CSV file with two kinds of line endings" });
   }
 
-  /** Read whole records and return where the first begins that is not whole. */
-  private scan(bytes: Uint8Array): number {
+  /** Read whole rows and return where the first begins that is not whole. */
+  private scan(text: string): number {
     const { delimiter, columns } = this.dialect;
     const width = columns.length;
-    let at = this.rows < 0 ? afterMark(bytes) : 0;
+    let at = 0;
     for (; this.above > 0; this.above--) {
-      const end = bytes.indexOf(LF, at);
+      const end = text.indexOf("\n", at);
       if (end < 0) return at;
       at = end + 1;
     }
-    let [field, filled] = [0, false];
-    const take = (from: Uint8Array, start: number, end: number): void => {
-      if (end > start) filled = true;
-      const sinks = this.rows < 0 ? undefined : this.sinks[field];
-      if (sinks) for (const sink of sinks) sink.take(from, start, end, this.rows);
-      field++;
-    };
     for (;;) {
-      [field, filled] = [0, false];
-      const next = record(bytes, at, delimiter, take);
-      if (next < 0) return at;
-      this.ends |= bytes[next - 1] !== LF ? 4 : bytes[next - 2] === CR ? 2 : 1;
+      const [fields, next] = rowAt(text, delimiter, at, true);
+      if (next > text.length || (next === text.length && text.endsWith("\r"))) return at; // after which a line feed may follow
+      this.ends |= text.charCodeAt(next - 1) !== LF ? 4 : text.charCodeAt(next - 2) === CR ? 2 : 1;
       at = next;
-      if (field === 1 && !filled && width > 1) continue; // an empty line
-      if (field !== width) throw new Refused(`line ${this.rows + 2}`, { expected: `${width} columns`, got: String(field) });
+      if (fields.length === 1 && !fields[0] && width > 1) continue; // an empty line
+      if (fields.length !== width) throw new Refused(`line ${this.rows + 2}`, { expected: `${width} columns`, got: String(fields.length) });
+      if (this.rows >= 0) for (let place = 0; place < width; place++) for (const sink of this.sinks[place]!) sink.take(fields[place]!, this.rows);
       this.rows++;
     }
   }
-}
-
-export function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }
 
 const SEARCHED = 60;

@@ -1,62 +1,58 @@
 /** JSON lines, or one array of objects: each is parsed with its numbers as text, so that none is rounded on the way. */
 
-import { joined } from "./csv";
 import { Refused } from "./errors";
-import { NameSink, NumberSink, textOf } from "./sinks";
+import { NameSink, NumberSink } from "./sinks";
 
 const [QUOTE, BACKSLASH, OPENS, CLOSES] = [34, 92, 123, 125];
-const BETWEEN = new Set([...' \t\n\r,[]'].map((sign) => sign.charCodeAt(0)));
+const BETWEEN = " \t\n\r,[]";
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?(?:\d[\d.eE+-]*|NaN|Infinity)/gs;
-const ENCODER = new TextEncoder();
 
-/** Where an object ends; -1 where the bytes end before. */
-function afterObject(bytes: Uint8Array, at: number): number {
+/** Where an object ends; -1 where the text ends before. */
+function afterObject(text: string, at: number): number {
   let [depth, inside] = [0, false];
-  for (; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (inside && byte === BACKSLASH) at++;
-    else if (byte === QUOTE) inside = !inside;
+  for (; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (inside && sign === BACKSLASH) at++;
+    else if (sign === QUOTE) inside = !inside;
     else if (inside) continue;
-    else if (byte === OPENS) depth++;
-    else if (byte === CLOSES && !--depth) return at + 1;
+    else if (sign === OPENS) depth++;
+    else if (sign === CLOSES && !--depth) return at + 1;
   }
   return -1;
 }
 
 export class JsonScanner {
   rows = 0;
-  private rest = new Uint8Array(0);
+  private rest = "";
   /** Columns in the order in which they come up first. */
   readonly columns = new Set<string>();
 
   constructor(private readonly sinks: ReadonlyMap<string, readonly (NumberSink | JsonNames)[]>) {}
 
-  take(piece: Uint8Array): void {
-    const bytes = joined(this.rest, piece);
-    this.rest = bytes.slice(this.scan(bytes));
+  take(piece: string): void {
+    const text = this.rest + piece;
+    this.rest = text.slice(this.scan(text));
   }
 
   finish(): void {
-    if (this.rest.some((byte) => !BETWEEN.has(byte))) throw this.broken();
+    if ([...this.rest].some((sign) => !BETWEEN.includes(sign))) throw this.broken();
   }
 
   private broken(): Refused {
     return new Refused("the file", { expected: "one JSON object per line, or one array of objects", got: `something else after ${this.rows} rows` });
   }
 
-  private scan(bytes: Uint8Array): number {
-    let at = this.rows === 0 && bytes[0] === 0xef ? 3 : 0;
-    for (;;) {
-      while (at < bytes.length && BETWEEN.has(bytes[at]!)) at++;
-      if (at === bytes.length) return at;
-      if (bytes[at] !== OPENS) throw this.broken();
-      const next = afterObject(bytes, at);
+  private scan(text: string): number {
+    for (let at = 0; ; this.rows++) {
+      while (at < text.length && BETWEEN.includes(text[at]!)) at++;
+      if (at === text.length) return at;
+      if (text.charCodeAt(at) !== OPENS) throw this.broken();
+      const next = afterObject(text, at);
       if (next < 0) return at;
-      const values = this.parsed(textOf(bytes, at, next));
+      const values = this.parsed(text.slice(at, next));
       for (const name of values.keys()) this.columns.add(name);
       for (const [name, sinks] of this.sinks) for (const sink of sinks) this.put(sink, values.get(name) ?? null);
       at = next;
-      this.rows++;
     }
   }
 
@@ -74,9 +70,8 @@ export class JsonScanner {
     if (value === null || typeof value === "boolean") return sink.takeWord(String(value) as "true", this.rows);
     if (typeof value !== "string") throw new Refused("the file", { expected: "plain values", got: "lists or objects" });
     const text = value.slice(1);
-    if (value.startsWith("s")) return sink instanceof NumberSink ? sink.strangeText(text, this.rows) : sink.takeText(text, this.rows);
-    const bytes = ENCODER.encode(text);
-    sink.take(bytes, 0, bytes.length, this.rows);
+    if (value.startsWith("n")) sink.take(text, this.rows);
+    else sink instanceof NumberSink ? sink.strangeText(text, this.rows) : sink.takeText(text, this.rows);
   }
 }
 
@@ -84,9 +79,9 @@ export class JsonNames {
   private readonly texts = new NameSink();
   private readonly kinds = new Set<"text" | "number" | "bool">();
 
-  take(bytes: Uint8Array, start: number, end: number, row: number): void {
+  take(text: string, row: number): void {
     this.kinds.add("number");
-    this.texts.take(bytes, start, end, row);
+    this.texts.take(text, row);
   }
 
   takeText(text: string, row: number): void {

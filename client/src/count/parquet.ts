@@ -5,7 +5,7 @@ import { type Compressors, type FileMetaData, parquetMetadataAsync, parquetRead,
 import { gunzip } from "hyparquet-compressors/src/gzip.js";
 import { decompressLz4, decompressLz4Raw } from "hyparquet-compressors/src/lz4.js";
 
-import { DECIMAL_DIGITS, DECIMAL_PLACES } from "../constants";
+import { DECIMAL_DIGITS, DECIMAL_PLACES } from "../constants.json";
 import { message } from "../format";
 import { Refused } from "./errors";
 import { type Label, missingOf, type Names } from "./sinks";

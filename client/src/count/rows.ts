@@ -1,6 +1,6 @@
 /** The rows of a file by what each column is for: checked as `rocscope.read` checks them, then counted. */
 
-import { MOST_COMPARED, MOST_DETAILED, MOST_EXACT, MOST_FOLDS, MOST_NAMED, MOST_PARTS, MOST_POINTS, MOST_SEGMENTS, POINTS_OF_PART, SMALL } from "../constants";
+import { MOST_COMPARED, MOST_DETAILED, MOST_EXACT, MOST_FOLDS, MOST_NAMED, MOST_PARTS, MOST_POINTS, MOST_SEGMENTS, POINTS_OF_PART, SMALL } from "../constants.json";
 import type { Comparison, Comparisons, Interval, Intervals, Model, Part, Slice } from "../data";
 import { makeLevels } from "../math/levels";
 import type { Roles } from "../open/messages";

@@ -1,6 +1,6 @@
-/** From the bytes of a field to a column: of numbers, none of which is rounded unseen, or of names. */
+/** From the texts of fields to a column: of numbers, none of which is rounded unseen, or of names. */
 
-import { BODY, CURRENCY, DECIMAL_DIGITS, DECIMAL_PLACES, NA_WORDS, NEGATIVE, NUMBERS, NUMERAL, SPACE } from "../constants";
+import { BODY, CURRENCY, DECIMAL_DIGITS, NA_WORDS, NEGATIVE, NUMBERS, NUMERAL, SPACE } from "../constants.json";
 import { Refused, shown } from "./errors";
 import { FIRST_ROUNDED, type Numbers } from "./table";
 
@@ -16,37 +16,17 @@ export interface Names {
 export type Label = string | number | bigint | boolean;
 
 export interface Sink {
-  /** Take a field of a row; rows may come again, with the same fields. */
-  take(bytes: Uint8Array, start: number, end: number, row: number): void;
+  /** Take a field of a row. */
+  take(text: string, row: number): void;
 }
 
 const MISSING = new Set(["", ...NA_WORDS]);
 const SPECIAL = /^[+-]?(?:nan|inf(?:inity)?)$/i;
-const POWERS = Array.from({ length: DECIMAL_PLACES + 1 }, (_, i) => 10 ** i);
 const WHOLE_OF_64_BITS = "whole numbers that fit in 64 bits or that float64 represents exactly";
 /** A number with the other decimal mark. */
 const OTHER_MARK: Record<Decimal, RegExp> = { ".": /^[+-]?[\d.]*,\d+$/, ",": /^[+-]?[\d.]*\.\d+(,\d*)?$/ };
-const TEXT = new TextDecoder("utf-8", { fatal: true });
-
-export function textOf(bytes: Uint8Array, start: number, end: number): string {
-  let text = "";
-  for (let i = start; i < end; i++) {
-    const byte = bytes[i]!;
-    if (byte > 127 || end - start > 40) return decoded(bytes, start, end);
-    text += String.fromCharCode(byte);
-  }
-  return text;
-}
-
-function decoded(bytes: Uint8Array, start: number, end: number): string {
-  try {
-    return TEXT.decode(bytes.subarray(start, end));
-  } catch {
-    throw new Refused("the file", { expected: "UTF-8 text", got: "text in another encoding", hint: "choose the encoding of the file" });
-  }
-}
-
-const isSpace = (byte: number): boolean => byte === 32 || (byte >= 9 && byte <= 13);
+/** Spaces around numbers that are not noted; others are, such as those that do not break. */
+const PLAIN_SPACES = /^[\t-\r ]+|[\t-\r ]+$/g;
 
 export function grown<T extends Float64Array | Int32Array>(column: T, row: number): T {
   if (row < column.length) return column;
@@ -69,7 +49,6 @@ export class NumberSink implements Sink {
   private marksOnly = true;
   private settled: boolean;
   private readonly decimal: Decimal;
-  private readonly point: number;
 
   /**
    * @param named the decimal mark, where it is known
@@ -78,7 +57,6 @@ export class NumberSink implements Sink {
   constructor(private readonly named: Decimal | null, private readonly untyped: boolean) {
     this.decimal = named ?? ".";
     this.settled = named !== null || !untyped;
-    this.point = this.decimal.charCodeAt(0);
   }
 
   /** Whether marks of numbers decide how the column is read, for which all its texts are needed. */
@@ -86,10 +64,8 @@ export class NumberSink implements Sink {
     return this.untyped && this.marksOnly && (this.strange !== null || (!this.settled && !this.whole));
   }
 
-  take(bytes: Uint8Array, start: number, end: number, row: number): void {
-    while (start < end && isSpace(bytes[start]!)) start++;
-    while (start < end && isSpace(bytes[end - 1]!)) end--;
-    this.set(row, start === end ? NaN : this.parsed(bytes, start, end, row));
+  take(text: string, row: number): void {
+    this.set(row, this.read(text, row));
   }
 
   private set(row: number, value: number): void {
@@ -103,58 +79,28 @@ export class NumberSink implements Sink {
     this.set(row, word === "null" ? NaN : Number(word === "true"));
   }
 
-  private parsed(bytes: Uint8Array, start: number, end: number, row: number): number {
-    const negative = bytes[start] === 45;
-    const plus = bytes[start] === 43;
-    const first = negative || plus ? start + 1 : start;
-    let [value, digits, point, exponent] = [0, 0, -1, 0];
-    let at = first;
-    for (; at < end; at++) {
-      const digit = bytes[at]! - 48;
-      if (digit >= 0 && digit <= 9) {
-        if (digits || digit) digits++;
-        if (digits <= DECIMAL_DIGITS) value = value * 10 + digit;
-      } else if (point < 0 && bytes[at] === this.point) point = at;
-      else break;
-    }
-    let whole = point < 0;
-    const places = whole ? 0 : at - point - 1;
-    const written = at > first + (whole ? 0 : 1);
-    if (written && at < end && (bytes[at]! | 32) === 101) {
-      const power = textOf(bytes, at + 1, end);
-      whole = false;
-      if (/^[+-]?\d+$/.test(power)) [at, exponent] = [end, Number(power)];
-    }
-    if (!written || at < end) return this.special(textOf(bytes, start, end), row);
-    if (plus) this.plus = true;
-    if (!whole) this.whole = false;
-    if (!whole && !this.settled) this.settled = places !== 3 || settlesPoint(textOf(bytes, start, end));
-    const scale = exponent - places;
-    if (digits <= DECIMAL_DIGITS && Math.abs(scale) <= DECIMAL_PLACES) value = scale < 0 ? value / POWERS[-scale]! : value * POWERS[scale]!;
-    else {
-      const text = textOf(bytes, first, end);
-      if (whole) this.large.set(row, (negative ? "-" : "") + text);
-      value = Number(this.decimal === "." ? text : text.replace(this.decimal, "."));
-    }
-    return negative ? -value : value;
+  private read(text: string, row: number): number {
+    if (!PLAIN[this.decimal].test(text)) return this.special(text, row);
+    if (text[0] === "+") this.plus = true;
+    if (/[.,e]/i.test(text)) {
+      this.whole = false;
+      this.settled ||= !/\.\d{3}(?!\d)/.test(text) || settlesPoint(text);
+    } else if (text.length > DECIMAL_DIGITS) this.large.set(row, text.replace("+", ""));
+    return Number(this.decimal === "." ? text : text.replace(this.decimal, "."));
   }
 
   private special(text: string, row: number): number {
     const bare = text.trim();
-    if (this.untyped && MISSING.has(bare)) {
-      this.words = true;
-      return NaN;
-    }
+    const spaced = text.replace(PLAIN_SPACES, "");
+    if (spaced === "") return NaN;
+    if (this.untyped && (spaced !== bare || MISSING.has(bare))) this.words = true;
+    if (this.untyped && MISSING.has(bare)) return NaN;
     if (SPECIAL.test(bare)) {
       this.whole = false;
       return bare.toLowerCase().endsWith("nan") ? NaN : Infinity;
     }
-    if (bare !== text && this.untyped) {
-      this.words = true;
-      const bytes = new TextEncoder().encode(bare);
-      return this.parsed(bytes, 0, bytes.length, row);
-    }
-    if (!this.strange || row < this.strange.row) this.strange = { row, text };
+    if (bare !== text && (this.untyped || spaced === bare)) return this.read(bare, row);
+    this.strangeText(text, row);
     this.marksOnly &&= isNumeral(text, this.named);
     return NaN;
   }
@@ -220,17 +166,10 @@ export function missingOf(values: ArrayLike<number>): Uint8Array | null {
 export class NameSink implements Sink {
   private codes = new Int32Array(1024);
   private readonly texts: string[] = [];
-  private readonly short = new Map<number, number>();
   private readonly known = new Map<string, number>();
 
-  take(bytes: Uint8Array, start: number, end: number, row: number): void {
-    if (start === end) return this.set(row, -1);
-    if (end - start > 6) return this.set(row, this.codeOf(textOf(bytes, start, end)));
-    let key = 0;
-    for (let i = start; i < end; i++) key = key * 256 + bytes[i]!;
-    let code = this.short.get(key);
-    if (code === undefined) this.short.set(key, (code = this.codeOf(textOf(bytes, start, end))));
-    this.set(row, code);
+  take(text: string, row: number): void {
+    this.set(row, text === "" ? -1 : this.codeOf(text));
   }
 
   set(row: number, code: number): void {
@@ -256,8 +195,8 @@ export class NameSink implements Sink {
     if (!reading) return null;
     say(reading.note);
     const sink = new NumberSink(".", true);
-    const plain = this.texts.map((text, code) => new TextEncoder().encode(used.has(code) ? reading.number(text) : ""));
-    codes.forEach((code, row) => (code < 0 ? sink.takeWord("null", row) : sink.take(plain[code]!, 0, plain[code]!.length, row)));
+    const plain = this.texts.map((text, code) => (used.has(code) ? reading.number(text) : ""));
+    codes.forEach((code, row) => sink.take(plain[code] ?? "", row));
     return sink.finish(rows, subject);
   }
 

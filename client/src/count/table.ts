@@ -1,6 +1,6 @@
 /** Tables and their columns, each in its own type: no score is rounded. */
 
-import { MOST_COLUMNS_LISTED } from "../constants";
+import { MOST_COLUMNS_LISTED } from "../constants.json";
 import { listing, Refused, shown } from "./errors";
 import type { Names } from "./sinks";
 

@@ -2,7 +2,7 @@
 
 import { Decompress } from "fzstd";
 
-import { LOOKED_AT, MARKUP, UNLIKE_TEXT } from "../constants";
+import { LOOKED_AT, MARKUP, UNLIKE_TEXT } from "../constants.json";
 import type { Layout } from "../open/messages";
 import { boundsOf, CsvScanner, dialectOf, lastRows, refuseTotals, searched, splitRows } from "./csv";
 import { Refused, shown } from "./errors";
@@ -51,15 +51,13 @@ export function encodingOf(bytes: Uint8Array): Encoding {
   return "utf-8";
 }
 
-/** Turns pieces of a text into those of the same in UTF-8. */
-export function recoder(encoding: Encoding, file: string): (piece: Uint8Array, last: boolean) => Uint8Array {
+/** Turns bytes of a file into text; a last call without bytes ends the text. */
+function decoderOf(encoding: Encoding, file: string): (piece?: Uint8Array) => string {
   const decoder = new TextDecoder(encoding, { fatal: true });
-  const encoder = new TextEncoder();
-  return (piece, last) => {
+  return (piece) => {
     try {
-      const text = decoder.decode(piece, { stream: !last });
-      if (encoding === "utf-8") return piece;
-      if (encoding !== "windows-1252" || !UNDEFINED.test(text)) return encoder.encode(text);
+      const text = decoder.decode(piece, { stream: piece !== undefined });
+      if (encoding !== "windows-1252" || !UNDEFINED.test(text)) return text;
     } catch {
       // said below
     }
@@ -84,9 +82,10 @@ export async function openTable(whole: File, layout: Layout): Promise<Table> {
   if (suffix === "xlsx" || suffix === "parquet") throw new Refused(file.name, { expected, got: "another kind of file", hint: "if the file is text, change its extension to .csv" });
   if (suffix === null) throw new Refused(file.name, { expected, got: "another kind of file" });
   const encoding = await encodingIn(file, packed, layout);
-  const pieces = (most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> => piecesOf(file, packed, encoding, most, tell);
-  const head = await firstOf(pieces, HEAD);
-  if (!head.bytes.length) throw new Refused(`${file.name}: the file is empty`);
+  const pieces: Pieces<string> = (most, tell) => piecesOf(file, packed, encoding, most, tell);
+  const [texts, all] = await firstOf(pieces, HEAD);
+  const head = { text: texts.join(""), all };
+  if (!head.text) throw new Refused(`${file.name}: the file is empty`);
   const end = packed || layout.skipFooter !== undefined ? "" : await endOf(file, encoding);
   const found = suffix === "jsonl" ? jsonTable(head, pieces) : csvTable(file.name, head, end, pieces, suffix === "tsv" ? { ...layout, delimiter: "\t" } : layout);
   return { ...found, encoding };
@@ -121,8 +120,8 @@ export async function firstRows(file: File, layout: Layout): Promise<string[][]>
   const [suffix, packed] = suffixOf(file.name);
   if (suffix === "xlsx") return (await sheetRows(file, layout)).slice(layout.skipRows ?? 0).slice(0, 4).map((row) => row.map(textOfCell));
   if (suffix !== "csv" && suffix !== "tsv") return [];
-  const { bytes } = await firstOf((most, tell) => unpacked(file, packed, most, tell), HEAD);
-  const text = new TextDecoder(await encodingIn(file, packed, layout)).decode(bytes.subarray(0, HEAD));
+  const bytes = await firstBytes(file, packed, HEAD);
+  const text = new TextDecoder(await encodingIn(file, packed, layout)).decode(bytes);
   const delimiter = suffix === "tsv" ? "\t" : layout.delimiter;
   try {
     const bounds = boundsOf(text, searched(layout.decimal, delimiter), file.name, layout.skipRows);
@@ -134,8 +133,7 @@ export async function firstRows(file: File, layout: Layout): Promise<string[][]>
 
 async function encodingIn(file: File, packed: string, { encoding }: Layout): Promise<Encoding> {
   if (encoding && encoding !== "utf-16") return encoding as Encoding;
-  const { bytes } = await firstOf((most, tell) => unpacked(file, packed, most, tell), LOOKED_AT);
-  const found = encodingOf(bytes);
+  const found = encodingOf(await firstBytes(file, packed, LOOKED_AT));
   return encoding && !found.startsWith(encoding) ? "utf-16le" : found;
 }
 
@@ -143,7 +141,7 @@ async function encodingIn(file: File, packed: string, { encoding }: Layout): Pro
 const EXPECTED: Record<string, string> = { csv: "CSV text", tsv: "TSV text", jsonl: "JSON text", xlsx: "an Excel workbook", parquet: "a Parquet file", "": "a CSV, TSV, JSON Lines, Excel or Parquet file" };
 
 type Suffix = "csv" | "tsv" | "jsonl" | "xlsx" | "parquet" | null;
-type Pieces = (most: number, tell: (share: number) => void) => AsyncGenerator<Uint8Array>;
+type Pieces<T> = (most: number, tell: (share: number) => void) => AsyncGenerator<T>;
 const SUFFIXES: Record<string, Suffix> = { csv: "csv", txt: "csv", tsv: "tsv", tab: "tsv", jsonl: "jsonl", ndjson: "jsonl", json: "jsonl", xlsx: "xlsx", xlsm: "xlsx", parquet: "parquet", pq: "parquet" };
 
 function suffixOf(name: string): [Suffix, string] {
@@ -152,10 +150,10 @@ function suffixOf(name: string): [Suffix, string] {
   return [SUFFIXES[parts.at(-1)!] ?? null, packed];
 }
 
-async function* piecesOf(file: File, packed: string, encoding: Encoding, most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> {
-  const recoded = recoder(encoding, file.name);
-  for await (const piece of unpacked(file, packed, most, tell)) yield recoded(piece, false);
-  recoded(new Uint8Array(0), true);
+async function* piecesOf(file: File, packed: string, encoding: Encoding, most: number, tell: (share: number) => void): AsyncGenerator<string> {
+  const decoded = decoderOf(encoding, file.name);
+  for await (const piece of unpacked(file, packed, most, tell)) yield decoded(piece);
+  decoded();
 }
 
 async function* unpacked(file: File, packed: string, most: number, tell: (share: number) => void): AsyncGenerator<Uint8Array> {
@@ -199,33 +197,35 @@ async function* slices(file: File, most: number, tell: (share: number) => void):
   }
 }
 
-interface Head { readonly bytes: Uint8Array; readonly all: boolean }
+interface Head { readonly text: string; readonly all: boolean }
 
-async function firstOf(pieces: Pieces, size: number): Promise<Head> {
-  const found: Uint8Array[] = [];
+/** The first pieces of a file, of so many bytes or letters together, and whether these are all. */
+async function firstOf<T extends Uint8Array | string>(pieces: Pieces<T>, size: number): Promise<[found: T[], all: boolean]> {
+  const found: T[] = [];
   let length = 0;
-  let all = true;
   for await (const piece of pieces(size, () => undefined)) {
-    if (length >= size) {
-      all = false;
-      break;
-    }
+    if (length >= size) return [found, false];
     found.push(piece);
     length += piece.length;
   }
-  return { bytes: new Uint8Array(await new Blob(found as BlobPart[]).arrayBuffer()), all };
+  return [found, true];
 }
 
-/** What takes the bytes of a file and has its rows. */
+async function firstBytes(file: File, packed: string, size: number): Promise<Uint8Array> {
+  const [found] = await firstOf((most, tell) => unpacked(file, packed, most, tell), size);
+  return new Uint8Array(await new Blob(found as BlobPart[]).slice(0, size).arrayBuffer());
+}
+
+/** What takes the text of a file and has its rows. */
 interface Scan {
-  readonly scanner: { take(piece: Uint8Array): void; finish(): void };
+  readonly scanner: { take(piece: string): void; finish(): void };
   readonly rows: Rows;
   /** Columns of numbers whose texts must be read to know them. */
   readonly unclear?: () => readonly string[];
 }
 
 /** A table whose rows are scanned. */
-function scannedTable(columns: readonly string[], untyped: boolean, head: Head, pieces: Pieces, scan: (wanted: Wanted, texts?: readonly string[]) => Scan): Table {
+function scannedTable(columns: readonly string[], untyped: boolean, head: Head, pieces: Pieces<string>, scan: (wanted: Wanted, texts?: readonly string[]) => Scan): Table {
   const once = onlyOnce(columns);
   const rowsOf = async (wanted: Wanted, feed: (scanner: Scan["scanner"]) => Promise<void>): Promise<Rows> => {
     const scanned = async (texts?: readonly string[]): Promise<Scan> => {
@@ -247,7 +247,7 @@ function scannedTable(columns: readonly string[], untyped: boolean, head: Head, 
       }),
     head: () =>
       rowsOf({ numbers: once, names: once }, async (scanner) => {
-        scanner.take(head.bytes);
+        scanner.take(head.text);
         if (head.all) scanner.finish();
       }),
   };
@@ -259,12 +259,11 @@ function sinksOf<N, T>(wanted: Wanted, number: () => N, name: () => T): { number
   return { numbers, names, of: (column) => [numbers.get(column), names.get(column)].filter((sink) => sink !== undefined) };
 }
 
-function csvTable(file: string, head: Head, end: string, pieces: Pieces, { decimal, delimiter, skipRows }: Layout): Table {
-  const text = new TextDecoder().decode(head.bytes); // which a letter cut in two at its end does not trouble
+function csvTable(file: string, head: Head, end: string, pieces: Pieces<string>, { decimal, delimiter, skipRows }: Layout): Table {
+  const { text } = head;
   const { above, delimiter: own, note } = boundsOf(text, searched(decimal, delimiter), file, skipRows);
   const dialect = dialectOf(text.split("\n").slice(above).join("\n"), decimal, own ?? delimiter);
-  const { columns } = dialect;
-  const mark = String.fromCharCode(dialect.delimiter);
+  const { columns, delimiter: mark } = dialect;
   refuseTotals(lastRows(end, mark), columns.length, file, mark);
   const scan = (wanted: Wanted, texts: readonly string[] = []): Scan => {
     for (const name of [...wanted.numbers, ...wanted.names]) placeOf(columns, name);
@@ -286,7 +285,7 @@ function csvTable(file: string, head: Head, end: string, pieces: Pieces, { decim
   return scannedTable(columns, true, head, pieces, scan);
 }
 
-function jsonTable(head: Head, pieces: Pieces): Table {
+function jsonTable(head: Head, pieces: Pieces<string>): Table {
   const scan = (wanted: Wanted): Scan & { scanner: JsonScanner } => {
     const { numbers, names, of } = sinksOf(wanted, () => new NumberSink(".", false), () => new JsonNames());
     const scanner = new JsonScanner(new Map([...wanted.numbers, ...wanted.names].map((name) => [name, of(name)])));
@@ -306,7 +305,7 @@ function jsonTable(head: Head, pieces: Pieces): Table {
     return { scanner, rows };
   };
   const { scanner } = scan({ numbers: [], names: [] });
-  scanner.take(head.bytes);
+  scanner.take(head.text);
   if (head.all) scanner.finish();
   return scannedTable([...scanner.columns], false, head, pieces, scan);
 }

@@ -5,7 +5,7 @@ import { type UnzipFileInfo, unzipSync } from "fflate";
 import type { Layout } from "../open/messages";
 import { namesRow, refuseTotals, requireNames } from "./csv";
 import { listing, Refused, shown } from "./errors";
-import { type Names, NameSink, NumberSink } from "./sinks";
+import { type Names, NameSink, NumberSink, type Sink } from "./sinks";
 import { type Numbers, placeOf, type Rows, type Table } from "./table";
 
 // Parts that unpack to more bytes, and to so many times their size, hold no table; as in Python's `open_excel`.
@@ -259,12 +259,9 @@ class Column {
     this.kind = kinds.size === 1 ? ([...kinds][0] as Column["kind"]) : "string";
   }
 
-  private put(sink: NumberSink | NameSink): void {
-    const encoder = new TextEncoder();
-    this.cells.forEach((cell, row) => {
-      const bytes = encoder.encode(textOfCell(cell));
-      sink.take(bytes, 0, bytes.length, row);
-    });
+  private put<S extends Sink>(sink: S): S {
+    this.cells.forEach((cell, row) => sink.take(textOfCell(cell), row));
+    return sink;
   }
 
   get texts(): Names {
@@ -272,16 +269,13 @@ class Column {
   }
 
   private get named(): NameSink {
-    const sink = new NameSink();
-    this.put(sink);
-    return sink;
+    return this.put(new NameSink());
   }
 
   numbers(subject: string): Numbers {
     if (this.kind === "boolean") return { type: "uint8", values: Uint8Array.from(this.cells, Number), missing: this.gaps() };
     const decimal = this.kind === "number" ? "." : this.layout.decimal;
-    const sink = new NumberSink(decimal, true);
-    this.put(sink);
+    const sink = this.put(new NumberSink(decimal, true));
     const marked = sink.unclear ? this.named.numbers(this.cells.length, decimal, subject, this.say) : null;
     return marked ?? sink.finish(this.cells.length, subject);
   }

@@ -1,6 +1,6 @@
 /** Prevalence and costs, and what follows from them: cost, profit and net benefit. Mirrors `rocscope.Context`. */
 
-import { NO_LIMIT, NOT_A_SHARE, SMALLEST_CAPACITY } from "../constants";
+import { NO_LIMIT, NOT_A_SHARE, SMALLEST_CAPACITY } from "../constants.json";
 
 export interface Context {
   /** Share of positives where the classifier will be used; null means that of the sample. */
@@ -36,36 +36,24 @@ export function binaryParts(value: number): [digits: bigint, exponent: number] {
   return exponent > 0 ? [digits | 0x10000000000000n, exponent - 1] : [digits, 0];
 }
 
-function minus(a: Decimal, b: Decimal): Decimal {
-  const scale = Math.max(a.scale, b.scale);
-  const lift = (x: Decimal): bigint => x.digits * 10n ** BigInt(scale - x.scale);
-  return { digits: lift(a) - lift(b), scale };
-}
-
-const toNumber = (value: Decimal): number => Number(`${value.digits}e-${value.scale}`);
-
-interface Stakes extends Exchange {
-  readonly alarm: number;
-  readonly miss: number;
-  /** The prevalence as hits of all cases; null for that of the sample. */
-  readonly share: readonly [hits: bigint, all: bigint] | null;
-}
-
 /** Taken once a context: a curve asks for them at every point. */
-const known = new WeakMap<Context, Stakes>();
+const known = new WeakMap<Context, ReturnType<typeof stakesOf>>();
 
-function stakes(context: Context): Stakes {
-  let found = known.get(context);
-  if (!found) {
-    const { cost_fp, cost_fn, cost_tp, cost_tn, target_prevalence: prevalence } = context;
-    const [cost, gain] = [minus(decimal(cost_fp), decimal(cost_tn)), minus(decimal(cost_fn), decimal(cost_tp))];
-    const scale = Math.max(gain.scale, cost.scale);
-    const raise = (x: Decimal): bigint => x.digits * 10n ** BigInt(scale - x.scale);
-    const share = prevalence === null ? null : decimal(prevalence);
-    found = { alarm: toNumber(cost), miss: toNumber(gain), gain: raise(gain), cost: raise(cost), share: share && [share.digits, 10n ** BigInt(share.scale)] };
-    known.set(context, found);
-  }
+function stakes(context: Context): ReturnType<typeof stakesOf> {
+  const found = known.get(context) ?? stakesOf(context);
+  known.set(context, found);
   return found;
+}
+
+/** The costs of errors, as numbers and in one common unit, and the prevalence as hits of all cases; null for that of the sample. */
+function stakesOf({ cost_fp, cost_fn, cost_tp, cost_tn, target_prevalence: prevalence }: Context) {
+  const costs = [cost_fp, cost_fn, cost_tp, cost_tn].map(decimal);
+  const scale = Math.max(...costs.map((cost) => cost.scale));
+  const [fp, fn, tp, tn] = costs.map((cost) => cost.digits * 10n ** BigInt(scale - cost.scale)) as [bigint, bigint, bigint, bigint];
+  const [cost, gain] = [fp - tn, fn - tp];
+  const toNumber = (digits: bigint): number => Number(`${digits}e-${scale}`);
+  const share = prevalence === null ? null : decimal(prevalence);
+  return { alarm: toNumber(cost), miss: toNumber(gain), gain, cost, share: share && ([share.digits, 10n ** BigInt(share.scale)] as const) };
 }
 
 /** What it costs to predict a negative case positive rather than negative. */
@@ -114,9 +102,7 @@ export function expectedCost(context: Context, tpr: number, fpr: number, sample:
 }
 
 /** What one more true positive gains and one more false positive costs, in one common unit, exactly. */
-export interface Exchange { readonly gain: bigint; readonly cost: bigint }
-
-export function ratesOfExchange(context: Context, nPos: bigint, nNeg: bigint): Exchange {
+export function ratesOfExchange(context: Context, nPos: bigint, nNeg: bigint): { gain: bigint; cost: bigint } {
   const { gain, cost, share } = stakes(context);
   return share ? { gain: share[0] * gain * nNeg, cost: (share[1] - share[0]) * cost * nPos } : { gain, cost };
 }

@@ -1,6 +1,6 @@
 /** Curves of folds, averaged: the twin of `rocscope.evaluation.average_curve`, of the points that the page has. */
 
-import { AVERAGE_POINTS } from "../constants";
+import { AVERAGE_POINTS } from "../constants.json";
 import { studentQuantile } from "../count/special";
 import { firstWhere, levelAt, type Levels } from "./levels";
 

@@ -8,16 +8,13 @@
 import { type Context, expectedCost, falseAlarmCost, missCost, prevalenceOf, ratesOfExchange } from "./context";
 import { depthAt, firstWhere, inSmallest, type Levels, ratesAt, samplePrevalence } from "./levels";
 
-/** A level among others, as fractions of whole numbers: nothing is decided by rounding, and a tie is one as in Python. */
-interface Place {
-  /** What it costs beyond predicting nobody positive, in units of `of`. */
-  readonly loss: bigint;
-  readonly of: bigint;
-  readonly positive: bigint;
-  readonly n: bigint;
-}
+type Place = ReturnType<typeof place>;
 
-function place(levels: Levels, index: number, context: Context): Place {
+/**
+ * A level among others, as fractions of whole numbers: nothing is decided by rounding, and a tie is one as in Python.
+ * `loss` is what it costs beyond predicting nobody positive, in units of `of`.
+ */
+function place(levels: Levels, index: number, context: Context) {
   const whole = levels.whole ? BigInt : inSmallest;
   const [tp, fp] = [whole(levels.tp[index] ?? 0), whole(levels.fp[index] ?? 0)];
   const [nPos, nNeg] = [whole(levels.nPos), whole(levels.nNeg)];

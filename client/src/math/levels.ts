@@ -1,6 +1,6 @@
 /** The counts of one model at its kept thresholds, and the rates that follow from them. */
 
-import { Z } from "../constants";
+import { Z } from "../constants.json";
 import { binaryParts } from "./context";
 
 export interface Levels {
@@ -73,37 +73,13 @@ export function nearest(column: (index: number) => number, size: number, value: 
   return at > 0 && value - column(at - 1) < column(at) - value ? at - 1 : at;
 }
 
-export interface Rates {
-  readonly tpr: number;
-  readonly fpr: number;
-  readonly depth: number;
-  readonly precision: number;
-  readonly npv: number;
-  readonly accuracy: number;
-  readonly lift: number;
-  readonly f1: number;
-  readonly mcc: number;
-}
+export type Rates = ReturnType<typeof rates>;
 
 /** Rates of a pair (tpr, fpr) at a prevalence; 0/0 is NaN. */
-export function rates(tpr: number, fpr: number, prevalence: number): Rates {
-  const tp = prevalence * tpr;
-  const fp = (1 - prevalence) * fpr;
-  const fn = prevalence * (1 - tpr);
-  const tn = (1 - prevalence) * (1 - fpr);
-  const depth = tp + fp;
-  const precision = tp / depth;
-  return {
-    tpr,
-    fpr,
-    depth,
-    precision,
-    npv: tn / (tn + fn),
-    accuracy: tp + tn,
-    lift: precision / prevalence,
-    f1: (2 * tp) / (2 * tp + fp + fn),
-    mcc: (tp * tn - fp * fn) / Math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)),
-  };
+export function rates(tpr: number, fpr: number, prevalence: number) {
+  const cells = cellsAt(tpr, fpr, prevalence, 1);
+  const f1 = (2 * cells.tp) / (2 * cells.tp + cells.fp + cells.fn);
+  return { ...ratesOf(cells), tpr, fpr, f1 };
 }
 
 /** Wilson interval of a proportion of whole counts at 95%. */
@@ -138,12 +114,12 @@ export function sampleCells({ nPos, nNeg }: Levels, [tp, fp]: readonly [tp: numb
   return { tp, fp, fn: nPos - tp, tn: nNeg - fp };
 }
 
-export function pointDict({ tp, fp, fn, tn }: Cells, threshold: number): Record<string, number | null> {
+function ratesOf({ tp, fp, fn, tn }: Cells) {
   const [p, n] = [tp + fn, fp + tn];
   const [tpr, fpr, tnr, fnr] = [tp / p, fp / n, tn / n, fn / p];
   const [precision, npv] = [tp / (tp + fp), tn / (tn + fn)];
-  const rates = {
-    ...{ threshold, tp, fp, fn, tn, tpr, fnr, fpr, tnr },
+  return {
+    ...{ tpr, fnr, fpr, tnr },
     prevalence: p / (p + n),
     depth: (tp + fp) / (p + n),
     ...{ precision, npv },
@@ -161,6 +137,9 @@ export function pointDict({ tp, fp, fn, tn }: Cells, threshold: number): Record<
     lr_negative: fnr / tnr,
     odds_ratio: (tp * tn) / (fp * fn),
   };
-  const finite = ([name, value]: [string, number]): [string, number | null] => [name, Number.isFinite(value) ? value : null];
-  return Object.fromEntries(Object.entries(rates).map(finite));
+}
+
+export function pointDict(cells: Cells, threshold: number): Record<string, number | null> {
+  const all = Object.entries({ threshold, ...cells, ...ratesOf(cells) });
+  return Object.fromEntries(all.map(([name, value]) => [name, Number.isFinite(value) ? value : null]));
 }

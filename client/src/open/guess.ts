@@ -1,11 +1,12 @@
 /** What each column is for, as far as names and first rows tell; the reader has the last word. */
 
-import { ADVERSE_WORDS, AMBIGUOUS_WORDS, FOLDS, LABELS, MOST_SCORES, NEGATIVE_WORDS, NOT_SCORES, POSITIVE_WORDS, SEGMENTS, WEIGHTS } from "../constants";
+import { ADVERSE_WORDS, AMBIGUOUS_WORDS, FOLDS, LABELS, MOST_SCORES, NEGATIVE_WORDS, NOT_SCORES, POSITIVE_WORDS, SEGMENTS, WEIGHTS } from "../constants.json";
 import type { Glance, Look, Roles } from "./messages";
 
 export type Use = "label" | "score" | "weight" | "segment" | "fold" | "";
 
 const isBinary = ({ values, distinct }: Glance): boolean => values !== null && distinct === 2;
+const matches = (pattern: string, name: string): boolean => new RegExp(pattern, "i").test(name);
 const isNumber = ({ range }: Glance): boolean => range !== null;
 
 export function guess({ columns, rows }: Look): Map<string, Use> {
@@ -13,12 +14,12 @@ export function guess({ columns, rows }: Look): Map<string, Use> {
   const free = (test: (column: Glance) => boolean): Glance[] => columns.filter((column) => uses.get(column.name) === "" && test(column));
   const take = (use: Use, candidates: readonly Glance[]): void => void (candidates[0] && uses.set(candidates[0].name, use));
   const binary = columns.filter(isBinary);
-  take("label", [...binary.filter(({ name }) => LABELS.test(name)), ...binary.filter(knownPositive), ...binary, ...columns.filter(({ name, values }) => values && LABELS.test(name))]);
-  take("weight", free((column) => WEIGHTS.test(column.name) && isNumber(column) && column.range![0] >= 0));
-  take("fold", free(({ name, values }) => FOLDS.test(name) && values !== null));
+  take("label", [...binary.filter(({ name }) => matches(LABELS, name)), ...binary.filter(knownPositive), ...binary, ...columns.filter(({ name, values }) => values && matches(LABELS, name))]);
+  take("weight", free((column) => matches(WEIGHTS, column.name) && isNumber(column) && column.range![0] >= 0));
+  take("fold", free(({ name, values }) => matches(FOLDS, name) && values !== null));
   const names = free(({ values, distinct }) => values !== null && distinct > 1 && distinct <= 12);
-  take("segment", [...names.filter(({ name }) => SEGMENTS.test(name)), ...names.filter((column) => !isNumber(column))]);
-  const numbers = free((column) => isNumber(column) && column.distinct > 2 && !NOT_SCORES.test(column.name) && !(column.whole && column.distinct === rows && rows > 20));
+  take("segment", [...names.filter(({ name }) => matches(SEGMENTS, name)), ...names.filter((column) => !isNumber(column))]);
+  const numbers = free((column) => isNumber(column) && column.distinct > 2 && !matches(NOT_SCORES, column.name) && !(column.whole && column.distinct === rows && rows > 20));
   const fractions = numbers.filter(({ whole }) => !whole);
   const probabilities = fractions.filter(({ range }) => range![0] >= 0 && range![1] <= 1);
   const likely = [probabilities, fractions, numbers].find(({ length }) => length > 0) ?? [];

@@ -1,6 +1,5 @@
 /** What the page and its worker tell each other. */
 
-import type { Part } from "../data";
 import type { Answers } from "./worker";
 
 /** How a file is written, where it does not tell. */
@@ -51,11 +50,7 @@ export interface Look {
 }
 
 /** What is known once all rows were read. */
-export interface Counted {
-  readonly parts: readonly Part[];
-  readonly warnings: readonly string[];
-  readonly provenance: Readonly<Record<string, string | number>>;
-}
+export type Counted = Awaited<ReturnType<Answers["count"]>>;
 
 /** A decision by one threshold, as a file has it. */
 export interface Plan {

@@ -1,6 +1,6 @@
 /** A saved decision applied to the next list: whom to act on, and what acting has brought where answers are known. */
 
-import { DECISION_FORMAT } from "../constants";
+import { DECISION_FORMAT } from "../constants.json";
 import { Refused, shown } from "../count/errors";
 import { become, button, card, download, h, terms } from "../dom";
 import { count, fileName, number, percent, withEnds } from "../format";

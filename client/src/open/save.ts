@@ -1,6 +1,6 @@
 /** "Save report": the page that Python would write, from the parts of this one. */
 
-import { SCHEMA } from "../constants";
+import { SCHEMA } from "../constants.json";
 import { type Model, type PackedColumn, type PackedModel, type PackedSlice, type Payload, type Slice, type Source, withIntervals } from "../data";
 import { download, h, table } from "../dom";
 import { fileName, fixed } from "../format";

@@ -1,6 +1,6 @@
 /** The worker of the open page: files in, counts out. Nothing leaves it but to the page. */
 
-import { MOST_CLASSES } from "../constants";
+import { MOST_CLASSES } from "../constants.json";
 import { appliedRows, decidedRows } from "../count/decided";
 import { Refused } from "../count/errors";
 import { CountedRows } from "../count/rows";
@@ -9,7 +9,7 @@ import { firstRows, openTable, sheetsOf } from "../count/tables";
 import type { Intervals, Slice } from "../data";
 import { message } from "../format";
 import type { Reply } from "../pending";
-import type { Counted, Glance, Layout, Look, Plan, Question, Read, Roles } from "./messages";
+import type { Glance, Layout, Look, Plan, Question, Read, Roles } from "./messages";
 
 let samples: CountedRows[] = [];
 
@@ -97,7 +97,7 @@ async function decided({ files, layout, roles, model, threshold }: Read & { role
   throw new Refused("model", { expected: "a model that the page shows", got: model });
 }
 
-async function count({ files, layout, roles }: Read & { roles: Roles }, progress: Progress): Promise<Counted> {
+async function count({ files, layout, roles }: Read & { roles: Roles }, progress: Progress) {
   samples = [];
   const recoded: string[] = [];
   for (const [i, file] of files.entries()) {
@@ -111,7 +111,7 @@ async function count({ files, layout, roles }: Read & { roles: Roles }, progress
   if (new Set(models).size < models.length) throw new Refused("files", { expected: "files with different names", got: models.join(", ") });
   const [first] = samples;
   const dropped = samples.reduce((sum, sample) => sum + sample.dropped, 0);
-  const facts = samples.length === 1 ? await first!.provenance() : {};
+  const facts: Record<string, string | number> = samples.length === 1 ? await first!.provenance() : {};
   const unpaired = samples.length > 1 ? ["Models are not compared in pairs, because they come from different files."] : [];
   return {
     parts: first!.parts,

@@ -1,7 +1,7 @@
 /** The confusion matrix at the target prevalence. */
 
 import { follow, inSight } from "../chart/visible";
-import { SMALL } from "../constants";
+import { SMALL } from "../constants.json";
 import { become, card, choices, dress, h, rowHeading, setText, table, terms } from "../dom";
 import { count, percent, withEnds } from "../format";
 import { type Cells, cellsAt, sampleCells, wilson } from "../math/levels";

@@ -4,7 +4,7 @@ import { effect } from "@preact/signals-core";
 
 import { offers } from "../chart/export";
 import { follow, inSight } from "../chart/visible";
-import { MOST_COMPARED } from "../constants";
+import { MOST_COMPARED } from "../constants.json";
 import { type Classes, type Comparisons, type Model, type Slice, textAt } from "../data";
 import { become, button, card, h, name, rowHeading, scroller, setText, table, terms, textTable, tooltip } from "../dom";
 import { count, csvOf, fixed, LONGEST_NAME, minus, number, percent, pValue, withEnds } from "../format";

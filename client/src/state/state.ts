@@ -11,16 +11,9 @@ import { isAt, levelAt, rates, ratesAt, samplePrevalence } from "../math/levels"
 import { type Palette, palette, strokeOf } from "../palette";
 import { COUNTING } from "./current";
 
-export interface Words {
-  readonly tpr: string;
-  readonly fpr: string;
-  readonly tnr: string;
-  readonly precision: string;
-  readonly depth: string;
-  /** Acting on a case, as in "contacting everybody". */
-  readonly acting: string;
-  readonly threshold: string;
-}
+/** What the page calls these; "acting" on a case as in "contacting everybody". */
+type Word = "tpr" | "fpr" | "tnr" | "precision" | "depth" | "acting" | "threshold";
+export type Words = Readonly<Record<Word, string>>;
 
 export type Audience = "learning" | "clinical" | "marketing";
 

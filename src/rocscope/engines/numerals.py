@@ -5,7 +5,7 @@ the decimal mark. The decimal mark therefore determines the value of every numer
 with a decimal point and once with a decimal comma. If only one of them fits all values, the column is read with it. If
 both fit and a value has a point or a comma, such as 2,687, the column is ambiguous, and an error is raised.
 
-The patterns are in the syntax of RE2 (DuckDB). The open page has the same patterns (client/src/constants.ts) and the
+The patterns are in the syntax of RE2 (DuckDB). The open page has the same patterns (client/src/constants.json) and the
 same rules (`numerals.ts`). Both are tested on the same cases.
 """
 
