@@ -114,3 +114,24 @@ def test_an_allocation_is_monitored_and_its_volume_known_before_labels(run, tmp_
     assert content["interval"]["cost"]["value"] == pytest.approx((sum(acted) - 3 * found) / 400)
     code, out, err = run("monitor", "plan.json", "new.csv", "--unlabelled", *state[:-1], "--when", "Tue")
     assert "Share of 800 cases without labels that were acted on: " in err
+
+
+def test_labelled_rows_replace_the_rows_without_labels_of_their_period(run, write, watch, tmp_path):
+    for month, rows in (("october", 200), ("november", 150)):
+        lines = (tmp_path / write(f"{month}.csv", rows=rows)).read_text().splitlines()
+        scores = [line.split(",")[1] for line in lines]
+        (tmp_path / f"{month}_scores.csv").write_text("\n".join(scores) + "\n")
+        unlabelled = ("--unlabelled", "--state", "s.json", "--when", month, "--json")
+        code, out, _ = run("monitor", "decision.json", f"{month}_scores.csv", *unlabelled)
+        assert code == 0
+    assert json.loads(out)["volume"]["n"] == 350
+    options = ("--label", "y", "--state", "s.json", "--when", "october")
+    code, _, err = run("monitor", "decision.json", "november.csv", *options)
+    assert code == 2
+    assert "expected 200 rows, because 200 cases without labels have the name 'october', got 150 rows" in err
+    content = watch("october.csv", "--when", "october")[1]
+    assert (content["n"], content["volume"]["n"]) == (200, 150)
+    assert "volume" not in watch("november.csv", "--when", "november")[1]
+    for month in ("october", "november"):
+        watch(f"{month}.csv", "--when", month, state="alone.json")
+    assert (tmp_path / "s.json").read_bytes() == (tmp_path / "alone.json").read_bytes()

@@ -191,7 +191,7 @@ def test_an_update_that_fails_half_way_changes_no_count(monkeypatch):
 
     monkeypatch.setattr(Monitor, "_judge", fail)
     with pytest.raises(KeyboardInterrupt):
-        watch.update(label[::-1], score, when="Mon")
+        watch.update(label[::-1], score, when="Tue")
     assert watch.to_dict() == before
 
 

@@ -193,11 +193,14 @@ def update_until(watch, batch, line):
 
 
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow(reason="every line"))])
-def test_an_interrupted_update_changes_nothing_or_all_and_can_be_repeated(step):
+@pytest.mark.parametrize("is_known", [False, True], ids=["new rows", "labels of known cases"])
+def test_an_interrupted_update_changes_nothing_or_all_and_can_be_repeated(step, is_known):
     rng = np.random.default_rng(4)
     first, second = stream(rng, 120), stream(rng, 120)
-    start = rs.monitor("auc", fail_if="auc < .6").update(*first, when="Mon")
+    start = rs.monitor(rs.choose(*first), fail_if="auc < .6").update(*first, when="Mon")
     once = copy(start).update(*second, when="Tue").to_dict()
+    if is_known:
+        start.update_unlabelled(second[1], when="Tue")
     seen, line, interrupted = set(), 0, True
     while interrupted:
         watch = pickle.loads(pickle.dumps(start))

@@ -114,7 +114,7 @@ def _monitor():
     watch = rs.monitor(decision, fail_if=["cost > .35", "calibration > 0", "auc < .7"])
     for day in range(4):
         watch.update(np.tile(LABEL, 3), {"score": np.tile(SCORE, 3)}, when=f"day {day}")
-    return watch
+    return watch.update_unlabelled({"score": SCORE}, when="day 4").update_unlabelled({"score": SCORE}, when="day 5")
 
 
 def _class_monitor():

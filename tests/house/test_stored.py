@@ -64,7 +64,7 @@ def test_no_field_can_be_left_out_and_none_put_in(saved):
     path, load, _ = saved
     content = json.loads(path.read_text())
     for name in content:
-        if name == "next_score":  # files of earlier versions have none
+        if name in ("next_score", "volume"):  # files of earlier versions, and monitors of labelled rows only, have none
             continue
         rewrite(path, {key: value for key, value in content.items() if key != name}, content)
         with pytest.raises(StoredError):

@@ -419,8 +419,8 @@ def _differing_fields(
         if name not in made:
             return place, "a known field", "an unknown field"
         if name not in kept:
-            # By the object's own name, wherever it is.
-            if name not in optional.get(path.rpartition(".")[2], ()):
+            # By the object's own name, or the name of its list, wherever it is.
+            if name not in optional.get(path.rpartition(".")[2].partition("[")[0], ()):
                 return place, "a value", "no value"
         elif not (name in _SENTENCES and type(kept[name]) is str):
             difference = _differing(made[name], kept[name], place, optional)

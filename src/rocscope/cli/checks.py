@@ -210,7 +210,8 @@ def monitor(
     state
         File that stores the results of earlier runs. The file is created if it does not exist.
     when
-        Name of the period of these rows, such as a date. Use the same name again for rows that arrive late.
+        Name of the period of these rows, such as a date. Use the same name again for rows that arrive late. Labelled
+        rows replace the rows of the same period that were added with --unlabelled.
     segment
         For a plan with segments: column of the segments. By default, the column that was saved with the plan.
     unlabelled

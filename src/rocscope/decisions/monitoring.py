@@ -9,7 +9,8 @@ computes an e-value (`wealth`) against each limit. With k limits, an alarm is ra
 level). The probability that a false alarm is ever raised is at most 1 - level.
 
 A batch is counted only once, because a digest of its rows is stored. Rows whose labels arrive late are counted in the
-block of their day. A counted batch is called a look.
+block of their day. A counted batch is called a look. Batches without labels are stored separately. When the labels of
+such a batch are known, its labelled rows replace it.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from html import escape
 from math import sqrt
@@ -63,26 +64,39 @@ class Look:
         Index of the block in which the rows were counted.
     digest : str
         Digest of the rows.
+    scores : str
+        Digest of the scores; empty in states of older versions.
     """
 
     when: Any
     block: int
     digest: str
+    scores: str = ""
 
 
-def digest_of(label: Array, score: Array, weight: Array) -> str:
-    """Return a digest of rows that does not depend on the order of the rows.
+@dataclass(frozen=True)
+class UnlabelledLook(Look):
+    """A batch of cases without labels, with the numbers of cases that are acted on and not acted on."""
+
+    acting: int = 0
+    left: int = 0
+
+
+def digests_of(label: Array, score: Array, weight: Array) -> tuple[str, str]:
+    """Return a digest of rows, and a digest of their scores. Both do not depend on the order of the rows.
 
     For several classes, `score` has one column for each class.
     """
     order = np.lexsort((weight, label, *np.atleast_2d(score.T)))
     digest = hashlib.sha256(str(score.dtype).encode())
-    for column in (score, label, weight):
+    digest.update(np.ascontiguousarray(score[order]).tobytes())
+    scores = digest.hexdigest()[:16]
+    for column in (label, weight):
         digest.update(np.ascontiguousarray(column[order]).tobytes())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()[:16], scores
 
 
-def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int | None:
+def counted_before(looks: Sequence[Look], when: Any, digest: str, n: float) -> int | None:
     """Return the index of the equal batch that was already counted; None if the batch is new.
 
     Two batches are equal if their rows and their names are equal. Small batches without a name are always new, because
@@ -91,6 +105,11 @@ def counted_before(looks: list[Look], when: Any, digest: str, n: float) -> int |
     known = [(look.digest, look.when) for look in looks]
     is_known = (digest, when) in known and (when is not None or n >= LEAST_RECOGNISED_ROWS)
     return known.index((digest, when)) if is_known else None
+
+
+def has_labels(looks: list[Look], when: Any, scores: str) -> bool:
+    """Return True if the batch with this name and these scores was counted with labels."""
+    return when is not None and any((look.when, look.scores) == (when, scores) for look in looks)
 
 
 def block_of(looks: list[Look], when: Any) -> int | None:
@@ -199,10 +218,29 @@ def blocks_of_fields(fields: Fields, limits: tuple[str, ...], size: int) -> list
     return blocks
 
 
+def look_of_fields(look: Fields) -> tuple[Any, int, str, str]:
+    """Read the attributes of a `Look`."""
+    scores = look.text("scores") if "scores" in look.content else ""
+    return when_of(look, "when"), look.whole("block"), look.text("digest"), scores
+
+
+def unlabelled_of_fields(fields: Fields) -> list[UnlabelledLook]:
+    """Read the batches without labels of a stored state."""
+    total = fields.wholes("counts", MOST_ROWS, size=2).tolist()
+    looks: list[UnlabelledLook] = []
+    for look in fields.objects("looks"):
+        # Older states contain only the sum of all batches, which is then assigned to the first batch.
+        counts = [0, 0] if looks else total
+        if "acting" in look.content:
+            counts = [look.whole("acting"), look.whole("left")]
+        looks.append(UnlabelledLook(*look_of_fields(look), *counts))
+    return looks
+
+
 def looks_of_fields(fields: Fields, blocks: int) -> list[Look]:
     """Read the counted batches of a stored state."""
     stored = fields.objects("looks")
-    looks = [Look(when_of(look, "when"), look.whole("block"), look.text("digest")) for look in stored]
+    looks = [Look(*look_of_fields(look)) for look in stored]
     if any(look.block >= blocks for look in looks):
         fields.refuse("looks", f"block numbers below {blocks}", "a larger number")
     return looks
@@ -370,8 +408,7 @@ class Monitor:
             if not low < limit.bound < high:
                 raise InputError("fail_if", expected=f"a bound between {low:g} and {high:g}", got=repr(str(limit)))
         self._size = size
-        # Batches without labels, and the numbers of their cases that are acted on and not acted on.
-        self._volume: tuple[list[Look], Array] = [], np.zeros(2, np.int64)
+        self._unlabelled: list[UnlabelledLook] = []
         self.alarm: Alarm | None = None
         self._looks: list[Look] = []
         self._blocks: list[sequence.LookBlock] = []
@@ -438,7 +475,8 @@ class Monitor:
             Number of equal rows that each row represents.
         when : str or number, optional
             Name of the batch, such as a date. An alarm names the batch in which the change began. If labels of a
-            batch arrive late, name the earlier batch: the rows are then added to it.
+            batch arrive late, name the earlier batch: the rows are then added to it. If cases with this name were
+            added by `update_unlabelled`, the labelled rows replace all of them.
         again : bool
             If True, count the batch even if a batch with the same rows and the same `when` was already counted.
 
@@ -446,6 +484,12 @@ class Monitor:
         -------
         Monitor
             This monitor. If the batch was already counted, the monitor does not change and a warning is issued.
+
+        Raises
+        ------
+        InputError
+            If the number of rows differs from the number of unlabelled cases with the same name. Also if a batch of at
+            least 100 rows with the same name and the same scores was counted with other labels, and `again` is False.
 
         Notes
         -----
@@ -460,30 +504,50 @@ class Monitor:
         check.require_whole_weights(weight)
         weight = np.ones(label.size, np.int64) if weight is None else weight
         when = check_when(when)
-        digest = digest_of(label, score, weight)
+        digest, scores = digests_of(label, score, weight)
+        n = int(weight.sum())
         with self._lock:
-            before = counted_before(self._looks, when, digest, float(weight.sum()))
+            before = counted_before(self._looks, when, digest, n)
+            if before is None and not again and n >= LEAST_RECOGNISED_ROWS and has_labels(self._looks, when, scores):
+                got = f"other labels for the {n:,} scores of {when!r}"
+                hint = "keep the first labels; if these are other rows with equal scores, add them under another name"
+                raise InputError("rows", expected="rows whose labels are not known yet", got=got, hint=hint)
             if before is None or again:
                 after = copy(self)
+                after._unlabelled = self._still_unlabelled(when, n)
                 # Work on copies, because counting replaces entries of these lists and changes the arrays of ranks.
                 after._looks, after._blocks = [*self._looks], [*self._blocks]
                 after._ranking = self._ranking.copied()
-                after._add(label, score, weight, when, digest)
+                after._add(label, score, weight, Look(when, 0, digest, scores))
                 # The assignment is one step of the interpreter, which an interruption cannot split.
                 vars(self).update(after.__getstate__())
                 return self
         warn(f"these rows were already counted in batch {before + 1} and are omitted; again=True counts them again")
         return self
 
+    def _still_unlabelled(self, when: Any, n: int) -> list[UnlabelledLook]:
+        """Return the batches without labels after n labels of the batch `when` are known."""
+        replaced = [look for look in self._unlabelled if when is not None and look.when == when]
+        cases = sum(look.acting + look.left for look in replaced)
+        if replaced and cases != n:
+            expected = f"{cases:,} rows, because {cases:,} cases without labels have the name {when!r}"
+            hint = "add the labels of all these cases together, or add these rows under another name"
+            raise InputError("rows", expected=expected, got=f"{n:,} rows", hint=hint)
+        return [look for look in self._unlabelled if look not in replaced]
+
     def update_unlabelled(self, y_score: Any, *, when: Any = None) -> "Monitor":
         """Add cases without labels. These cases are used only to estimate `volume`, the share of cases acted on.
+
+        When the labels are known, pass all rows of the batch with the same name to `update`. The rows then replace the
+        unlabelled cases, and the state is the same as if only the labelled rows had been added.
 
         Parameters
         ----------
         y_score : array of n scores, or mapping or data frame with a column for the decision's model
             Scores of the cases.
         when : str or number, optional
-            Name of the batch. A batch with the same rows and name is counted only once.
+            Name of the batch. A batch with the same rows and name is counted only once. Without a name, labelled rows
+            cannot replace the cases.
 
         Raises
         ------
@@ -496,29 +560,38 @@ class Monitor:
         >>> watch = monitor(choose(ThresholdCounts([2, 1], [3, 1], [1, 5]), Context(cost_fn=5)))
         >>> watch.planned_volume, watch.update_unlabelled([2, 1, 1, 1] * 50, when="Mon").volume
         (0.4, Estimate(0.25, 95% CI [0.157, 0.3636], n=200))
+
+        Later, the labels of Monday are known:
+
+        >>> watch = watch.update([1, 0, 0, 0] * 50, [2, 1, 1, 1] * 50, when="Mon")
+        >>> watch.n, watch.volume.n
+        (200, 0)
         """
         if not self._means or "classes" in self.rule:
             expected = "a monitor of a decision or plan"
             raise InputError("monitor", expected=expected, got="a monitor of scores or classes")
         score = self._score(y_score)
         acted = self._predicted(score)
-        look = Look(check_when(when), 0, digest_of(acted, score, np.ones(acted.size)))
+        digests, acting = digests_of(acted, score, np.ones(acted.size)), int(acted.sum())
+        look = UnlabelledLook(check_when(when), 0, *digests, acting, acted.size - acting)
         with self._lock:
-            looks, counts = self._volume
-            if counted_before(looks, look.when, look.digest, acted.size) is not None:
+            if has_labels(self._looks, look.when, look.scores):
+                warn("these rows were already counted with labels and are omitted")
+            elif counted_before(self._unlabelled, look.when, look.digest, acted.size) is not None:
                 warn("these rows were already counted for the volume and are omitted")
-                return self
-            acting = int(acted.sum())
-            self._volume = [*looks, look], np.add(counts, [acting, acted.size - acting])
+            else:
+                self._unlabelled = [*self._unlabelled, look]
         return self
 
     @property
     def volume(self) -> Estimate:
         """Share of the unlabelled cases that are acted on, with a confidence sequence.
 
-        `planned_volume` is the planned share.
+        `planned_volume` is the planned share. The interval is valid simultaneously after all batches, until labelled
+        rows replace a batch. Then a new sequence of intervals begins.
         """
-        acting, left = self._volume[1].tolist()
+        acting = sum(look.acting for look in self._unlabelled)
+        left = sum(look.left for look in self._unlabelled)
         n = acting + left
         ends = sequence.mean_interval(np.array([0.0, 1.0]), np.array([left, acting]), self.level) if n else (0.0, 1.0)
         value = acting / n if n else math.nan
@@ -539,19 +612,19 @@ class Monitor:
             positive = check.check_labels(y_true, pos_label)
         return positive, self._score(y_score, positive.size), check.check_weights(sample_weight, positive.size)
 
-    def _add(self, label: Array, score: Array, weight: Array, when: Any, digest: str) -> None:
+    def _add(self, label: Array, score: Array, weight: Array, look: Look) -> None:
         """Count rows in the block of their day, and test the limits."""
         counted = self._count(label, score, weight)
-        block = block_of(self._looks, when)
+        block = block_of(self._looks, look.when)
         if block is None:
             if sequence.begins(self._blocks):
-                self._blocks.append(sequence.LookBlock.empty(when, self._size))
+                self._blocks.append(sequence.LookBlock.empty(look.when, self._size))
             block = len(self._blocks) - 1
         self._blocks[block] = self._blocks[block].plus(counted)
         if score.ndim == 1:  # probabilities of several classes cannot be ranked together
             self._ranking.add(block, score, weight * label, weight * ~label)
-        self._looks.append(Look(when, block, digest))
-        self._judge(when)
+        self._looks.append(replace(look, block=block))
+        self._judge(look.when)
 
     def _score(self, y_score: Any, n: int | None = None) -> Any:
         if isinstance(y_score, dict) and len(y_score) == 1 and self.rule["model"] is None:
@@ -683,7 +756,7 @@ class Monitor:
         Notes
         -----
         For each block, the e-values of the two monitors are multiplied. The limits are tested again on the combined
-        rows.
+        rows. Cases without labels are omitted if the other monitor contains the same batch with labels.
 
         Examples
         --------
@@ -698,19 +771,21 @@ class Monitor:
         if not self.watches_as(other):
             got = "different rules, limits or levels"
             raise InputError("monitors to merge", expected="equal rules, limits and levels", got=got)
-        for look in other._looks:
-            if counted_before(self._looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
-                got = f"the batch {look.when} in both monitors"
-                raise InputError("monitors to merge", expected="different batches", got=got)
+        for looks, others in ((self._looks, other._looks), (self._unlabelled, other._unlabelled)):
+            for look in others:
+                if counted_before(looks, look.when, look.digest, 0 if look.when is None else 1) is not None:
+                    got = f"the batch {look.when} in both monitors"
+                    raise InputError("monitors to merge", expected="different batches", got=got)
         both = Monitor.from_dict(self.to_dict())
         for number, block in enumerate(other._blocks):
             if number == len(both._blocks):
                 both._blocks.append(sequence.LookBlock.empty(block.when, self._size))
             both._blocks[number] = both._blocks[number].plus(block)
         both._ranking.merge(other._ranking)
-        both._volume = self._volume[0] + other._volume[0], self._volume[1] + other._volume[1]
         both._probabilities = self._probabilities and other._probabilities
         both._looks, both.alarm = self._looks + other._looks, None
+        unlabelled = self._unlabelled + other._unlabelled
+        both._unlabelled = [look for look in unlabelled if not has_labels(both._looks, look.when, look.scores)]
         if both._blocks:
             both._judge(both._blocks[-1].when)
         return both
@@ -737,9 +812,9 @@ class Monitor:
         }
         if self.target_prevalence is not None:
             content["target_prevalence"] = self.target_prevalence
-        looks, counts = self._volume
-        if looks:
-            content["volume"] = {"looks": [vars(look) for look in looks], "counts": counts}
+        if self._unlabelled:
+            counts = [sum(look.acting for look in self._unlabelled), sum(look.left for look in self._unlabelled)]
+            content["volume"] = {"looks": [vars(look) for look in self._unlabelled], "counts": counts}
         return jsonable(content)
 
     @classmethod
@@ -817,7 +892,7 @@ class Monitor:
         """
         fields = FORMAT.read(path)
         monitor = cls._of(fields)
-        fields.require_same(fields.make("", monitor.to_dict))
+        fields.require_same(fields.make("", monitor.to_dict), {"looks": ("scores", "acting", "left")})
         return monitor
 
     @classmethod
@@ -842,8 +917,7 @@ class Monitor:
         self._blocks = blocks_of_fields(fields, fields.texts("limits"), self._size)
         self._looks = looks_of_fields(fields, len(self._blocks))
         if "volume" in fields.content:
-            volume = fields.inner("volume", "batches without labels")
-            self._volume = looks_of_fields(volume, 1), volume.wholes("counts", MOST_ROWS, size=2)
+            self._unlabelled = unlabelled_of_fields(fields.inner("volume", "batches without labels"))
         self.alarm = alarm_of_fields(fields)
 
     def __repr__(self) -> str:
