@@ -393,13 +393,13 @@ def test_a_campaign_on_two_rows_warns_of_no_division(run, tmp_path):
 ANSWERED = {
     "d.csv e.csv": "use one file at a time: rocscope e.csv; to compare files use rocscope explore d.csv e.csv;",
     "compare d.csv e.csv": "to compare files use rocscope explore d.csv e.csv;",
-    "monitor d.csv e.csv": "for example: rocscope monitor decision.json new.parquet --label y --state s.json "
+    "monitor d.csv e.csv": "for example: rocscope monitor PLAN d.csv --state s.json "
     '--fail-if "cost > .35"; to make a plan: rocscope choose d.csv -o plan.json;',
     "monitor d.csv e.csv --state s.json": "make a plan with rocscope choose d.csv -o plan.json",
     "choose d.csv --cost-matrix costs.csv": "for two classes use --cost-fp 1 --cost-fn 5",
     "choose d.csv --fp 1": "--fp: no such option; use --cost-fp 1;",
-    "campaign d.csv": "for example: rocscope campaign scores.csv --label y --score a --population 1e6",
-    "drift d.csv": "for example: rocscope drift january.csv june.csv --label y --score a;",
+    "campaign d.csv": "for example: rocscope campaign d.csv --population 1e6",
+    "drift d.csv": "for example: rocscope drift d.csv CURRENT;",
     "gate d.csv --min-auc 0.7": '--min-auc: no such option; use the rule "auc >= 0.7" in the file of --rules;',
     "summary d.csv --min-auc 0.7": "--min-auc: no such option; use --fail-if 'auc < 0.7';",
     "summary d.csv --maximize f1": "use rocscope choose d.csv --criterion f1;",
@@ -471,6 +471,26 @@ FOLLOWED = {
         "campaign d.csv --population 900 --unit-cost 1 --unit-benefit 9",
     ),
     "choose d.csv --max-fpr .1": ("use --subject-to 'fpr <= 0.1';", "choose d.csv --subject-to fpr<=0.1"),
+    "choose d.csv --fp-cost 1 --fn-cost 5": (
+        "use --cost-fp 1; --fn-cost: no such option; use --cost-fn 5;",
+        "choose d.csv --cost-fp 1 --cost-fn 5",
+    ),
+    "threshold d.csv --fpr 0.4": (
+        "use rocscope choose d.csv --subject-to 'fpr <= 0.4';",
+        "choose d.csv --subject-to fpr<=0.4",
+    ),
+    "choose d.csv --criterion roc01": (
+        "use rocscope choose d.csv --criterion closest_topleft",
+        "choose d.csv --criterion closest_topleft",
+    ),
+    "metrics diff two.csv": ("use rocscope compare two.csv;", "compare two.csv"),
+    "compare two.csv --p-adjust bonferroni": ("use --adjust holm;", "compare two.csv --adjust holm"),
+    "report d.csv --format json": ("rocscope summary d.csv --json prints", "summary d.csv --json"),
+    "summary d.csv --reference e.csv": ("use rocscope drift e.csv d.csv;", "drift e.csv d.csv"),
+    "campaign d.csv --budget 5": (
+        "rocscope campaign d.csv --budget 5 --population 1e6 --unit-cost 1 --unit-benefit 45;",
+        "campaign d.csv --budget 5 --population 1e6 --unit-cost 1 --unit-benefit 45",
+    ),
 }
 
 
@@ -497,6 +517,7 @@ IN_PYTHON = {
     "calibrate two.csv --label y --n-bins 5": "bins=5",
     "mcnemar two.csv --label y": "thresholds=0.5",
     "f1-score two.csv --label y": "f_score()",
+    "f1-score two.csv": "f_score()",
     "det-curve two.csv --label y": "rs.det(",
 }
 

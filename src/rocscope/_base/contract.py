@@ -429,6 +429,19 @@ _UNEXPECTED = re.compile(r"(?:unexpected keyword argument|got the parameter) '(\
 def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
     """Return a hint on what to call if arguments do not match the signature of a function."""
     known = [name for name in inspect.signature(function).parameters if name != "self"]
+    hint = _first_instead(function, known, arguments, options)
+    for name in [name for name in options if name not in known][1:]:
+        other = _first_instead(function, known, arguments, {name: options[name]}).removeprefix("; ")
+        named = re.match(r"use (\w+)=", other)
+        if named is not None and named[1] in known:  # not a name that the function passes on to another one
+            hint += f"; {name}: {other}"
+    return hint
+
+
+def _first_instead(
+    function: Callable[..., Any], known: Sequence[str], arguments: Sequence[Any], options: Mapping[str, Any]
+) -> str:
+    """Return a hint on the first unknown argument, or on the types of the arguments."""
     unknown = next((name for name in options if name not in known), None)
     name = function.__qualname__.removesuffix(".__init__")
     made = answers.tables()["constructors"].get(name)

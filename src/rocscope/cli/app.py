@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -201,6 +201,8 @@ def usage(error: CycloptsError, arguments: Sequence[str]) -> str:
     return f"{_with_files(_usage_message(error, arguments), arguments)}; see {command} --help"
 
 
+# Options before files, with the order of these files in time; for all other files it is 1.
+_ORDER = {"--reference": 0, "--ref": 0, "--baseline": 0, "--expected": 0, "--current": 2, "--cur": 2, "--actual": 2}
 # Options that a suggested command takes over from the typed one.
 _KEPT = ("--label", "-l", "--score", "-s", "--weight", "--pos-label", "--where", "--threshold", "--segment")
 
@@ -212,28 +214,33 @@ def _with_files(message: str, arguments: Sequence[str]) -> str:
     """
     files = [argument for argument in arguments if _is_file(argument)]
     tables = [file for file in files if not file.endswith(".json")]
-    typed = {"PLAN": [file for file in files if file not in tables]}
-    typed |= {"FILE": tables, "REFERENCE": tables, "CURRENT": tables[1:]}
     pairs = list(pairwise(arguments))
+    option_before = {value: option for option, value in pairs}
+    in_time = sorted(tables, key=lambda file: _ORDER.get(option_before.get(file, ""), 1))
+    typed = {"PLAN": [file for file in files if file not in tables]}
+    typed |= {"FILE": tables, "REFERENCE": in_time, "CURRENT": in_time[1:]}
 
     @cache
-    def numeric() -> list[str]:  # reading a file takes longer than all other answers
-        return _numeric_columns(tables[0], [value for _, value in pairs]) if tables else []
+    def columns() -> tuple[list[str], list[str]]:  # reading a file takes longer than all other answers
+        return _columns_of(tables[0], [value for _, value in pairs]) if tables else ([], [])
 
     def command(suggested: re.Match[str]) -> str:
         name, places, rest = suggested.groups()
         places = re.sub("[A-Z]+", lambda word: shlex.quote(next(iter(typed[word[0]]), word[0])), places)
-        options = _names_of(app[name].assemble_argument_collection()) if name in app else []
-        kept = [(option, value) for option, value in pairs if option in _KEPT and option in options]
+        known = list(app[name].assemble_argument_collection()) if name in app else []
+        options = _names_of(known)
+        kept = [(option, _quoted(value)) for option, value in pairs if option in _KEPT and option in options]
+        if arguments[0] not in COMMANDS or arguments[0] == name:
+            kept += _translated(name, known, arguments)
         if name == "compare" and sum(option in ("--score", "-s") for option, _ in kept) == 1:  # it needs two models
             kept = [(option, value) for option, value in kept if option not in ("--score", "-s")]
         is_named = not {"--score", "-s"}.isdisjoint(dict(kept))
-        if name in ("calibrate", "drift") and not is_named and len(numeric()) > 1:
-            kept.append(("--score", numeric()[0]))  # these commands need one model
+        if name in ("calibrate", "drift") and not is_named and len(columns()[1]) > 1:
+            kept.append(("--score", columns()[1][0]))  # these commands need one model
         for option, value in kept:
-            text = f"{option} {_quoted(value)}"
+            text = f"{option} {value}".rstrip()
             if f"{option} " in rest:  # an example, such as --threshold 0.5
-                rest = re.sub(rf"{option} \S+", lambda _, text=text: text, rest)
+                rest = re.sub(rf"{option} ('[^']*'|\S+)", lambda _, text=text: text, rest)
             else:
                 places += f" {text}"
         return f"rocscope {name}{places}{rest}"
@@ -242,33 +249,54 @@ def _with_files(message: str, arguments: Sequence[str]) -> str:
     start, python, call = message.partition("Python: ")
     if not python or not tables:
         return message
-    label = "".join([repr(value) for option, value in pairs if option in ("--label", "-l")][:1])
-    scores = [value for option, value in pairs if option in ("--score", "-s")] or numeric()
+    labels = [value for option, value in pairs if option in ("--label", "-l")] or columns()[0]
+    scores = [value for option, value in pairs if option in ("--score", "-s")] or columns()[1]
     # A comparison needs all models, and other calls are shown for one.
     shown = ", ".join(map(repr, scores if "{'a'" in call else scores[:1])) or "..."
-    read = f"rs.read({tables[0]!r}, label={label or '...'}, scores=[{shown}])"
+    label = repr(labels[0]) if labels else "..."
+    read = f"rs.read({tables[0]!r}, label={label}, scores=[{shown}])"
     call = call.replace("rs.ThresholdCounts.from_scores(y, s)", f"{read}.counts()")
     call = re.sub(r"rs\.Predictions\(y, (?:[sp]|\{[^}]*\})\)", lambda _: read, call)
     return start + python + re.sub(r"\(y, (?:[sp]|\{[^}]*\})(?=[,)])", lambda _: f"({read}", call)
 
 
-def _numeric_columns(file: str, but: Sequence[str]) -> list[str]:
-    """Return the columns of a text file that may contain scores. Return an empty list for other files."""
+def _translated(command: str, known: Sequence[Any], arguments: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the typed options, with their values, as options of a command that is suggested."""
+    options, translated = _names_of(known), []
+    for typed in _typed_options(arguments):
+        answer = typed if typed in options else _option_for(command, typed, options, arguments).partition(", ")[0]
+        if any(answer in argument.names and argument.token_count()[0] for argument in known):
+            answer = _with_value(answer, typed, arguments)
+            if " " not in answer:
+                continue
+        option, _, value = answer.partition(" ")
+        choices = next((argument.get_choices() for argument in known if option in argument.names), None)
+        is_typed = option in options and option not in _KEPT and (choices is None or value in choices)
+        translated += [(option, value)] if is_typed else []
+    return translated
+
+
+def _columns_of(file: str, but: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of a text file that may contain labels, and those that may contain scores."""
     from rocscope.engines import formats
 
     try:
         values = formats.first_values(formats.find_files(file, None), formats.FileLayout())
     except (RocscopeError, OSError):
-        return []
-    numbers = {name: {re.fullmatch(r"-?[\d.]+(e-?\d+)?", text) for text in texts} for name, texts in values.items()}
-    return [name for name, found in numbers.items() if name not in but and len(found) > 2 and None not in found]
+        return [], []
+    several = {name: texts for name, texts in values.items() if name not in but and len(texts) > 2}
+    number = re.compile(r"-?[\d.]+(e-?\d+)?")
+    scores = [name for name, texts in several.items() if all(map(number.fullmatch, texts))]
+    return [name for name, texts in values.items() if len(texts) == 2 and name not in but], scores
 
 
 def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
     message = str(error).partition(" Available commands:")[0].rstrip(".")
     if isinstance(error, cyclopts.UnknownCommandError):
         message = message.replace("Unknown command", "Neither a command nor a file:")
-        answer = _command_for(next(iter(error.unused_tokens or ()), ""), arguments)
+        first, *others = error.unused_tokens or [""]
+        words = takewhile(lambda token: not token.startswith("-") and not _is_file(token), others)
+        answer = _command_for(" ".join([first, *words]), arguments)
         return f"{message.partition('. Did you mean')[0]}; {answer}" if answer else message
     if isinstance(error, cyclopts.UnusedCliTokensError):
         return _too_many(error, arguments)
@@ -280,9 +308,9 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
         command = " ".join(error.command_chain or ())
         known = app[command].assemble_argument_collection() if command else ()
         options = _names_of(known)
-        unknown = [typed for typed in arguments if typed.startswith("--") and typed.partition("=")[0] not in options]
+        unknown = [typed for typed in _typed_options(arguments) if typed not in options]
         if command and unknown:  # such as --customers, which is why --population is missing
-            return _no_such_option(command, unknown[0].partition("=")[0], known, arguments)
+            return _no_such_options(command, unknown, known, arguments)
         name = error.keyword or error.argument.name
         kind = "a value" if name.startswith("-") else "a file"
         message = f"{name}: expected {kind}, got no {kind.removeprefix('a ')}{_example(error, arguments)}"
@@ -290,19 +318,37 @@ def _usage_message(error: CycloptsError, arguments: Sequence[str]) -> str:
             message += f"; for standard input: {_OF_STREAM.format(error.command_chain[0])}"
         return message
     if isinstance(error, cyclopts.UnknownOptionError):
-        typed = error.token.keyword or error.token.value
-        command = " ".join(error.command_chain or ())
-        return _no_such_option(command, typed, error.argument_collection or (), arguments)
+        command, known = " ".join(error.command_chain or ()), error.argument_collection or ()
+        typed, options = error.token.keyword or error.token.value, _names_of(known)
+        others = [other for other in _typed_options(arguments) if other not in (*options, typed)]
+        return _no_such_options(command, [typed, *others], known, arguments)
     if isinstance(error, cyclopts.CoercionError) and error.token is not None and error.target_type in _NUMBERS:
         name = error.token.keyword or "number"
         return str(opt.not_a_number(name, error.token.value, _NUMBERS[error.target_type]))
     if isinstance(error, cyclopts.CoercionError) and error.token is not None:
-        of_others = foreign.tables()["option_values"]
-        option = error.token.keyword or ""
-        answer = of_others.get(f"{option} {error.token.value}") or of_others.get(option)
+        known = app[" ".join(error.command_chain or ())].assemble_argument_collection() if error.command_chain else ()
+        answer = _for_value(error.token.keyword or "", error.token.value, known)
         if answer:
             return f"{message.partition('. Did you mean')[0]}; {foreign.as_hint(answer)}"
     return message
+
+
+def _for_value(option: str, value: str, known: Iterable[Any]) -> str:
+    """Return what to type for an option with the value of another tool, such as --method sigmoid."""
+    listed = foreign.tables()["option_values"]
+    answer = _suiting(listed.get(f"{option} {value}") or listed.get(option, ()), _names_of(known))
+    choices = next((argument.get_choices() for argument in known if option in argument.names), None) or ()
+    meant = [f"{option} {word}" for word in foreign.value_meant(value) if word in choices]
+    return foreign.filled(answer, value) or next(iter(meant), "")
+
+
+def _suiting(answers: str | Sequence[str], options: Sequence[str]) -> str:
+    """Return the first of several answers that is an option of the command, or no option."""
+    for answer in [answers] if isinstance(answers, str) else answers:
+        option = re.match(r"--[\w-]+", answer)
+        if option is None or option[0] in options:
+            return answer
+    return ""
 
 
 def _command_for(typed: str, arguments: Sequence[str]) -> str:
@@ -321,6 +367,16 @@ def _command_for(typed: str, arguments: Sequence[str]) -> str:
     return foreign.as_hint(answer) if answer else ""
 
 
+def _typed_options(arguments: Sequence[str]) -> list[str]:
+    """Return the names of the typed options that begin with two hyphens."""
+    names = (argument.partition("=")[0] for argument in arguments if re.match("--[A-Za-z]", argument))
+    return list(dict.fromkeys(names))
+
+
+def _no_such_options(command: str, typed: Iterable[str], known: Sequence[Any], arguments: Sequence[str]) -> str:
+    return "; ".join(_no_such_option(command, option, known, arguments) for option in typed)
+
+
 def _no_such_option(command: str, typed: str, known: Iterable[Any], arguments: Sequence[str]) -> str:
     """Return the message for an option that a command does not have."""
     options = _names_of(known)
@@ -329,6 +385,7 @@ def _no_such_option(command: str, typed: str, known: Iterable[Any], arguments: S
     if answer:
         takes_value = any(answer in argument.names and argument.token_count()[0] for argument in known)
         answer = _with_value(answer, typed, arguments) if takes_value else answer
+        answer = _for_value(*answer.split(" ", 1), known) or answer if answer.count(" ") == 1 else answer
         return f"{typed}: no such option; {foreign.as_hint(answer)}"
     close = get_close_matches(typed, options, cutoff=_CLOSE)
     # An option of the same letters in another order comes first: --lable means --label rather than --table.
@@ -398,6 +455,11 @@ def _example(error: CycloptsError, arguments: Sequence[str]) -> str:
     example = re.search(r"Example: (rocscope .*)", command.help)
     hint = f"; for example: {example[1]}" if example else ""
     file = next(filter(_is_file, arguments), "")
+    if file:  # its columns are guessed or typed
+        hint = re.sub(r" --(?:label|score|id) \S+", "", hint)
+        places = iter(("FILE", "CURRENT"))
+        hint = re.sub(r"\w+\.(?:csv|parquet)", lambda _: next(places), hint.replace("decision.json ", "plan.json "))
+        hint = hint.replace(" plan.json ", " PLAN ")
     if example and ".json " in example[1] and file and Path(file).suffix.lower() != ".json":
         hint += f"; to make a plan: rocscope choose {shlex.quote(file)} -o plan.json"
     return hint
@@ -416,16 +478,15 @@ def _option_for(command: str, typed: str, options: Sequence[str], arguments: Seq
     """Return what to type instead of another tool's option and its value, or an empty text."""
     value = _value_after(typed, arguments)
     by_value = foreign.tables()["option_values"]
-    of_command = by_value.get(f"{typed} {value}") or by_value.get(f"{command} {typed}")
+    of_command = _suiting(by_value.get(f"{typed} {value}", ()), options) or by_value.get(f"{command} {typed}")
     if of_command:
         return foreign.filled(of_command, value)
     of_others = foreign.tables()["options"]
     by_spelling = foreign.by_spelling(of_others)
     for spelled in foreign.spellings(typed):
-        for answer in of_others.get(by_spelling.get(spelled, ""), ()):
-            option = re.match(r"--[\w-]+", answer)
-            if option is None or option[0] in options:
-                return foreign.filled(answer, value)
+        answer = _suiting(of_others.get(by_spelling.get(spelled, ""), ()), options)
+        if answer:
+            return foreign.filled(answer, value)
     condition = _condition_for(command, typed, options, value)
     if condition:
         return condition
@@ -509,7 +570,15 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
     subject, colon, rest = message.partition(": ")
     if subject in options and colon:
         subject = options[subject]
-    return _GIVEN.sub(option, subject) + colon + _GIVEN.sub(option, rest)
+    unknown = re.search(r", got '([^']*)'$", rest)
+    if unknown and subject in options.values():  # the value of another tool, which it calls differently
+        listed = _suiting(foreign.tables()["option_values"].get(f"{subject} {unknown[1]}", ()), list(options.values()))
+        meant = listed or next((f"{subject} {word}" for word in foreign.value_meant(unknown[1])), "")
+        rest += f"; {foreign.as_hint(meant)}" if meant else ""
+    rest = _GIVEN.sub(option, rest)
+    if any(map(_is_file, arguments)):
+        rest = _with_files(rest.replace("; use rs.", "; Python: rs."), arguments)
+    return _GIVEN.sub(option, subject) + colon + rest
 
 
 def _options_of(arguments: Sequence[str]) -> dict[str, str]:

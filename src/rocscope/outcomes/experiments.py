@@ -27,7 +27,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
-from rocscope._base.contract import contract
+from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.public_names import reach
 from rocscope.core import Band, Campaign, Context, Predictions, Provenance, Result, Weights, decimal, model_name, number
 from rocscope.core.predictions import is_table, take
@@ -373,6 +373,7 @@ class UpliftTable(Result):
         return f"UpliftTable(uplift from the top: {shown})"
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class Experiment(Result):
     """Randomised experiment: responses, treatments and scores of n rows.

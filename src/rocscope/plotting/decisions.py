@@ -169,6 +169,7 @@ def _colours(labels: list[str]) -> dict[str, str]:
     return greys | {label: theme.line_look(i)["color"] for i, label in enumerate(models)}
 
 
+@contract
 def plot_campaign(plan: CampaignPlan, ax: Any = None) -> Any:
     """Plot the profit curves of a campaign plan, with the planned number of contacts and the capacity.
 

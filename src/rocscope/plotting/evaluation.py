@@ -21,6 +21,7 @@ _NEAREST = 0.055
 _SPELLED = {"auc": "AUC", "mcc": "MCC", "npv": "NPV", "f1": "F1", "f2": "F2", "brier": "Brier score"}
 
 
+@contract
 def plot_over_time(found: OverTime, ax: Any = None, *, label: str | Sequence[str] | None = None) -> Any:
     """Plot a metric of each model against the horizon, with intervals.
 
@@ -72,6 +73,7 @@ def plot_over_time(found: OverTime, ax: Any = None, *, label: str | Sequence[str
     return axes
 
 
+@contract
 def plot_drift(drift: Drift, ax: Any = None) -> Any:
     """Plot the share of reference rows and of current rows in each bin of the population stability index (PSI).
 
@@ -124,6 +126,7 @@ def plot_drift(drift: Drift, ax: Any = None) -> Any:
     return axes
 
 
+@contract
 def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.95, label: str | None = None) -> Any:
     """Plot a Qini or uplift curve against the share of rows contacted.
 
@@ -187,6 +190,7 @@ def plot_uplift(curve: UpliftCurve, ax: Any = None, *, level: float | None = 0.9
     return axes
 
 
+@contract
 def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     """Plot the uplift in each part of a ranking (such as deciles) with its interval.
 
@@ -236,6 +240,7 @@ def plot_uplift_parts(uplift: UpliftTable, ax: Any = None) -> Any:
     return axes
 
 
+@contract
 def plot_learning_curve(
     curve: LearningCurve, ax: Any = None, *, share: float | None = 0.8, label: str | Sequence[str] | None = None
 ) -> Any:
