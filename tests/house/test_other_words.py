@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import rocscope as rs
 from rocscope._base.answers import tables
+from rocscope._base.grouping import Parts
 from rocscope.core.result import Result
 from rocscope.errors import ColumnError, InputError, LabelError
 
@@ -181,6 +182,14 @@ ANSWERS = {
     "rs.roc(y, s).plot(threshold=.4)": "use rs.plotting.plot_roc(y, s, thresholds=[0.4])",
     "rs.plotting.plot_calibration(y, s, n_bins=5)": "use bins=5",
     "rs.summary(y, s, thresholds=[.3, .5])": "use rs.inference.threshold_table(y, s, thresholds=[0.3, 0.5])",
+    "rs.lift(y, s).at(decile=1)": "use rs.lift(y, s).at(1 / 10)",
+    "rs.lift(y, s).max_lift": "use .to_frame()['lift'].max()",
+    "rs.roc(y, s, X=df)": "use rs.evaluation.from_estimator(model, X, y), and pass its result",
+    "rs.roc(y, s, output='frame')": "omit this argument: .to_frame() and .to_dict() of a result return other types",
+    "rs.auc(y, s, round=2)": "use round(rs.auc(y, s), 2)",
+    "rs.Predictions(y, s, segment=y).by_segment().agg('mean')": "use {name: rs.auc(part) for name, part in segments",
+    "rs.segments.compare(predictions)": "use rs.segments.compare_segments(rs.Predictions(y, {'a': s, 'b': p}, segment=",
+    "rs.data.Table('iris')": "use rs.read('file.csv', label=..., scores=[...]) for a table of rows",
     "rs.utils.resample(y)": "use rs.bootstrap(rs.Predictions(y, s), rs.auc, replicates=200)",
     "rs.sklearn.metrics.RocCurveDisplay.from_predictions(y, s)": "use rs.roc(y, s).plot()",
     "predictions.drop(columns='p')": "use .select(models=['a'])",
@@ -272,6 +281,7 @@ def test_attributes_that_are_named_exist():
     kinds = _kinds() | {"Report": rs.Report, "Monitor": rs.decisions.Monitor}
     fitted = rs.estimators.ThresholdClassifier(LogisticRegression()).fit(np.reshape(SCORES, (-1, 1)), Y)
     kinds |= {"ThresholdClassifier": rs.estimators.ThresholdClassifier, "Search": rs.estimators.Search}
+    kinds["Parts"] = Parts
     instances = {"Predictions": PREDICTIONS, "Decision": rs.choose(PREDICTIONS), "RocCurve": rs.roc(PREDICTIONS)}
     instances["ThresholdClassifier"] = fitted
     instances["Search"] = rs.estimators.Search({"a": LogisticRegression()}).fit(np.reshape(SCORES, (-1, 1)), Y)

@@ -362,7 +362,7 @@ def for_value(function: str, argument: str, value: Any, kind: str, known: Sequen
     >>> for_value("auc", "curve", "PR", "PR", []), for_value("auc", "label", 1, "number", ["y_true", "pos_label"])
     ('rs.precision_recall(y, s).average_precision', 'pos_label=')
     """
-    words = [f"{argument}_{kind}", *([] if isinstance(value, str) else [argument])]
+    words = [f"{argument}_{kind}", f"{argument}_text" if isinstance(value, str) else argument]
     return _argument_answer(function, map(spelling, words), known) if spelling(kind) else ""
 
 

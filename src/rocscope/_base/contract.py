@@ -509,7 +509,8 @@ def _takes(function: str, known: Sequence[str]) -> str:
 def _for_positions(function: str, known: Sequence[str], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
     """Return what to use if the types of arguments show what is meant: a table, or labels in place of a model."""
     has_model = any(hasattr(value, "predict") for value in arguments)
-    is_table = any(hasattr(value, "columns") and not _is_ours(value) for value in (*arguments, *options.values()))
+    data = [*arguments, *(value for option, value in options.items() if option != "X")]
+    is_table = any(hasattr(value, "columns") and not _is_ours(value) for value in data)
     if is_table and not has_model and "X" not in known and known[:1] != ["source"]:
         # The names of two columns are often passed too: auc(table, "y", "p") or auc(table, estimate="p", truth="y").
         of_scores = {option: "y_true=" not in answers.for_argument(function, option, known) for option in options}
