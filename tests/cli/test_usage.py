@@ -412,8 +412,9 @@ ANSWERED = {
     "compare d.csv --correction fdr": "use --adjust bh;",
     "report d.csv --format pdf": "use rocscope report d.csv --output report.html, and print it to PDF",
     "validate-plan plan.json d.csv": "use rocscope verify plan.json d.csv;",
+    "summary d.csv --threshold 0.2,0.6": "thresholds=[0.2,0.6])",
     "--file d.csv": "omit this option: rocscope summary d.csv;",
-    "-i d.csv -o page.html": "use rocscope report d.csv --output report.html;",
+    "-i d.csv -o page.html": "use rocscope report d.csv --output page.html;",
     "-": "for standard input: rocscope summary - --format csv --label y --score a;",
 }
 FOLLOWED = {
@@ -483,6 +484,14 @@ FOLLOWED = {
         "use rocscope choose d.csv --criterion closest_topleft",
         "choose d.csv --criterion closest_topleft",
     ),
+    "summary d.csv --label y --threshold youden": (
+        "use rocscope choose d.csv --label y --criterion youden, or without this option rocscope summary d.csv",
+        "choose d.csv --label y --criterion youden",
+    ),
+    "choose d.csv -p a -t y": ("-p: no such option; use --score a; -t: no such option; use --label y;", "choose d.csv"),
+    "choose d.csv --costs fp=3,fn=8": ("use --cost-fp 3 --cost-fn 8;", "choose d.csv --cost-fp 3 --cost-fn 8"),
+    "choose d.csv --cost 8": ("use --cost-fp 1 --cost-fn 8;", "choose d.csv --cost-fp 1 --cost-fn 8"),
+    "choose d.csv --utility 5": ("use --cost-tp -5,", "choose d.csv --cost-tp -5"),
     "metrics diff two.csv": ("use rocscope compare two.csv;", "compare two.csv"),
     "compare two.csv --p-adjust bonferroni": ("use --adjust holm;", "compare two.csv --adjust holm"),
     "report d.csv --format json": ("rocscope summary d.csv --json prints", "summary d.csv --json"),

@@ -222,7 +222,7 @@ def filled(answer: str, value: Any = None) -> str:
         given = value
         if default.startswith("["):
             return (f"[{_number(value):.12g}]" if _number(value) is not None else "") or _listing(parts) or default
-        if parts and position:
+        if position and (parts or position == "0"):  # one value alone is the second, such as a ratio of costs
             given = parts[int(position)] if int(position) < len(parts) else None
         elif numbers and kind == "range":
             given = 1 - min(numbers) if max(numbers) == 1 else max(numbers)
@@ -248,7 +248,7 @@ def _listing(values: Sequence[Any]) -> str:
 def _number(value: Any) -> float | None:
     """Return a number or the text of one, such as "10%", as a number. Return None for other values."""
     text = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-    number = re.fullmatch(r"([-+]?[\d.]+(?:e[-+]?\d+)?)(%?)", text)
+    number = re.fullmatch(r"(?:\w+=)?([-+]?[\d.]+(?:e[-+]?\d+)?)(%?)", text)
     try:
         return None if number is None else float(number[1]) / (100 if number[2] else 1)
     except ValueError:  # such as 1.2.3

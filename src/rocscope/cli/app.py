@@ -239,7 +239,7 @@ def _with_files(message: str, arguments: Sequence[str]) -> str:
             kept.append(("--score", columns()[1][0]))  # these commands need one model
         for option, value in kept:
             text = f"{option} {value}".rstrip()
-            if f"{option} " in rest:  # an example, such as --threshold 0.5
+            if f"{option} " in f"{rest} ":  # an example, such as --threshold 0.5
                 rest = re.sub(rf"{option} ('[^']*'|\S+)", lambda _, text=text: text, rest)
             else:
                 places += f" {text}"
@@ -270,9 +270,9 @@ def _translated(command: str, known: Sequence[Any], arguments: Sequence[str]) ->
             if " " not in answer:
                 continue
         option, _, value = answer.partition(" ")
-        choices = next((argument.get_choices() for argument in known if option in argument.names), None)
-        is_typed = option in options and option not in _KEPT and (choices is None or value in choices)
-        translated += [(option, value)] if is_typed else []
+        argument = next((argument for argument in known if option in argument.names), None)
+        if argument is not None and option not in _KEPT and value in (argument.get_choices() or [value]):
+            translated.append((argument.names[0], value))
     return translated
 
 
@@ -368,9 +368,9 @@ def _command_for(typed: str, arguments: Sequence[str]) -> str:
 
 
 def _typed_options(arguments: Sequence[str]) -> list[str]:
-    """Return the names of the typed options that begin with two hyphens."""
-    names = (argument.partition("=")[0] for argument in arguments if re.match("--[A-Za-z]", argument))
-    return list(dict.fromkeys(names))
+    """Return the names of the typed options."""
+    names = dict.fromkeys(argument.partition("=")[0] for argument in arguments if re.match("--?[A-Za-z]", argument))
+    return [name for name in names if name != "--guess"]  # which a file without a command implies
 
 
 def _no_such_options(command: str, typed: Iterable[str], known: Sequence[Any], arguments: Sequence[str]) -> str:
@@ -486,7 +486,7 @@ def _option_for(command: str, typed: str, options: Sequence[str], arguments: Seq
     for spelled in foreign.spellings(typed):
         answer = _suiting(of_others.get(by_spelling.get(spelled, ""), ()), options)
         if answer:
-            return foreign.filled(answer, value)
+            return foreign.filled(answer.replace("COMMAND", command), value)
     condition = _condition_for(command, typed, options, value)
     if condition:
         return condition
@@ -499,7 +499,7 @@ def _option_for(command: str, typed: str, options: Sequence[str], arguments: Seq
             option = (_OTHER_NAMES | _OF_ARRAYS).get(argument, f"--{argument.replace('_', '-')}")
             if option in options:
                 used = foreign.filled(answer, value).partition(", such as")[0].removeprefix(f"{argument}=")
-                return f"{option} {used}" if used[:1].isalnum() else option + used
+                return f"{option} {used}" if re.match(r"[\w-]", used) else option + used
             if not in_python and answer.startswith(("rs.", "omit this argument")):
                 in_python = foreign.filled(answer, value).replace("this argument", "this option")
     return f"Python: {in_python}" if in_python.startswith("rs.") else in_python
@@ -570,11 +570,15 @@ def as_typed(message: str, arguments: Sequence[str]) -> str:
     subject, colon, rest = message.partition(": ")
     if subject in options and colon:
         subject = options[subject]
-    unknown = re.search(r", got '([^']*)'$", rest)
+    unknown = re.match(r"(.*, got '([^']*)')(?:; .*)?$", rest)
     if unknown and subject in options.values():  # the value of another tool, which it calls differently
-        listed = _suiting(foreign.tables()["option_values"].get(f"{subject} {unknown[1]}", ()), list(options.values()))
-        meant = listed or next((f"{subject} {word}" for word in foreign.value_meant(unknown[1])), "")
-        rest += f"; {foreign.as_hint(meant)}" if meant else ""
+        listed = foreign.tables()["option_values"]
+        several = listed.get(f"{subject} ,", ()) if {",", "."} < set(unknown[2]) else ()  # not a decimal comma
+        answer = _suiting(listed.get(f"{subject} {unknown[2]}") or several, list(options.values()))
+        if not answer and unknown[0] == unknown[1]:
+            answer = next((f"{subject} {word}" for word in foreign.value_meant(unknown[2])), "")
+        rest = f"{unknown[1]}; {foreign.as_hint(foreign.filled(answer, unknown[2]))}" if answer else rest
+        arguments = [typed for typed in arguments if typed not in (subject, unknown[2], f"{subject}={unknown[2]}")]
     rest = _GIVEN.sub(option, rest)
     if any(map(_is_file, arguments)):
         rest = _with_files(rest.replace("; use rs.", "; Python: rs."), arguments)
