@@ -297,7 +297,7 @@ FOLLOWED = {
     "rs.outcomes.from_experiment(y, s, treated)": "rs.outcomes.from_experiment(y, treated, s)",
     "rs.outcomes.concordance(event_times=time, predicted_scores=s, event_observed=event, tau=5)": "use time=; "
     "predicted_scores: use scores=; event_observed: use event=; tau: use horizon=5",
-    "rs.Context(fp_cost=1, fn_cost=5)": "use cost_fp=1; fn_cost: use cost_fn=5",
+    "rs.Context(fp_cost=1, fn_cost=5)": "use cost_fp=1, cost_fn=5",
     "rs.plotting.plot_uplift(y, s, treated)": "rs.plotting.plot_uplift(rs.outcomes.from_experiment(y, treated, s)",
     "rs.outcomes.Experiment(y, treated)": "use rs.outcomes.from_experiment(y, treated, s)",
     "rs.monitor(y, s, window=100)": "for example rs.monitor(rs.choose(y, s))",

@@ -11,12 +11,13 @@ from sklearn import metrics as sk
 
 import rocscope as rs
 import rocscope.compat.sklearn
-from rocscope._base.answers import tables
+from rocscope._base.answers import filled, tables
 
 TABLES = [tables()[table] for table in ("concepts", "of_multiclass", "of_outcomes")]
 CONCEPTS = {call for table in TABLES for call in table.values()}
 NAMES = [name for calls in tables()["names"].values() for name in calls]
-CALLS = sorted({call for calls in tables()["names"].values() for call in calls.values()} | CONCEPTS)
+TYPED = {filled(call) for calls in tables()["typed"].values() for call in calls.values() if call}
+CALLS = sorted({call for calls in tables()["names"].values() for call in calls.values()} | CONCEPTS | TYPED)
 REST = re.compile(r"; |, (?:or|which|whose|where|the|with|and|because|from) | (?:with|or|to|at a) | for (?!name, )")
 """What follows the call in an answer."""
 
@@ -34,7 +35,7 @@ def here():
     model = LogisticRegression()
     return {
         "rs": rs, "rocscope": rs, "np": np, "y": y, "s": X[:, 0], "p": p.mean(axis=1), "X": X, "beta": 2,
-        "threshold": 0.5, "w": np.ones(120),
+        "threshold": 0.5, "thresholds": [0.1, 0.5], "w": np.ones(120),
         "predictions": predictions, "context": rs.Context(cost_fn=5), "model": model.fit(X, y), "name": "a",
         "campaign": rs.Campaign(population=1000, unit_cost=1, unit_benefit=5), "counts": predictions.counts("a"),
         "matrix": rs.multiclass.ConfusionMatrix.from_labels(y, X[:, 0] > 0), "source": predictions,

@@ -151,8 +151,8 @@ ANSWERS = {
     "rs.auc(y, s, labels=[0, 1])": "use y_true= for the labels of the rows; omit a list of classes",
     "rs.auc(data=df, score='p', target='y')": "for a data frame use rs.read(data, label='y', scores=['p'])",
     "rs.choose(y, s, fp_cost=2, fn_cost=9)": "use context=rs.Context(cost_fp=2, cost_fn=9)",
-    "rs.net_benefit(y, s, thresholds=[.1, .3])": "use rs.net_benefit(y, p).at([0.1, 0.3])",
-    "rs.net_benefit(y, s, thresholds=np.arange(0, .5, .01))": "use rs.net_benefit(y, p).at(np.linspace(0, 0.49, 50))",
+    "rs.net_benefit(y, s, thresholds=[.1, .3])": "use threshold=[0.1, 0.3]",
+    "rs.net_benefit(y, s, thresholds=np.arange(0, .5, .01))": "use threshold=np.linspace(0, 0.49, 50)",
     "rs.calibration.recalibrate(predictions, n_bins=9)": "use method='histogram', bins=9",
     "rs.expected(df, df)": "use rs.expected(rs.Predictions(y, s), s), with the scores of new rows, or for a data frame",
     "rs.auc(y, df)": "for several models, pass {name: table[name] for name in table.columns}",
@@ -200,7 +200,26 @@ ANSWERS = {
     "rs.lift(y, s).top_decile": "use .at([0.1, 0.2, 0.3])",
     "rs.Predictions.from_predictions(y, s)": "use rs.Predictions(y, s)",
     "rs.profit(y, s, value=50)": "use a Campaign: rs.Campaign(",
-    "rs.roc(y, s).plot(xlim=(0, 1))": "use ax.set_xlim(...)",
+    "rs.roc(y, s).plot(xlim=(0, 1))": "use ax.set_xlim(0, 1)",
+    "rs.roc(response=y, predictor=s)": "use y_true= and y_score=",
+    "rs.auc(y, s, quiet=True, percent=True)": "omit quiet=: rocscope functions do not print; omit percent=: rates are",
+    "rs.choose(y, s, method='maximize_metric', metric='sum_sens_spec')": "use criterion='youden'; omit method=: choose",
+    "rs.choose(y, s, metric='roc01')": "use criterion='closest_topleft'",
+    "rs.choose(y, s, CFP=2, CFN=7)": "use context=rs.Context(cost_fp=2, cost_fn=7)",
+    "rs.auc(y, s, fp_cost=2, fn_cost=7, prevalence=.1)": "use rs.choose(y, s, rs.Context(cost_fp=2, cost_fn=7,",
+    "rs.choose(y, s, criterion='MaxSpSe')": "use criterion=lambda tp, fp, fn, tn: np.minimum(tp / ",
+    "rs.net_benefit(y, s, xstart=0, xstop=.5, xby=.01)": "use threshold=np.arange(0, 0.5, 0.01)",
+    "rs.roc('y ~ p', data=df)": "for a data frame use rs.read(data, label='y', scores=['p'])",
+    "rs.cutpointr(df, 'p', 'y', metric='youden')": "use rs.choose(rs.read(df, label='y', scores=['p']), cri",
+    "rs.roc(y, s).coords(.9, input='sensitivity')": "use rs.choose(y, s, criterion='tnr', subject_to='tpr >= 0.9')",
+    "rs.coords(rs.roc(y, s), 'best', best_method='closest.topleft')": "use rs.choose(y, s, criterion='closest_to",
+    "rs.Predictions(y, s).performance('tpr', 'fpr')": "use rs.roc(predictions)",
+    "rs.ci_se(rs.roc(y, s), specificities=[.8, .9])": "use rs.inference.band(rs.roc(y, s), grid=1 - np.array([0.8, 0",
+    "rs.roc(y, s).conf_mat(.3)": "use .counts.at(0.3)",
+    "rs.net_benefit(y, s).plot(smooth=True)": "omit this argument: the net benefit is exact",
+    "rs.roc(y, s, target_prior=50)": "use rs.decisions.reweight(rs.ThresholdCounts.from_scores(y, s), 0.5)",
+    "rs.auc_interval(y, s, boot_stratified=False)": "use rs.bootstrap(rs.Predictions(y, s), rs.auc, stratified=F",
+    "rs.scorer('pr_auc')": "use rs.scorer('average_precision'), or for the area by trapezoids",
 }
 
 
@@ -248,7 +267,8 @@ def _argument(use):
 
 def test_arguments_that_are_named_exist():
     for name, table in tables()["arguments"].items():
-        parameters = inspect.signature(_public(name)).parameters if name != "any" else {}
+        signature = inspect.signature(_public(name)).parameters if name != "any" else {}
+        parameters = {name: given for name, given in signature.items() if given.kind != given.VAR_KEYWORD}
         for theirs, answer in table.items():
             assert theirs not in parameters, f"{name} has {theirs}"
             for use in _listed(answer):

@@ -228,6 +228,13 @@ def test_two_curves_of_a_pilot_have_the_power_that_proc_gives_them():
     assert pilot.power(margin=0.05, **same) > pilot.power(**same)
 
 
+def test_a_pilot_of_equal_rankings_has_no_power():
+    scores = np.array([0.1, 0.4, 0.35, 0.8])
+    pilot = Pilot.of(rs.Predictions([0, 0, 1, 1], {"a": scores, "b": scores**3}))
+    with pytest.raises(InputError, match="expected models that rank cases differently, got equal rankings"):
+        pilot.power(n_pos=50, n_neg=50)
+
+
 def test_negative_correlations_cost_cases():
     plan = rs.inference.planning
     powers = [plan.comparison_power(0.7, 0.8, n_pos=100, n_neg=100, correlation=r) for r in (-0.3, 0, 0.5)]

@@ -193,16 +193,16 @@ def as_hint(answer: str) -> str:
     return answer if answer.startswith(("omit ", "for ")) else f"use {answer}"
 
 
-_PLACE = re.compile(r"\{(value|1-value|range)(\d?):([^}]*)\}")
+_PLACE = re.compile(r"\{(value|1-value|range|share)(\d?):([^}]*)\}")
 
 
 def filled(answer: str, value: Any = None) -> str:
     """Return an answer with the given value in its places.
 
     ``{value:0.1}`` is the place of a value, ``{1-value:0.95}`` that of its complement, and ``{value1:5}`` that of the
-    second of several values. ``{range:0.1}`` is the place of the highest false positive rate in a range, which contains
-    specificities if it begins or ends at 1. ``{value:[0.1]}`` is the place of a list. A place keeps its default if the
-    value is of another kind.
+    second of several values. ``{value:[0.5]}`` is the place of a list, and ``{share:0.1}`` that of a share, or of a
+    percentage. ``{range:0.1}`` is the place of the highest false positive rate in a range, which contains
+    specificities if it begins or ends at 1. A place keeps its default if the value is of another kind.
 
     Examples
     --------
@@ -213,6 +213,7 @@ def filled(answer: str, value: Any = None) -> str:
     >>> filled("--cost-fp {value0:1} --cost-fn {value1:5}", "2,7"), filled(".at({value:[0.1]})", [0.2, 0.3])
     ('--cost-fp 2 --cost-fn 7', '.at([0.2, 0.3])')
     """
+    value = value.tolist() if hasattr(value, "tolist") else value
     several = value.split(",") if isinstance(value, str) and "," in value else value
     parts = list(several) if isinstance(several, list | tuple) else []
     numbers = [number for number in map(_number, parts) if number is not None]
@@ -227,6 +228,10 @@ def filled(answer: str, value: Any = None) -> str:
         elif numbers and kind == "range":
             given = 1 - min(numbers) if max(numbers) == 1 else max(numbers)
         number = _number(given)
+        if isinstance(given, bool) and default in ("True", "False"):
+            return str(given)
+        if kind == "share" and number is not None and number > 1:
+            number /= 100
         if number is not None:
             return f"{1 - number if kind == '1-value' else number:.12g}"
         is_text = isinstance(given, str) and bool(given) and _number(default) is None
@@ -238,7 +243,8 @@ def filled(answer: str, value: Any = None) -> str:
 def _listing(values: Sequence[Any]) -> str:
     """Return values as Python writes them. Return an empty text for many values, unless their steps are equal."""
     if len(values) <= 10:
-        return str(values) if values else ""
+        texts = [f"{value:.12g}" if isinstance(value, float) else repr(value) for value in values]
+        return f"[{', '.join(texts)}]" if values else ""
     numbers = [number for number in map(_number, values) if number is not None]
     step = (numbers[-1] - numbers[0]) / (len(values) - 1) if len(numbers) == len(values) else float("nan")
     is_even = all(abs(number - numbers[0] - place * step) < 1e-9 for place, number in enumerate(numbers))
@@ -253,6 +259,90 @@ def _number(value: Any) -> float | None:
         return None if number is None else float(number[1]) / (100 if number[2] else 1)
     except ValueError:  # such as 1.2.3
         return None
+
+
+def reading(name: str, table: Any, typed: Iterable[Any]) -> str:
+    """Return the call that reads the columns of a table that were typed: as texts, in lists, or in a formula.
+
+    The first column contains the labels, unless only the second one has two values.
+    """
+    texts = [text for value in typed for text in (value if isinstance(value, list | tuple) else [value])]
+    words = [word for text in texts if isinstance(text, str) for word in (text, *re.findall(r"[\w.]+", text))]
+    columns = list(dict.fromkeys(word for word in words if word in list(table.columns)))
+    columns = columns or [text for text in texts if isinstance(text, str)]
+    if len(columns) < 2:
+        return f"rs.read({name}, label={repr(*columns) if columns else '...'}, scores=[...])"
+    if not _has_two_values(table, columns[0]) and _has_two_values(table, columns[1]):
+        columns[:2] = columns[1::-1]
+    label, *scores = columns
+    return f"rs.read({name}, label={label!r}, scores={scores})"
+
+
+def _has_two_values(table: Any, column: str) -> bool:
+    """Return whether the first rows of a column of a table contain two values at most."""
+    try:
+        return len(set(table[column][:_ROWS_SEEN])) <= 2
+    except Exception:  # noqa: BLE001 (a table of another library, whatever it says)
+        return False
+
+
+_ROWS_SEEN = 1000
+
+
+def with_data(hint: str, made: str) -> str:
+    """Return a hint for labels and scores with a call that makes Predictions in place of them.
+
+    Examples
+    --------
+    >>> with_data("use rs.roc(y, s).plot()", "rs.evaluate(model, X, y)")
+    'use rs.roc(rs.evaluate(model, X, y)).plot()'
+    """
+    hint = hint.replace("rs.ThresholdCounts.from_scores(y, s)", f"{made}.counts()")
+    hint = re.sub(r"rs\.Predictions\(y, [sp]\)", made, hint)
+    return re.sub(r"(?<!Predictions)\(y, [sp](?=[,)])", f"({made}", hint)
+
+
+def for_typed(name: str, positional: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """Return the call for a name of another library with its arguments. Return an empty text if there is none.
+
+    Examples
+    --------
+    >>> for_typed("performance", ["mxe"], {}), for_typed("performance", ["auc"], {"fpr_stop": 0.2})
+    ('rs.calibration.log_loss(y, p)', 'rs.roc(y, s).partial_auc(max_fpr=0.2)')
+    """
+    answer_by_word = tables()["typed"].get(spelling(name), {})
+    values = [*positional, *named.values()]
+    texts = [value for value in values if isinstance(value, str)]
+    # An argument with its value comes before the argument, and both before the values.
+    words = [f"{argument}_{value}" for argument, value in named.items() if isinstance(value, str)]
+    numbers = numbers_in(values)
+    given = {spelling(word): numbers for word in (*words, *texts, "_".join(texts))}
+    given |= {spelling(argument): numbers_in([value]) or numbers for argument, value in named.items()}
+    if numbers_in(positional):
+        given["number"] = numbers_in(positional)
+    for words_of_key, answer in answer_by_word.items():
+        for word in map(spelling, words_of_key.split()):
+            if word in given:
+                return filled(answer, given[word])
+    if "criterion" in answer_by_word:  # a function that chooses a threshold by the measure that an argument names
+        measures = [named[word] for word in ("metric", "criterion", "methods", "method") if word in named]
+        chosen = next((_criterion(name) for name in measures if isinstance(name, str)), "")
+        return f"rs.choose(y, s, {chosen})" if chosen else ""
+    calls = (call_for(word) for word in ["_".join(texts), *texts]) if "measure" in answer_by_word else ()
+    return next(filter(None, calls), "")
+
+
+def _criterion(name: str) -> str:
+    """Return the arguments of rs.choose for the name of a measure, without the explanation that follows them."""
+    meant = [f"criterion={name!r}" for name in [*value_meant(name), name]]
+    answer = for_value("choose", "criterion", name, name, ["criterion", "context"])
+    return re.split(r", (?:the|where|which|whose)| for ", answer or meant[0])[0]
+
+
+def numbers_in(values: Iterable[Any]) -> list[float]:
+    """Return the numbers among values and in lists among them."""
+    parts = [part for value in values for part in (value if isinstance(value, list | tuple) else [value])]
+    return [part for part in parts if isinstance(part, int | float) and not isinstance(part, bool)]
 
 
 def is_library(name: str) -> bool:
@@ -344,7 +434,8 @@ def arguments_of(function: str) -> Mapping[str, Any]:
     """
     by_function = tables()["arguments"]
     same = "read" if function in ("read_counts", "explore") else f"Curve.{function.rpartition('.')[2]}"
-    return by_function.get(function) or by_function.get(same, {})
+    shared = by_function.get(same, {}) if "." in function or same == "read" else {}
+    return {**shared, **by_function.get(function, {})}
 
 
 def answers_by_spelling(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -444,9 +535,9 @@ def _argument_answer(function: str, words: Iterable[str], known: Sequence[str]) 
 
 def _of_curve(function: str, answer: str) -> str:
     """Return an answer about any curve with the curve that was asked for in place of the ROC curve."""
-    return (
-        re.sub(r"rs\.roc(?=\(y, s\)\.(?:plot|to_frame)\()", f"rs.{function}", answer) if is_curve(function) else answer
-    )
+    answer = answer.replace("{function}", example_of(function).partition("(")[0])
+    made = f"rs.{function}(y, s)" if is_curve(function) else tables()["curves"].get(function.partition(".")[0], "")
+    return re.sub(r"rs\.roc\(y, s\)(?=\.(?:plot|to_frame)\(|$)", made, answer) if made else answer
 
 
 def _suits(advice: str, known: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_o
 
 import numpy as np
 
-from rocscope._base import answers
+from rocscope._base import answers, typed_code
 from rocscope.errors import InputError, RocscopeError, listing
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -155,11 +155,16 @@ def _with_advice(
         return type(error)(f"{str(error).partition('; ')[0]}{advice}")
     name = str(error).partition(":")[0]
     by_position = dict(zip(inspect.signature(call).parameters, args, strict=False))
-    value = options.get(name, by_position.get(name))
+    given = {**by_position, **options}
+    # The name of a measure is an argument with another name, such as figure= of scorer.
+    texts = [text for text in given.values() if isinstance(text, str) and f"got {text!r}" in str(error)]
+    value = given.get(name, next(iter(texts), None))
     function = call.__qualname__.removesuffix(".__init__")
     kinds = (_kind_of(value), "text" if isinstance(value, str) else "")
     own = answers.arguments_of(function)
-    of_kind = next((answers.filled(own[f"{name}_{kind}"], value) for kind in kinds if f"{name}_{kind}" in own), "")
+    by_word = {**answers.answers_by_spelling(own), **own}
+    words = [f"{name}_{kind}" for kind in kinds] + [answers.spelling(f"{name}_{kind}") for kind in kinds if kind]
+    of_kind = next((answers.filled(by_word[word], value) for word in words if word in by_word), "")
     taking = of_kind or _argument_taking(call, function, name, value, by_position)
     is_general = name in (*_OF_MODELS, "context", "y_true") and not (_is_ours(value) or isinstance(value, Mapping))
     if of_kind or (taking and is_general):  # these hints replace the general one
@@ -428,43 +433,30 @@ _UNEXPECTED = re.compile(r"(?:unexpected keyword argument|got the parameter) '(\
 
 def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
     """Return a hint on what to call if arguments do not match the signature of a function."""
-    known = [name for name in inspect.signature(function).parameters if name != "self"]
-    hint = _first_instead(function, known, arguments, options)
-    for name in [name for name in options if name not in known][1:]:
-        other = _first_instead(function, known, arguments, {name: options[name]}).removeprefix("; ")
-        named = re.match(r"use (\w+)=", other)
-        if named is not None and named[1] in known:  # not a name that the function passes on to another one
-            hint += f"; {name}: {other}"
-    return hint
-
-
-def _first_instead(
-    function: Callable[..., Any], known: Sequence[str], arguments: Sequence[Any], options: Mapping[str, Any]
-) -> str:
-    """Return a hint on the first unknown argument, or on the types of the arguments."""
-    unknown = next((name for name in options if name not in known), None)
-    name = function.__qualname__.removesuffix(".__init__")
+    parameters = inspect.signature(function).parameters.values()
+    known = [item.name for item in parameters if item.name != "self" and item.kind != item.VAR_KEYWORD]
+    unknown = [word for word in options if word not in known]
+    name = _name_of_call(function, arguments)
     made = answers.tables()["constructors"].get(name)
-    if made and unknown in (None, *_LABELS_AND_SCORES):
+    if made and (not unknown or unknown[0] in _LABELS_AND_SCORES):
         return f"; {answers.as_hint(made)}"
     if sum(hasattr(value, "predict") for value in arguments) > 1 and "y_score" in known:
         return f"; use rs.{name}(rs.evaluate({{'a': model, 'b': model}}, X, y))"
     by_position = _for_positions(name, known, arguments, options)
     if by_position:
         return f"; {answers.as_hint(answers.with_given(by_position, options))}"
-    if unknown is not None:
-        value = options[unknown]
-        answer = _with_value(function, answers.for_value(name, unknown, value, _kind_of(value), known), value)
-        own = answers.answers_by_spelling(answers.arguments_of(name)).get(answers.spelling(unknown), "")
-        taking = _taking_text(function, value)
-        answer = answer or (taking if taking.startswith(str(own).partition("=")[0]) else "")
-        answer = answer or _with_value(function, answers.for_argument(name, unknown, known), value)
-        close = "" if answer else _close(unknown, known, "{}=")
-        answer = answer or close or answers.calls_by_spelling().get(answers.spelling(unknown), "")
-        answer = answer or _with_value(function, answers.for_parts(name, unknown, known), value)
-        given = {option: value for option, value in options.items() if option in known or not isinstance(value, str)}
-        answer = answers.with_given(answer.replace("{name}", unknown), given)
-        return close or (f"; {answers.as_hint(answer)}" if answer else _takes(name, known))
+    if unknown:
+        hints = {word: _for_unknown(function, name, known, word, options) for word in unknown}
+        # A function may pass some of its arguments to another one, and these are not unknown.
+        passes_on = any(item.kind == item.VAR_KEYWORD for item in parameters)
+        several = _costs_of(unknown, known, options) or ("" if passes_on else _together(hints))
+        if several or not hints[unknown[0]]:
+            return f"; {several}" if several else _takes(name, known)
+        renamed = {word: re.match(r"use (\w+)=", hint) for word, hint in hints.items()}
+        others = [f"{word}: {hints[word]}" for word, match in renamed.items() if match and match[1] in known]
+        return "; " + "; ".join(
+            [hints[unknown[0]], *(hint for hint in others if not hint.startswith(f"{unknown[0]}:"))]
+        )
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(0.5), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
@@ -480,10 +472,80 @@ def _first_instead(
     return _takes(name, known)
 
 
-def _with_value(function: Callable[..., Any], answer: str, value: Any) -> str:
+def _name_of_call(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
+    """Return the name of a function or of a class. For a drawing of a curve, return the method of this curve."""
+    name = function.__qualname__.removesuffix(".__init__")
+    return f"{type(arguments[0]).__name__}.plot" if name == "plot_curve" and arguments else name
+
+
+def _costs_of(unknown: Sequence[str], known: Sequence[str], options: Mapping[str, Any]) -> str:
+    """Return a hint with a Context of all costs and prevalences that were passed by name, if they are two or more."""
+    by_word = answers.answers_by_spelling(answers.tables()["arguments"]["Context"])
+    fields: dict[str, str] = {}
+    for word in unknown:
+        field = by_word.get(answers.spelling(word), "").partition(",")[0]
+        field = f"{word}=" if word in _FIELDS else field
+        name, sign, value = answers.filled(field, options[word]).partition("=")
+        if sign and name in _FIELDS and isinstance(options[word], int | float):
+            fields[name] = value or f"{options[word]!r}"
+    if len(fields) < 2:
+        return ""
+    costs = ", ".join(f"{name}={value}" for name, value in fields.items())
+    if "cost_fp" in known:
+        return f"use {costs}"
+    return f"use context=rs.Context({costs})" if "context" in known else f"use rs.choose(y, s, rs.Context({costs}))"
+
+
+_FIELDS = ("target_prevalence", "cost_fp", "cost_fn", "cost_tp", "cost_tn")
+
+
+def _together(hints: Mapping[str, str]) -> str:
+    """Return one hint for several arguments that have other names or are to be omitted. Return "" for other hints."""
+    renamed = [hint.removeprefix("use ") for hint in hints.values() if _RENAMED.fullmatch(hint)]
+    omitted = [word for word, hint in hints.items() if hint.startswith("omit this argument")]
+    if len(hints) < 2 or len(renamed) + len(omitted) < len(hints):
+        return ""
+    use = [f"use {' and '.join(dict.fromkeys(renamed))}"] if renamed else []
+    return "; ".join([*use, *(hints[word].replace("this argument", f"{word}=", 1) for word in omitted)])
+
+
+_OTHER = re.compile(r"\{(\w+)=([^}]*)\}")  # in an answer, the place of another argument's value, with its default
+_RENAMED = re.compile(r"use \w+=(?:[\w.'-]*|\[[\d., ]*\])")
+
+
+def _for_unknown(
+    function: Callable[..., Any], name: str, known: Sequence[str], unknown: str, options: Mapping[str, Any]
+) -> str:
+    """Return a hint on what to use instead of an unknown argument. Return an empty text if nothing is known."""
+    value = options[unknown]
+    answer = _with_value(function, name, answers.for_value(name, unknown, value, _kind_of(value), known), value)
+    own = answers.answers_by_spelling(answers.arguments_of(name)).get(answers.spelling(unknown), "")
+    taking = _taking_text(function, value)
+    answer = answer or (taking if taking.startswith(str(own).partition("=")[0]) else "")
+    answer = answer or _with_value(function, name, answers.for_argument(name, unknown, known), value)
+    if not answer and (close := _close(unknown, known, "{}=")):
+        return close.removeprefix("; ")
+    answer = answer or answers.calls_by_spelling().get(answers.spelling(unknown), "")
+    answer = answer or _with_value(function, name, answers.for_parts(name, unknown, known), value)
+    given = {option: value for option, value in options.items() if option in known or not isinstance(value, str)}
+    answer = answers.with_given(answer.replace("{name}", unknown), given)
+    answer = _OTHER.sub(lambda place: str(options.get(place[1], place[2])), answer)
+    return answers.as_hint(answer) if answer else ""
+
+
+_OF_FIGURES = ("criterion", "figure", "metric", "scoring", "statistic")
+"""Arguments that take the name of a measure."""
+
+
+def _with_value(function: Callable[..., Any], function_name: str, answer: str, value: Any) -> str:
     """Return an answer with the given value: in its places, or after an argument such as "bins=" that accepts it."""
-    answer = answers.filled(answer, value.tolist() if hasattr(value, "tolist") else value)
+    answer = answers.filled(answer, value)
     name = answer.removesuffix("=")
+    if name != answer and isinstance(value, str):
+        of_value = answers.for_value(function_name, name, value, value, [name])
+        if of_value:
+            return answers.filled(of_value, value)
+        value = next(iter(answers.value_meant(value)), value) if name in _OF_FIGURES else value
     hint = _hints(function).get(name, Any)
     takes_column = name in _LABELS_AND_SCORES and (hint is Any or not fits(value, hint))
     if takes_column and isinstance(value, str | int | float):  # perhaps the positive label
@@ -510,14 +572,12 @@ def _for_positions(function: str, known: Sequence[str], arguments: Sequence[Any]
     """Return what to use if the types of arguments show what is meant: a table, or labels in place of a model."""
     has_model = any(hasattr(value, "predict") for value in arguments)
     data = [*arguments, *(value for option, value in options.items() if option != "X")]
-    is_table = any(hasattr(value, "columns") and not _is_ours(value) for value in data)
-    if is_table and not has_model and "X" not in known and known[:1] != ["source"]:
+    tables = [value for value in data if hasattr(value, "columns") and not _is_ours(value)]
+    if tables and not has_model and "X" not in known and known[:1] != ["source"]:
         # The names of two columns are often passed too: auc(table, "y", "p") or auc(table, estimate="p", truth="y").
         of_scores = {option: "y_true=" not in answers.for_argument(function, option, known) for option in options}
         passed = [*arguments, *(options[option] for option in sorted(of_scores, key=of_scores.__getitem__))]
-        names = [value for value in passed if isinstance(value, str)]
-        label, score = map(repr, names) if len(names) == 2 else ("...", "...")
-        return f"for a data frame use rs.read(data, label={label}, scores=[{score}]), and pass its result"
+        return f"for a data frame use {answers.reading('data', tables[0], passed)}, and pass its result"
     if known[:2] == ["models", "X"] and arguments and not has_model and not hasattr(arguments[0], "fit"):
         return "for labels and scores use rs.summary(y, s), or with a model rs.evaluate(model, X, y)"
     # Python's error is about the positions, or about the names: only the former has an answer here.
@@ -540,7 +600,9 @@ class MissingAttributeError(AttributeError):
         owner, name = self.args
         message = f"{owner.__name__} has no {name!r}"
         of_model = f"for a model of this name, use {_items(owner, name)}; " if "['a']" in _items(owner) else ""
-        return message if name.startswith("_") else f"{message}; {_hint_for(owner, name) or of_model + _listed(owner)}"
+        typed = typed_code.call_in(self.__traceback__, name)
+        hint = "" if name.startswith("_") else _hint_for(owner, name, typed) or of_model + _listed(owner)
+        return f"{message}; {hint}" if hint else message
 
 
 class MissingItemError(TypeError, KeyError):
@@ -596,12 +658,14 @@ def _listed(owner: type) -> str:
     return f"{values}it has .{', .'.join(_public_names(owner))}"
 
 
-def _hint_for(owner: type, name: str) -> str:
+def _hint_for(owner: type, name: str, typed: typed_code.TypedCall | None = None) -> str:
     """Return a hint on what to use instead of an unknown attribute. Return an empty text if nothing is known."""
     known = _public_names(owner)
-    answer = _for_attribute(owner, name, answers.by_spelling(known))
+    typed = typed or typed_code.TypedCall()
+    answer = answers.for_typed(name, typed.positional, typed.named)
+    answer = answer or _for_attribute(owner, name, answers.by_spelling(known))
     if answer:
-        return answers.as_hint(_on_result(owner, answer))
+        return answers.as_hint(answers.filled(_on_result(owner, answer), answers.numbers_in(typed.arguments)))
     if hasattr(owner, "get_params"):
         return "an estimator has fitted attributes after .fit(X, y)"
     close = _close(name, known, ".{}").removeprefix("; ")

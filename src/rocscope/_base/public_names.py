@@ -7,7 +7,6 @@
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dis import get_instructions
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,7 +16,7 @@ from typing import Any, Literal, NoReturn
 
 import lazy_loader
 
-from rocscope._base import answers
+from rocscope._base import answers, typed_code
 
 Above = Literal[
     "plotting",
@@ -84,9 +83,12 @@ class _Topic:
 
     __name__: str
 
-    def __call__(self, *_args: Any, **_options: Any) -> NoReturn:
+    def __call__(self, *args: Any, **options: Any) -> NoReturn:
         topics = answers.tables()["topics"]
         answer = topics.get(self.__name__.rpartition(".")[2], topics["any"])
+        given = [*args, *options.values()]
+        if tables := [value for value in given if _is_table(value)]:
+            answer = answers.with_data(answer, answers.reading("data", tables[0], given))
         raise TypeError(f"{self.__name__} contains functions and cannot be called; {answers.as_hint(answer)}")
 
 
@@ -104,15 +106,20 @@ def refusing(package: str, public: Sequence[str]) -> Callable[[str], NoReturn]:
 
     def refuse(name: str) -> NoReturn:
         asking = _asking_frame()
+        code, position = asking.f_code, asking.f_lasti
         # Before `from package import module` loads the module, Python asks whether the package has the name.
-        if asking.f_code.co_name == "_handle_fromlist":
+        if code.co_name == "_handle_fromlist":
             raise AttributeError(name, name=name)
-        words = [name, *_names_read_after(asking)] if answers.is_library(name) else [name]
+        words = [name, *typed_code.names_after(code, position)] if answers.is_library(name) else [name]
         # Of a name within another library, such as metrics.auc_score, only the last word says what is meant.
         hint = advice(words[-1]) or advice(name)
-        message = f"{package} has no {'.'.join(words)!r}{_with_argument(hint, asking)}"
+        if code.co_code[position] in _READING:
+            typed = typed_code.call_after(code, position)
+            call = answers.for_typed(words[-1], typed.positional, typed.named)
+            hint = _with_data(f"; {answers.as_hint(call)}" if call else hint, typed, asking)
+        message = f"{package} has no {'.'.join(words)!r}{hint}"
         # In `from package import name`, Python replaces the message of an AttributeError.
-        if asking.f_code.co_code[asking.f_lasti] == opmap["IMPORT_FROM"]:
+        if code.co_code[position] == opmap["IMPORT_FROM"]:
             raise ImportError(message, name=package)
         raise AttributeError(message, name=name)
 
@@ -127,43 +134,30 @@ def _asking_frame() -> FrameType:
     return frame
 
 
-def _names_read_after(frame: FrameType) -> list[str]:
-    """Return the names that the code of a frame reads next: metrics and auc in ``rs.sklearn.metrics.auc``."""
-    names: list[str] = []
-    for step in get_instructions(frame.f_code):
-        if step.offset > frame.f_lasti:
-            if step.opname not in ("LOAD_ATTR", "LOAD_METHOD", "EXTENDED_ARG"):
-                break
-            is_name = step.opname != "EXTENDED_ARG" and not step.argval.startswith("from_")  # which a class has
-            names += [step.argval] if is_name else []
-    return names
+_READING = {opmap[name] for name in ("LOAD_ATTR", "LOAD_METHOD") if name in opmap}
 
 
-def _with_argument(hint: str, frame: FrameType) -> str:
-    """Return a hint for labels and scores with the model or the data frame that the code of a frame passes first."""
-    steps = list(get_instructions(frame.f_code))
-    asked = [step for step in steps if step.offset == frame.f_lasti]
-    loads = [step for step in steps if step.offset > frame.f_lasti and step.opname != "PUSH_NULL"]
-    while loads and loads[0].opname in ("LOAD_ATTR", "LOAD_METHOD", "EXTENDED_ARG"):
-        loads.pop(0)
-    if not asked or asked[0].opname not in ("LOAD_ATTR", "LOAD_METHOD") or not loads or "(model, X" in hint:
+def _with_data(hint: str, typed: typed_code.TypedCall, frame: FrameType) -> str:
+    """Return a hint for labels and scores with the model or the data frame that the code of a frame passes."""
+    if "(model, X" in hint:
         return hint
-    name = loads[0].argval if loads[0].opname.startswith("LOAD_") and isinstance(loads[0].argval, str) else ""
-    value = frame.f_locals.get(name, frame.f_globals.get(name))
-    if callable(getattr(type(value), "fit", None)):
-        is_fitted = hasattr(value, "classes_")
-        made = f"rs.evaluation.from_estimator({name}, X, y)" if is_fitted else f"rs.evaluate({name}, X, y)"
-    elif hasattr(type(value), "columns") and hasattr(type(value), "dtypes"):
-        columns = [step.argval for step in loads[1:3] if step.opname == "LOAD_CONST" and isinstance(step.argval, str)]
-        label, score = map(repr, columns) if len(columns) == 2 else ("...", "...")
-        made = f"rs.read({name}, label={label}, scores=[{score}])"
+    variables = [value.name for value in typed.arguments if isinstance(value, typed_code.Variable)]
+    values = {name: frame.f_locals.get(name, frame.f_globals.get(name)) for name in variables}
+    models = [name for name, value in values.items() if callable(getattr(type(value), "fit", None))]
+    tables = [name for name, value in values.items() if _is_table(value)]
+    if models:
+        is_fitted = hasattr(values[models[0]], "classes_")
+        made = f"rs.evaluation.from_estimator({models[0]}, X, y)" if is_fitted else f"rs.evaluate({models[0]}, X, y)"
+        hint = hint.replace("(y, predicted)", f"(y, {models[0]}.predict(X))")
+    elif tables:
+        made = answers.reading(tables[0], values[tables[0]], typed.arguments)
     else:
         return hint
-    hint = hint.replace("rs.ThresholdCounts.from_scores(y, s)", f"{made}.counts()")
-    if not made.startswith("rs.read"):
-        hint = hint.replace("(y, predicted)", f"(y, {name}.predict(X))")
-    hint = re.sub(r"rs\.Predictions\(y, [sp]\)", made, hint)
-    return re.sub(r"(?<!Predictions)\(y, [sp](?=[,)])", f"({made}", hint)
+    return answers.with_data(hint, made)
+
+
+def _is_table(value: Any) -> bool:
+    return hasattr(type(value), "columns") and hasattr(type(value), "dtypes")
 
 
 def _advice(package: str, name: str, public: Sequence[str]) -> str:

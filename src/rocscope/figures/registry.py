@@ -102,15 +102,20 @@ _ABOVE_CHANCE: tuple[LinearForm, LinearForm] = ((1, -1, 0), _ONE)
 _MEAN_OF_CLASSES: tuple[LinearForm, LinearForm] = ((_HALF, -_HALF, _HALF), _ONE)
 
 _TABLE = (
-    _share("tpr", "TPR", "tp / tp fn", "sensitivity", "recall", "hit rate", "true positive rate", "detection rate"),
+    _share(
+        "tpr", "TPR", "tp / tp fn", "sensitivity", "sens", "recall", "hit rate", "true positive rate", "detection rate",
+    ),
     _share("fnr", "FNR", "fn / tp fn", "miss rate", "false negative rate", sign=-1),
     _share("fpr", "FPR", "fp / fp tn", "fall-out", "fallout", "false alarm rate", "false positive rate", sign=-1),
-    _share("tnr", "TNR", "tn / fp tn", "specificity", "selectivity", "true negative rate"),
-    _share("precision", "precision", "tp / tp fp", "ppv", "positive predictive value"),
+    _share("tnr", "TNR", "tn / fp tn", "specificity", "spec", "selectivity", "true negative rate"),
+    _share("precision", "precision", "tp / tp fp", "ppv", "prec", "positive predictive value"),
     _share("npv", "NPV", "tn / fn tn", "negative predictive value"),
     _share("accuracy", "accuracy", f"tp tn / {_ALL}", "acc", mean_of_rows=True),
     _share("error", "error", f"fp fn / {_ALL}", "error rate", "misclassification rate", sign=-1, mean_of_rows=True),
-    _share("depth", "depth", f"tp fp / {_ALL}", "selection rate", "positive rate", "rate of positive predictions"),
+    _share(
+        "depth", "depth", f"tp fp / {_ALL}", "detection prevalence", "selection rate", "positive rate",
+        "rate of positive predictions",
+    ),
     _share("prevalence", "prevalence", f"tp fn / {_ALL}", "base rate", sign=0),
     _share("jaccard", "Jaccard", "tp / tp fp fn", "threat score", "critical success index"),
     _cases("cases", "cases", "tp fp", "predicted positives", "alarms", sign=0),
@@ -119,11 +124,12 @@ _TABLE = (
     _cases("fn", "FN", "fn", "false negatives", "misses", sign=-1),
     _cases("tn", "TN", "tn", "true negatives", "correct rejections", sign=1),
     _of_cells(
-        "youden", "Youden's J", "informedness", "youden's j", "youden index", lines=lambda _: _ABOVE_CHANCE, ideal=1,
-        scale=influence.SIGNED, rates=TwoRates(np.positive, np.positive),
+        "youden", "Youden's J", "informedness", "youden's j", "youden index", "j index",
+        lines=lambda _: _ABOVE_CHANCE, ideal=1, scale=influence.SIGNED, rates=TwoRates(np.positive, np.positive),
     ),
     _of_cells(
-        "balanced_accuracy", "balanced accuracy", "bacc", lines=lambda _: _MEAN_OF_CLASSES, ideal=1, rates=_HALVED,
+        "balanced_accuracy", "balanced accuracy", "bacc", "bal accuracy",
+        lines=lambda _: _MEAN_OF_CLASSES, ideal=1, rates=_HALVED,
     ),
     _of_cells("macro_average", "macro average", lines=lambda _: _MEAN_OF_CLASSES, ideal=1, rates=_HALVED),
     _of_cells("weighted_accuracy", "weighted accuracy", ideal=1),
@@ -134,7 +140,7 @@ _TABLE = (
         unit="number", ideal=1, scale=influence.SIGNED,
     ),
     _of_cells(
-        "kappa", "kappa", "cohen kappa", "cohen's kappa", "cohen_kappa_score",
+        "kappa", "kappa", "cohen kappa", "cohen's kappa", "cohen_kappa_score", "kap",
         lines=_beyond_chance, unit="number", ideal=1, scale=influence.SIGNED,
     ),
     _of_cells("markedness", "markedness", unit="number", ideal=1, scale=influence.SIGNED),
@@ -171,11 +177,11 @@ _TABLE = (
         lines=lambda _: _ABOVE_CHANCE,
     ),
     _calibrated(
-        "brier", "Brier", "brier", "", "brier_score", "brier_score_loss", "neg_brier_score",
+        "brier", "Brier", "brier", "", "brier_score", "brier_score_loss", "neg_brier_score", "brier class",
         unit="share", smooth=influence.brier, mean_of_rows=True,
     ),
     _calibrated(
-        "log_loss", "log loss", "log_loss", "", "neg_log_loss", "logloss", "cross-entropy",
+        "log_loss", "log loss", "log_loss", "", "neg_log_loss", "logloss", "mn log loss", "cross-entropy",
         smooth=influence.log_loss, mean_of_rows=True,
     ),
     Figure(
@@ -217,7 +223,7 @@ FIGURES: dict[str, Figure] = {figure.name: figure for figure in _TABLE}
 """All measures by name, except measures with a number in their name, such as f2 and lift@0.1."""
 
 _BETA = re.compile(r"f(\d+(?:\.\d+)?)")
-_F1_ALIASES = ("f_score", "f measure", "dice", "f1_score")
+_F1_ALIASES = ("f_score", "f measure", "f meas", "dice", "f1_score")
 _AT_DEPTH = re.compile(r"(lift|gain|precision)@(0?\.\d+|1(?:\.0*)?|\d+(?:\.\d+)? ?%)")
 
 

@@ -800,6 +800,11 @@ class Pilot:
         alpha : float
             Significance level of the test.
 
+        Raises
+        ------
+        InputError
+            If both models rank the cases equally, or if alpha is not between 0 and 1.
+
         Notes
         -----
         Let D be the difference of the AUCs, V its variance, V₁ the variance of the first AUC, and C the covariance of
@@ -823,6 +828,11 @@ class Pilot:
             Numbers of positives and negatives of the study.
         power : float
             Power of the test, between 0 and 1.
+
+        Raises
+        ------
+        InputError
+            If both models rank the cases equally, or if the power is not between 0 and 1.
         """
         null, variance = self._variances(n_pos, n_neg, 0.0)
         aimed = float(special.ndtri(check.check_share(power, "power")))
@@ -868,4 +878,6 @@ class Pilot:
     def _variances(self, n_pos: float, n_neg: float, margin: float) -> tuple[float, float]:
         both = self.covariance(n_pos, n_neg)
         variance = float(both[0, 0] + both[1, 1] - 2 * both[0, 1])
+        if not variance > 0:
+            raise InputError("models of the pilot", expected="models that rank cases differently", got="equal rankings")
         return (variance if margin else float(2 * (both[0, 0] - both[0, 1]))), variance
