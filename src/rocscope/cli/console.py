@@ -128,15 +128,16 @@ def print_rows(
 
 def _aligned(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[str]) -> str:
     """Return a long table as lines of aligned text."""
-    from rich.cells import cell_len
-
     columns = []
     for heading, column in zip(headings, zip(*rows, strict=True), strict=True):
         cells = [heading, *column]
         text = "".join(cells)  # one check of all cells is faster than a check of each cell
         if not text.isprintable():
             cells = [_one_line(cell) for cell in cells]
-        sizes = list(map(len if text.isascii() else cell_len, cells))
+        width_of = len
+        if not text.isascii():
+            from rich.cells import cell_len as width_of
+        sizes = list(map(width_of, cells))
         width = max(sizes)
         if heading in left:
             columns.append([cell + " " * (width - size) for cell, size in zip(cells, sizes, strict=True)])

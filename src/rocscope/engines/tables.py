@@ -16,7 +16,7 @@ import sqlite3
 import sys
 import zipfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import date, datetime
 from functools import cached_property, partial
@@ -273,12 +273,23 @@ def open_parquet(paths: list[str], origin: tuple[str, ...], _layout: formats.Fil
     """Open Parquet files. Folders named key=value add columns."""
     with formats.one_line_errors(origin[0]):
         try:
-            footer = pq.read_metadata(paths[0])
+            file = _parquet_file(paths[0], 0)
+            footer = file.metadata
             schema = footer.schema.to_arrow_schema()
         except pa.ArrowException:
             got, hint = "an incomplete Parquet file", "copy or write the file again"
             raise errors.EngineError(origin[0], expected="a complete Parquet file", got=got, hint=hint) from None
-        return ParquetFiles(paths, origin, schema, footer)
+    is_small = len(paths) == 1 and footer.num_row_groups == 1 and footer.num_rows <= formats.BATCH_ROWS
+    if not is_small:
+        file.close()
+    return ParquetFiles(paths, origin, schema, footer, [file] if is_small else [])
+
+
+def _parquet_file(path: str, read_ahead: int, footer: pq.FileMetaData | None = None) -> pq.ParquetFile:
+    """Open a Parquet file. With `read_ahead` 0, Arrow reads a column of a row group at once."""
+    return pq.ParquetFile(
+        path, metadata=footer, buffer_size=read_ahead, pre_buffer=False, page_checksum_verification=True
+    )
 
 
 class ParquetFiles:
@@ -292,13 +303,23 @@ class ParquetFiles:
         Schema of the first file.
     footer : pyarrow.parquet.FileMetaData
         Footer of the first file. It is stored, because reading it again is slow if there are very many columns.
+    opened : list of pyarrow.parquet.ParquetFile
+        The first file, or nothing. The first reader of a small file takes it out of the list.
     """
 
     decimal = ""
 
-    def __init__(self, paths: list[str], origin: tuple[str, ...], schema: pa.Schema, footer: pq.FileMetaData) -> None:
+    def __init__(
+        self,
+        paths: list[str],
+        origin: tuple[str, ...],
+        schema: pa.Schema,
+        footer: pq.FileMetaData,
+        opened: list[pq.ParquetFile],
+    ) -> None:
         self.origin = origin
         self._footer = footer
+        self._opened = opened
         self._paths = paths
         self._schema = schema
         self._keys = formats.partition_keys(paths)
@@ -419,15 +440,11 @@ class ParquetFiles:
             return pq.read_metadata(self._paths[number])
 
     def _open(self, number: int, footer: pq.FileMetaData, read_ahead: int = _READ_AHEAD) -> pq.ParquetFile:
-        """Open a file. With `read_ahead` 0, Arrow reads a column of a row group at once."""
+        if not read_ahead:
+            with suppress(IndexError):
+                return self._opened.pop()
         with formats.one_line_errors(self.origin[number]):
-            return pq.ParquetFile(
-                self._paths[number],
-                metadata=footer,
-                buffer_size=read_ahead,
-                pre_buffer=False,
-                page_checksum_verification=True,
-            )
+            return _parquet_file(self._paths[number], read_ahead, footer)
 
     def _pieces(self, schema: pa.Schema) -> Iterator[partial[Generator[pa.Table]]]:
         for number in range(len(self._paths)):
@@ -442,7 +459,7 @@ class ParquetFiles:
         if names:
             paths = [self._paths[0], self._paths[number]]
             origin = (self.origin[0], self.origin[number])
-            ParquetFiles(paths, origin, self._schema, self._footer)._relation.fetch(names)
+            ParquetFiles(paths, origin, self._schema, self._footer, [])._relation.fetch(names)
             # DuckDB's check accepts types that only Arrow distinguishes.
             name = self.origin[number]
             raise errors.EngineError(f"{name}: column {names[0]!r} does not have the same type as in {self.origin[0]}")
@@ -460,7 +477,7 @@ class ParquetFiles:
                 tables = (pa.Table.from_batches([batch]) for batch in batches)
             for table in tables:
                 # Columns come in the order of the file. A selection of all columns takes time if there are many.
-                yield table if table.column_names == names else table.select(names)
+                yield table if table.schema.names == names else table.select(names)
         # Arrow's pool keeps the memory of this thread. Release it only for the last row groups, because this takes
         # time.
         if group + cores() >= footer.num_row_groups:
