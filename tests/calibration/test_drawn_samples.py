@@ -75,13 +75,27 @@ def test_successes_are_quantiles_of_binomials(most):
     chance = np.minimum(rng.random(60), 5.4 / trials)
     chance[:3] = 0, 1, 0.5
     uniform = rng.random((200, 60))
-    found = np.empty(uniform.shape)
-    few = np.arange(60)
-    kernels.samples.successes(uniform, few, trials, np.minimum(chance, 1 - chance), chance > 0.5, found)
+    tables = np.full((2, *uniform.shape), np.nan)
+    exact = np.ones((2, 60), np.bool_)
+    exact[1, ::2] = False
+    kernels.samples.successes(np.ascontiguousarray(uniform.T), trials, np.array([chance, chance]), exact, tables)
+    assert np.isnan(tables[1, :, ::2]).all()
+    found = tables[0]
+    assert (tables[1, :, 1::2] == found[:, 1::2]).all()
     flipped = trials - binom.ppf(1 - uniform, trials, 1 - chance)
     exact = np.where(chance > 0.5, flipped, binom.ppf(uniform, trials, chance))
     assert np.mean(found != np.clip(exact, 0, trials)) < 1e-3  # SciPy's quantile is off by one here and there
     assert np.abs(found - np.clip(exact, 0, trials)).max() <= 1
+
+
+@pytest.mark.parametrize("most", [2, 30, 59])
+def test_drawn_positives_are_the_binomial_numbers_of_numpy(most, monkeypatch):
+    total = np.random.default_rng(most).integers(0, most + 1, 80).astype(float)
+    chance = np.linspace(0, 1, 80)
+    drawn = both(monkeypatch, lambda: outcomes.draw_positives(total, chance, 300, np.random.default_rng(1)))
+    expected = np.random.default_rng(1).binomial(total.astype(int), chance, (300, 80))
+    for found in drawn:
+        assert (found == expected).all()
 
 
 @pytest.mark.parametrize("size", ["ones", "counts", "weights"])

@@ -63,9 +63,9 @@ class ClosedForms:
         `of_positive` and `of_negative` are the values of a positive and of a negative at each distinct probability.
         """
         sample = self.sample
-        of_positive = np.broadcast_to(of_positive, sample.score.size)
-        of_negative = np.broadcast_to(of_negative, sample.score.size)
         if self.shift.target is not None:
+            of_positive = np.broadcast_to(of_positive, sample.score.size)
+            of_negative = np.broadcast_to(of_negative, sample.score.size)
             # The shares of the classes are given: only the variation within the classes counts.
             of_positive = of_positive - (of_positive @ sample.pos) / sample.pos.sum()
             of_negative = of_negative - (of_negative @ sample.neg) / sample.neg.sum()
@@ -357,7 +357,8 @@ def invert(
     shift : Shift
         Conversion to the target prevalence.
     directions : sequence of Direction
-        Alternatives to calibration. The curves contain probabilities at the target prevalence.
+        Alternatives to calibration. The curves contain probabilities at the target prevalence. The first one has all
+        statistics.
     level : float
         Confidence level.
     draws : int
@@ -379,23 +380,20 @@ def invert(
     start, alpha = sample.score, 1 - level
     null = sample.draw(shift.in_sample(start), draws, rng)
     noise = _Noise(sample, rng.random((draws_along, start.size)))
-    null_values: Mapping[str, Array] = {}
+    # The sample itself first, then the draws at calibration. All directions share these statistics.
+    shared = directions[0].statistics(np.concatenate([sample.pos[None], null]))
     low: dict[str, Array] = {}
     high: dict[str, Array] = {}
     p_value: dict[str, Array] = {}
     for direction in directions:
-        observed = direction.statistics(sample.pos[None])
-        if not null_values.keys() >= observed.keys():  # a direction of fewer statistics shares those of the one before
-            null_values = direction.statistics(null)
-        curves = np.array([np.clip(start + step * (direction.curve - start), 0, 1) for step in _STEPS])
-        samples = noise.drawn(shift.in_sample(curves[1:]))
+        curves = np.clip(start + _STEPS[:, None] * (direction.curve - start), 0, 1)
+        along = direction.statistics(noise.drawn(shift.in_sample(curves[1:])))
 
         # All statistics as columns of one matrix: the sample's, the truth along the curves, and those of draws.
-        value = _side_by_side(observed, observed)[0]
-        truth = _side_by_side(direction.truth(curves), observed)
-        at_null = _side_by_side(null_values, observed)
-        at_steps = _side_by_side(direction.statistics(samples), observed)
-        at_steps = at_steps.reshape(_STEPS.size - 1, draws_along, -1)
+        at_shared = _side_by_side(shared, along)
+        value, at_null = at_shared[0], at_shared[1:]
+        truth = _side_by_side(direction.truth(curves), along)
+        at_steps = _side_by_side(along, along).reshape(_STEPS.size - 1, draws_along, -1)
 
         # The limits: the truths that neither test rejects; the p-value is a rank among draws at calibration.
         rank = rank_p_value((at_null >= value - ROUNDING).T)
@@ -409,7 +407,7 @@ def invert(
         spread = at_steps[_FITTED - 1].std(axis=0)
 
         first = 0
-        for name, values in observed.items():
+        for name, values in along.items():
             shape = values.shape[1:]
             columns = slice(first, first + values[0].size)
             first = columns.stop
@@ -434,8 +432,10 @@ def _scores(drawn: Array, value: Array) -> tuple[Array, Array]:
     """
     # Sums over neighbours in memory take a third of the time.
     excess = np.ascontiguousarray(np.swapaxes(drawn - value, -1, -2))
-    spread = excess.std(axis=-1)
-    normal = np.divide(excess.mean(axis=-1), spread, out=np.zeros_like(spread), where=spread > 0)
+    mean = excess.mean(axis=-1)
+    centred = excess - mean[..., None]
+    spread = np.sqrt(np.vecdot(centred, centred) / excess.shape[-1])
+    normal = np.divide(mean, spread, out=np.zeros_like(spread), where=spread > 0)
     return _score(excess >= -ROUNDING, normal), _score(excess <= ROUNDING, -normal)
 
 
@@ -502,11 +502,10 @@ class _Noise:
         `chances` has one curve of true probabilities per row. The samples of the first curve come first.
         """
         sample, pos = self.sample, np.empty((len(chances), *self.uniform.shape))
-        for curve, chance in enumerate(chances):
-            if self.single_rows:
-                pos[curve] = self.uniform > 1 - chance
-            else:
-                self._write_binomial(chance, pos[curve])
+        if self.single_rows:
+            np.greater(self.uniform, (1 - chances)[:, None], out=pos)
+        else:
+            self._write_binomial(chances, pos)
         if not self.is_unweighted:
             pos *= sample.total / self.trials
         if sample.design_effect != 1:
@@ -514,28 +513,37 @@ class _Noise:
             pos = expected + np.sqrt(sample.design_effect) * (pos - expected)
         return pos.reshape(-1, pos.shape[-1])
 
-    def _write_binomial(self, chance: Array, pos: Array) -> None:
+    def _write_binomial(self, chances: Array, pos: Array) -> None:
         """Write binomial quantiles to `pos`.
 
         They are exact if the variance is small, and otherwise computed by the Cornish–Fisher expansion.
         """
         trials = self.trials
-        variance = trials * chance * (1 - chance)
-        is_small = variance < _EXACT_BELOW
-        small, large = np.flatnonzero(is_small), np.flatnonzero(~is_small)
-        if large.size:
-            normal, second = (number[:, large] for number in self.normal)
-            quantile = (trials * chance)[large] + np.sqrt(variance[large]) * normal + (1 - 2 * chance[large]) * second
-            pos[:, large] = np.rint(quantile).clip(0, trials[large])
-        # Count the rarer outcome, whose probabilities are summed from 0.
-        rare = np.minimum(chance, 1 - chance)[small]
-        flip = (chance > 0.5)[small]
+        variances = trials * chances * (1 - chances)
+        is_small = variances < _EXACT_BELOW
+        for chance, variance, near, drawn in zip(chances, variances, is_small, pos, strict=True):
+            large = np.flatnonzero(~near)
+            if large.size:
+                normal, second = (number[:, large] for number in self.normal)
+                quantile = (trials * chance)[large] + np.sqrt(variance[large]) * normal
+                quantile += (1 - 2 * chance[large]) * second
+                drawn[:, large] = np.rint(quantile).clip(0, trials[large])
         if kernels.compiled_pays(pos.size):
-            kernels.samples.successes(self.uniform, small, trials[small], rare, flip, pos)
+            kernels.samples.successes(self._uniform_by_level, trials, chances, is_small, pos)
             return
-        uniform = np.where(flip, 1 - self.uniform[:, small], self.uniform[:, small])
-        counted = _few_successes(uniform, trials[small], rare)
-        pos[:, small] = np.where(flip, trials[small] - counted, counted)
+        for chance, near, drawn in zip(chances, is_small, pos, strict=True):
+            small = np.flatnonzero(near)
+            # Count the rarer outcome, whose probabilities are summed from 0.
+            flip = (chance > 0.5)[small]
+            rare = np.minimum(chance, 1 - chance)[small]
+            uniform = np.where(flip, 1 - self.uniform[:, small], self.uniform[:, small])
+            counted = _few_successes(uniform, trials[small], rare)
+            drawn[:, small] = np.where(flip, trials[small] - counted, counted)
+
+    @cached_property
+    def _uniform_by_level(self) -> Array:
+        """Random numbers with one row per level."""
+        return np.ascontiguousarray(self.uniform.T)
 
 
 def _few_successes(uniform: Array, trials: Array, chance: Array) -> Array:

@@ -248,7 +248,9 @@ def _kernel(sample: Outcomes, x: Array, radius: Array) -> Array:
 
 def _cube(values: Array) -> Array:
     """Return the cubes of the values; multiplication is much faster than the power operator."""
-    return values * values * values
+    cubes = values * values
+    cubes *= values
+    return cubes
 
 
 def _local_lines(sample: Outcomes, x: Array, radius: Array) -> Array:
@@ -261,7 +263,9 @@ def _local_lines(sample: Outcomes, x: Array, radius: Array) -> Array:
     kernel /= (kernel @ sample.total)[:, None]
     centre = kernel @ sample.expected
     offset = sample.score - centre[:, None]
-    spread = (offset * offset * kernel) @ sample.total
+    squares = offset * offset
+    squares *= kernel
+    spread = squares @ sample.total
     sloped = spread > _FLAT * np.ptp(sample.score) ** 2 + _ROUNDING
     slope = np.divide(x - centre, spread, out=np.zeros_like(x), where=sloped)
     offset *= slope[:, None]
@@ -324,23 +328,16 @@ def _radius(sample: Outcomes, x: Array, span: float, rounding: float) -> Array:
         wanted = max(np.floor(wanted + rounding), 1.0)
     wanted *= 1 - 1e-12  # rows that suffice exactly must not fail by rounding
 
-    def last(first: Array) -> Array:
-        """Return the index of the last score in the smallest window that starts at `first` and has enough rows."""
-        return np.searchsorted(cumulative, cumulative[first] - sample.total[first] + wanted)
-
-    # A window moves right with its first level. By bisection: the first window whose middle is right of x. The
-    # narrowest window around x is this one or the one before it.
-    low = np.zeros(x.size, np.intp)
-    high = np.full(x.size, np.searchsorted(cumulative, cumulative[-1] - wanted, side="right"))
-    most = high.copy()
-    while (low < high).any():
-        middle = (low + high) // 2
-        is_right = score[middle] + score[last(middle)] >= 2 * x
-        low = np.where(is_right, low, middle + 1)
-        high = np.where(is_right, middle, high)
-    before, after = np.maximum(low - 1, 0), np.minimum(low, most)
-    reach_before = np.maximum(x - score[before], score[last(before)] - x)
-    reach_after = np.maximum(x - score[after], score[last(after)] - x)
+    # Scores at the two ends of the smallest window that starts at each level and has enough rows.
+    most = int(np.searchsorted(cumulative, cumulative[-1] - wanted, side="right"))
+    first = score[: most + 1]
+    last = score[np.searchsorted(cumulative, cumulative[: most + 1] - sample.total[: most + 1] + wanted)]
+    # The middles of the windows ascend. The narrowest window around x is the first one whose middle is not left of x,
+    # or the one before it.
+    after = np.searchsorted((first + last)[:most], 2 * x)
+    before = np.maximum(after - 1, 0)
+    reach_before = np.maximum(x - first[before], last[before] - x)
+    reach_after = np.maximum(x - first[after], last[after] - x)
     return np.minimum(reach_before, reach_after)
 
 

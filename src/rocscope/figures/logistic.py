@@ -21,13 +21,12 @@ _SURE_GAIN = 1e-6  # below, a full step always gains: log-odds change by about a
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """Coefficients of a logistic regression and their covariance.
+    """Coefficients of a logistic regression.
 
     `converged` is False if Newton's method did not converge.
     """
 
     coefficients: Array
-    covariance: Array
     converged: bool = True
 
 
@@ -58,7 +57,6 @@ def fit_logistic(
     """
     beta = np.zeros(len(columns)) if start is None else start
     penalty = ridge * np.eye(beta.size)
-    hessian = np.eye(beta.size)
     rarer = min(pos.sum(), (total - pos).sum())
     data = (columns, pos, total, offset, ridge)
     likelihood = None  # of `beta`, where the last step computed it
@@ -69,7 +67,7 @@ def fit_logistic(
         step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
         gain = gradient @ step
         if gain <= _LAST_GAIN * rarer:
-            return LogisticFit(beta + step, np.linalg.pinv(hessian))
+            return LogisticFit(beta + step)
         if gain <= _SURE_GAIN * rarer:
             likelihood = None
         else:
@@ -79,7 +77,7 @@ def fit_logistic(
                 step = step / 2
                 likelihood = log_likelihood(beta + step, *data)
         beta = beta + step
-    return LogisticFit(beta, np.linalg.pinv(hessian), converged=False)
+    return LogisticFit(beta, converged=False)
 
 
 def log_likelihood(

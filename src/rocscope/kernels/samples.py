@@ -4,9 +4,6 @@ import numpy as np
 
 from rocscope.kernels.kernel import Kernel
 
-FIRST = 12
-"""Number of smallest counts whose cumulative probabilities are tabulated; larger ones are computed singly."""
-
 BINS = 256
 """Largest number of bins in the search for a quantile of distances; at most one per level. 1,024 took longer."""
 
@@ -63,49 +60,43 @@ def combine(values, rows, parts, combined):
 
 
 @Kernel
-def successes(uniform, few, trials, rare, flipped, drawn):
-    """Write quantiles of binomial distributions at the probabilities in `uniform`, for the columns in `few`.
+def successes(uniform, trials, chances, exact, drawn):
+    """Write quantiles of binomial distributions at the probabilities in `uniform`, one table for each row of `chances`.
 
-    `rare` is the probability of the rarer outcome of a trial. `flipped` is True if this outcome is a failure.
+    `uniform` has one row per level, so that samples are neighbours in memory. Chances are used where `exact` is True.
     """
-    none, odds = (1 - rare) ** trials, rare / (1 - rare)
-    most = 0
-    reached = np.ones((FIRST, few.size))  # the probability of at most 0, 1, ... successes
-    for i in range(few.size):
-        probability = reached[0, i] = none[i]
-        for count in range(1, min(FIRST, int(trials[i]))):
-            # P(k) = P(k - 1) · odds · (n - k + 1) / k, from P(0) = (1 - p)^n on.
-            probability = probability * odds[i] * (trials[i] - count + 1) / count
-            reached[count, i] = reached[count - 1, i] + probability
-        most = max(most, min(FIRST, int(trials[i])))
-        if trials[i] < FIRST:
-            reached[int(trials[i]) :, i] = np.inf
-    at, rare_count = np.empty(few.size), np.empty(few.size)
-    for sample in range(uniform.shape[0]):
-        for i in range(few.size):
-            # If failures are rarer, the number of failures is drawn, as the quantile at 1 - u.
-            at[i] = 1 - uniform[sample, few[i]] if flipped[i] else uniform[sample, few[i]]
-            rare_count[i] = 0
-        for count in range(most):
-            for i in range(few.size):
-                # The quantile is the number of cumulative chances below u, counted without a branch.
-                rare_count[i] += at[i] > reached[count, i]
-        for i in range(few.size):
-            count = rare_count[i]
-            if count == FIRST:
-                cumulative = reached[FIRST - 1, i]
-                probability = cumulative - reached[FIRST - 2, i]
-                while at[i] > cumulative and count <= trials[i]:
-                    probability = probability * odds[i] * (trials[i] - count + 1) / count
-                    cumulative += probability
-                    count += 1
-                count -= 1
-            drawn[sample, few[i]] = trials[i] - count if flipped[i] else count
+    samples = uniform.shape[1]
+    at, rare_count = np.empty(samples), np.empty(samples)
+    for level in range(trials.size):
+        for curve in range(chances.shape[0]):
+            if not exact[curve, level]:
+                continue
+            # The rarer outcome of a trial is counted, so that its probabilities are summed from 0. If failures are
+            # rarer, the number of failures is the quantile at 1 - u.
+            flipped = chances[curve, level] > 0.5
+            rare = 1 - chances[curve, level] if flipped else chances[curve, level]
+            odds, highest = rare / (1 - rare), 0.0
+            for sample in range(samples):
+                at[sample] = 1 - uniform[level, sample] if flipped else uniform[level, sample]
+                rare_count[sample] = 0
+                highest = max(highest, at[sample])
+            probability = cumulative = (1 - rare) ** trials[level]
+            count = 0.0
+            while count < trials[level] and highest > cumulative and probability > 0:
+                for sample in range(samples):
+                    # The quantile is the number of cumulative chances below u, counted without a branch.
+                    rare_count[sample] += at[sample] > cumulative
+                # P(k) = P(k - 1) · odds · (n - k + 1) / k, from P(0) = (1 - p)^n on.
+                count += 1
+                probability = probability * odds * (trials[level] - count + 1) / count
+                cumulative += probability
+            for sample in range(samples):
+                drawn[curve, sample, level] = trials[level] - rare_count[sample] if flipped else rare_count[sample]
 
 
 @Kernel
 def selected(distance, size, bin_of, reached, held, row):
-    """Return the smallest distance d for which more than `row` rows have a distance ≤ d.
+    """Return the smallest distance d for which more than `row` rows have a distance ≤ d, and the number of these rows.
 
     If there is none, return the largest distance.
     """
@@ -133,7 +124,7 @@ def selected(distance, size, bin_of, reached, held, row):
             break
         count -= 1
         held[nearest] = held[count]
-    return last
+    return last, before
 
 
 @Kernel
@@ -161,8 +152,10 @@ def quantiles(distance, size, shares, quantile):
             # Weights may sum to less than one row, and `below` may exceed `place` by 1e-9: both are clipped.
             place = shares[i] * max(reached[bins - 1] - 1, 0.0)
             below = np.floor(place + 1e-9)
-            low = selected(distance[sample], size[sample], bin_of, reached, held, below)
-            high = selected(distance[sample], size[sample], bin_of, reached, held, below + 1)
+            low, rows = selected(distance[sample], size[sample], bin_of, reached, held, below)
+            high = low  # most often the next row has the same distance
+            if rows <= below + 1 + 1e-9:
+                high, _ = selected(distance[sample], size[sample], bin_of, reached, held, below + 1)
             quantile[sample, i] = low + min(max(place - below, 0.0), 1.0) * (high - low)
 
 
