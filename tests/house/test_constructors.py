@@ -23,9 +23,12 @@ DATA = {
     "probabilities": RNG.dirichlet([1, 1], 40),
     "current": rs.Predictions(Y, RNG.random(40)),
     "treated": np.arange(40) % 2,
+    "time": np.arange(1, 41),
+    "event": np.ones(40, int),
+    "horizons": [10, 20],
 }
 # Users do not create objects of these classes, so only the names are answered.
-NAMED_ONLY = ("Curve", "Drift", "Estimate", "Experiment", "Plan")
+NAMED_ONLY = ("Curve", "Drift", "Estimate", "Plan")
 
 
 def class_named(name):

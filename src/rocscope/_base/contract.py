@@ -191,7 +191,7 @@ def _argument_taking(
     if name in by_position and not isinstance(value, str):
         is_misplaced = isinstance(value, int | float) or callable(value) or _is_ours(value)
         # A column, or a table, in place of Predictions.
-        is_misplaced = is_misplaced or name in (*_OF_MODELS, "context", "what")
+        is_misplaced = is_misplaced or name in (*_OF_MODELS, "context", "what") or function.startswith("plot_")
         return answers.tables()["positional"].get(function, "") if is_misplaced else ""
     if not isinstance(value, str):
         return ""

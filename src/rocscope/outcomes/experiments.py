@@ -48,6 +48,7 @@ _BAND_DEPTHS = [step / 50 for step in range(1, 51)]
 """Depths at which a band is computed; between these depths, the band is linear."""
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class UpliftCurve(Result):
     """Qini curve or uplift curve: additional responses against the number of contacted rows.
@@ -314,6 +315,7 @@ class UpliftPart(Result):
     uplift: inference.Estimate
 
 
+@made_by_contract
 @dataclass(frozen=True, repr=False)
 class UpliftTable(Result):
     """Uplift in successive parts of a ranking, such as deciles, starting with the highest scores.

@@ -22,7 +22,7 @@ import numpy as np
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array, Booleans, Indices
-from rocscope._base.contract import contract
+from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.public_names import reach
 from rocscope.core import Predictions, Provenance, Result, Weights, independent_units, model_name
 from rocscope.errors import InputError, warn
@@ -342,6 +342,7 @@ def _column_at(name: str, values: Any, column: int, horizons: int) -> Any:
     return np.asarray(values)[:, column]
 
 
+@made_by_contract
 @dataclass(frozen=True, eq=False, repr=False)
 class OverTime(Result):
     """Metric of each model at several horizons, and its time average.
