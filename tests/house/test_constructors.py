@@ -35,7 +35,9 @@ def class_named(name):
     for topic in (rs, rs.multiclass, rs.inference, rs.decisions, rs.ranges, rs.curves, rs.outcomes):
         if name in dir(topic):
             return getattr(topic, name)
-    return type(rs.plan_campaign(Y, DATA["s"], rs.Campaign(9, 1, 2)))
+    return (
+        rs.inference.planning.Pilot if name == "Pilot" else type(rs.plan_campaign(Y, DATA["s"], rs.Campaign(9, 1, 2)))
+    )
 
 
 @pytest.mark.parametrize("name", CONSTRUCTORS)

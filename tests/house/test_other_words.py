@@ -219,6 +219,9 @@ ANSWERS = {
     "rs.net_benefit(y, s).plot(smooth=True)": "omit this argument: the net benefit is exact",
     "rs.roc(y, s, target_prior=50)": "use rs.decisions.reweight(rs.ThresholdCounts.from_scores(y, s), 0.5)",
     "rs.auc_interval(y, s, boot_stratified=False)": "use rs.bootstrap(rs.Predictions(y, s), rs.auc, stratified=F",
+    "rs.roc(predictor=s, response=y, levels=[0, 1], quiet=True)": "use y_score= and y_true= and pos_label=1; omit qui",
+    "rs.roc(y, s).partial_auc(.2)": "use names: rs.roc(y, s).partial_auc(max_fpr=0.2)",
+    "rs.roc(y, s).plot(print_auc=True, ylab='TPR')": "omit this argument: the legend shows the AUC; ylab: use ax.set_",
     "rs.scorer('pr_auc')": "use rs.scorer('average_precision'), or for the area by trapezoids",
 }
 
@@ -250,7 +253,7 @@ def test_an_unknown_word_is_answered(call):
 def _public(name):
     first, _, method = name.partition(".")
     if method:
-        return getattr((_kinds() | {"Report": rs.Report})[first], method)
+        return getattr((_kinds() | {"Report": rs.Report, "Pilot": rs.inference.planning.Pilot})[first], method)
     topics = [rs, *(getattr(rs, topic) for topic in rs.__all__ if inspect.ismodule(getattr(rs, topic)))]
     places = [topic for topic in [*topics, rs.inference.planning] if first in getattr(topic, "__all__", ())]
     return getattr(places[0], first)
@@ -301,7 +304,7 @@ def test_attributes_that_are_named_exist():
     kinds = _kinds() | {"Report": rs.Report, "Monitor": rs.decisions.Monitor}
     fitted = rs.estimators.ThresholdClassifier(LogisticRegression()).fit(np.reshape(SCORES, (-1, 1)), Y)
     kinds |= {"ThresholdClassifier": rs.estimators.ThresholdClassifier, "Search": rs.estimators.Search}
-    kinds["Parts"] = Parts
+    kinds |= {"Parts": Parts, "Pilot": rs.inference.planning.Pilot}
     instances = {"Predictions": PREDICTIONS, "Decision": rs.choose(PREDICTIONS), "RocCurve": rs.roc(PREDICTIONS)}
     instances["ThresholdClassifier"] = fitted
     instances["Search"] = rs.estimators.Search({"a": LogisticRegression()}).fit(np.reshape(SCORES, (-1, 1)), Y)

@@ -193,16 +193,16 @@ def as_hint(answer: str) -> str:
     return answer if answer.startswith(("omit ", "for ")) else f"use {answer}"
 
 
-_PLACE = re.compile(r"\{(value|1-value|range|share)(\d?):([^}]*)\}")
+_PLACE = re.compile(r"\{(value|1-value|range|share|repr)(\d?):([^}]*)\}")
 
 
 def filled(answer: str, value: Any = None) -> str:
     """Return an answer with the given value in its places.
 
     ``{value:0.1}`` is the place of a value, ``{1-value:0.95}`` that of its complement, and ``{value1:5}`` that of the
-    second of several values. ``{value:[0.5]}`` is the place of a list, and ``{share:0.1}`` that of a share, or of a
-    percentage. ``{range:0.1}`` is the place of the highest false positive rate in a range, which contains
-    specificities if it begins or ends at 1. A place keeps its default if the value is of another kind.
+    second of several values. ``{value:[0.5]}`` is the place of a list, ``{share:0.1}`` that of a share or a percentage,
+    and ``{repr:1}`` that of any value. ``{range:0.1}`` is the place of the highest false positive rate in a range,
+    which contains specificities if it begins or ends at 1. A place keeps its default if the value is of another kind.
 
     Examples
     --------
@@ -227,6 +227,8 @@ def filled(answer: str, value: Any = None) -> str:
             given = parts[int(position)] if int(position) < len(parts) else None
         elif numbers and kind == "range":
             given = 1 - min(numbers) if max(numbers) == 1 else max(numbers)
+        if kind == "repr":
+            return default if given is None else repr(given)
         number = _number(given)
         if isinstance(given, bool) and default in ("True", "False"):
             return str(given)
@@ -315,11 +317,11 @@ def for_typed(name: str, positional: Sequence[Any], named: Mapping[str, Any]) ->
     texts = [value for value in values if isinstance(value, str)]
     # An argument with its value comes before the argument, and both before the values.
     words = [f"{argument}_{value}" for argument, value in named.items() if isinstance(value, str)]
-    numbers = numbers_in(values)
+    numbers = numbers_in([*positional, named.get("x")])
     given = {spelling(word): numbers for word in (*words, *texts, "_".join(texts))}
-    given |= {spelling(argument): numbers_in([value]) or numbers for argument, value in named.items()}
-    if numbers_in(positional):
-        given["number"] = numbers_in(positional)
+    given |= {spelling(argument): numbers_in([value]) for argument, value in named.items()}
+    if numbers := numbers_in(positional):
+        given |= {"number": numbers} | ({"numbers": numbers} if len(numbers) > 1 else {})
     for words_of_key, answer in answer_by_word.items():
         for word in map(spelling, words_of_key.split()):
             if word in given:

@@ -192,7 +192,7 @@ def _argument_taking(
         is_misplaced = isinstance(value, int | float) or callable(value) or _is_ours(value)
         # A column, or a table, in place of Predictions.
         is_misplaced = is_misplaced or name in (*_OF_MODELS, "context", "what") or function.startswith("plot_")
-        return answers.tables()["positional"].get(function, "") if is_misplaced else ""
+        return answers.filled(answers.tables()["positional"].get(function, "")) if is_misplaced else ""
     if not isinstance(value, str):
         return ""
     known = inspect.signature(call).parameters
@@ -453,10 +453,15 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         if several or not hints[unknown[0]]:
             return f"; {several}" if several else _takes(name, known)
         renamed = {word: re.match(r"use (\w+)=", hint) for word, hint in hints.items()}
-        others = [f"{word}: {hints[word]}" for word, match in renamed.items() if match and match[1] in known]
-        return "; " + "; ".join(
-            [hints[unknown[0]], *(hint for hint in others if not hint.startswith(f"{unknown[0]}:"))]
-        )
+        # Of a plot, the other arguments may be options of Matplotlib's lines.
+        of_plots = answers.answers_by_spelling(answers.tables()["plot_arguments"])
+        others = [
+            f"{word}: {hints[word]}"
+            for word, match in renamed.items()
+            if word != unknown[0]
+            and (answers.spelling(word) in of_plots if name.endswith(".plot") else match and match[1] in known)
+        ]
+        return f"; {'; '.join([hints[unknown[0]], *others])}"
     if known[:1] == ["tp"]:
         return f"; call rs.ThresholdCounts.from_scores(y, s).at(0.5), which has .{name}"
     if any(hasattr(value, "predict") for value in arguments):
@@ -583,7 +588,7 @@ def _for_positions(function: str, known: Sequence[str], arguments: Sequence[Any]
     # Python's error is about the positions, or about the names: only the former has an answer here.
     if any(name not in known for name in options):
         return ""
-    of_labels = answers.tables()["positional"].get(function, "")
+    of_labels = answers.filled(answers.tables()["positional"].get(function, ""), answers.numbers_in(arguments))
     of_model = "rs.evaluation.from_estimator(model, X, y)"
     return re.sub(r"rs\.Predictions\(y, [sp]\)", of_model, of_labels) if has_model else of_labels
 

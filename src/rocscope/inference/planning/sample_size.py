@@ -18,7 +18,7 @@ from scipy import special
 
 from rocscope._base import validation as check
 from rocscope._base.arrays import Array
-from rocscope._base.contract import contract
+from rocscope._base.contract import contract, held_to_contract
 from rocscope._base.roots import root
 from rocscope.core import Result, ThresholdCounts, require_kinds
 from rocscope.errors import InputError
@@ -717,6 +717,7 @@ def _cases_for_width(rate: float, width: float, level: float, method: ShareMetho
 # Pilot
 
 
+@held_to_contract
 @dataclass(frozen=True)
 class Pilot:
     """Result of a pilot study of two models on the same rows, from which the power of a larger study is computed.
