@@ -404,6 +404,7 @@ ANSWERED = {
     "summary d.csv --min-auc 0.7": "--min-auc: no such option; use --fail-if 'auc < 0.7';",
     "summary d.csv --maximize f1": "use rocscope choose d.csv --criterion f1;",
     "summary d.csv --target-fpr 0.05": "use rocscope choose d.csv --subject-to 'fpr <= 0.05';",
+    "campaign d.csv --top 1000": "use --capacity 1000;",
     "choose d.csv --top 0.1": "use --subject-to 'depth <= 0.1';",
     "choose d.csv --metric auc": "use --criterion youden;",
     "summary d.csv --ci": "use --level 0.95, because intervals are always printed;",
