@@ -79,7 +79,8 @@ def call_after(code: CodeType, position: int) -> TypedCall:
             keywords = code.co_consts[size]
         elif step.opname in ("CALL", "CALL_KW"):
             keywords = stack.pop() if step.opname == "CALL_KW" and stack else keywords
-            if len(stack) < size + 2:  # the call itself, whose callable was read before
+            # The call itself, whose callable was read before. If there are more names, the attribute is an argument.
+            if len(keywords) <= len(stack) < size + 2:
                 split = len(stack) - len(keywords)
                 return TypedCall(stack[:split], dict(zip(keywords, stack[split:], strict=True)))
             stack[len(stack) - size - 2 :] = [None]
