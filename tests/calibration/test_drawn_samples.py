@@ -6,7 +6,7 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import binom
 
 from rocscope import kernels
-from rocscope.calibration import cost_of_miscalibration as costs, outcomes
+from rocscope.calibration import cost_of_miscalibration as costs, intervals, outcomes
 from rocscope.calibration.distances import Distances, quantiles
 from rocscope.calibration.goodness_of_fit import miscalibration
 from rocscope.calibration.outcomes import Outcomes, Shift
@@ -96,6 +96,17 @@ def test_drawn_positives_are_the_binomial_numbers_of_numpy(most, monkeypatch):
     expected = np.random.default_rng(1).binomial(total.astype(int), chance, (300, 80))
     for found in drawn:
         assert (found == expected).all()
+
+
+def test_draws_that_differ_by_rounding_have_the_scores_of_equal_draws():
+    equal = np.full((1, 99, 2), 0.3)
+    rounded = equal.copy()
+    rounded[0, ::2] = np.nextafter(0.3, 1)
+    value = np.array([0.1, 0.5])
+    expected = intervals._scores(equal, value)
+    for found, exact in zip(intervals._scores(rounded, value), expected, strict=True):
+        assert found == pytest.approx(exact, abs=1e-12)
+        assert np.abs(found).max() < 3  # the normal score of one in a hundred
 
 
 @pytest.mark.parametrize("size", ["ones", "counts", "weights"])

@@ -435,7 +435,8 @@ def _scores(drawn: Array, value: Array) -> tuple[Array, Array]:
     mean = excess.mean(axis=-1)
     centred = excess - mean[..., None]
     spread = np.sqrt(np.vecdot(centred, centred) / excess.shape[-1])
-    normal = np.divide(mean, spread, out=np.zeros_like(spread), where=spread > 0)
+    # Draws that differ by rounding are equal; their mean divided by such a spread would be arbitrary.
+    normal = np.divide(mean, spread, out=np.zeros_like(spread), where=spread > ROUNDING)
     return _score(excess >= -ROUNDING, normal), _score(excess <= ROUNDING, -normal)
 
 
