@@ -183,14 +183,23 @@ def proportion_interval(
 
 def proportion(count: float, n: float, *, method: ShareMethod = "wilson", level: float = 0.95) -> Estimate:
     """Return the proportion of `count` in `n` independent cases, with its interval and standard error √(p(1 − p)/n)."""
-    low, high = proportion_interval(count, n, method=method, level=level)
-    if not n:
-        return Estimate(nan, float(low), float(high), level, _NAMES[method], n, nan, "the denominator is 0")
-    value = count / n
-    error = sqrt(value * (1 - value) / n)
-    # Clopper & Pearson's interval covers at any number of trials.
-    reason = "" if method == "clopper-pearson" else few(n, FEW_ROWS, "independent cases")
-    return Estimate(value, float(low), float(high), level, _NAMES[method], n, error, reason)
+    return _proportions([count], [n], method, level)[0]
+
+
+def _proportions(counts: Sequence[float], totals: Sequence[float], method: ShareMethod, level: float) -> list[Estimate]:
+    """Return each proportion like `proportion`, in little more time than one."""
+    lows, highs = proportion_interval(counts, totals, method=method, level=level)
+    estimates = []
+    for count, n, low, high in zip(counts, totals, lows.tolist(), highs.tolist(), strict=True):
+        if not n:
+            estimates.append(Estimate(nan, low, high, level, _NAMES[method], n, nan, "the denominator is 0"))
+            continue
+        value = count / n
+        error = sqrt(value * (1 - value) / n)
+        # Clopper & Pearson's interval covers at any number of trials.
+        reason = "" if method == "clopper-pearson" else few(n, FEW_ROWS, "independent cases")
+        estimates.append(Estimate(value, low, high, level, _NAMES[method], n, error, reason))
+    return estimates
 
 
 def _mover(parts: Sequence[tuple[float, Estimate]]) -> tuple[float, float, float]:
@@ -326,11 +335,11 @@ def rate_intervals(
     """
     point = point_of(point)
     reason = require_kinds("rates of a point", point)
+    counted = [share_of(rate, point.tp, point.fp, point.fn, point.tn) for rate in SHARES]
+    shares = _proportions([count for count, _ in counted], [n for _, n in counted], method, level)
     rates = {}
-    for rate in SHARES:
-        count, n = share_of(rate, point.tp, point.fp, point.fn, point.tn)
-        share = proportion(count, n, method=method, level=level)
-        rates[rate] = replace(share, reason=share.reason or reason)
+    for rate, share in zip(SHARES, shares, strict=True):
+        rates[rate] = replace(share, reason=reason) if reason and not share.reason else share
     if target_prevalence is None:
         return rates
     prevalence = check.check_share(target_prevalence, "target_prevalence")
