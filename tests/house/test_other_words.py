@@ -190,6 +190,16 @@ ANSWERS = {
     "rs.Predictions(y, s, segment=y).by_segment().agg('mean')": "use {name: rs.auc(part) for name, part in segments",
     "rs.segments.compare(predictions)": "use rs.segments.compare_segments(rs.Predictions(y, {'a': s, 'b': p}, segment=",
     "rs.data.Table('iris')": "use rs.read('file.csv', label=..., scores=[...]) for a table of rows",
+    "rs.Predictions(y, s, segment='region')": "use the column itself: segment=df['region']",
+    "rs.auc(LogisticRegression(), df)": "use rs.evaluation.from_estimator(model, X, y), and pass its result",
+    "rs.roc(y, s).best('youden')": "use rs.choose(y, s, criterion='youden').point",
+    "rs.roc(y, s).at(fpr=.2)": "use x=0.2",
+    "rs.gain(y, s).at(k=10)": "use x=10 / len(y)",
+    "rs.roc(y, s).to_frame('numpy')": "use .to_frame().to_numpy()",
+    "rs.compare(y, {'a': s, 'b': s}, method='ttest')": "use rs.evaluation.compare_folds(rs.evaluate(",
+    "rs.evaluate(LogisticRegression(), df, y, cv='bootstrap')": "use cv='out_of_bag'",
+    "rs.choose(y, s, criterion='OptimizeF1')": "use criterion='f1'",
+    "rs.summary(y, s, by='model')": "omit this argument: the summary has a row for each model",
     "rs.utils.resample(y)": "use rs.bootstrap(rs.Predictions(y, s), rs.auc, replicates=200)",
     "rs.sklearn.metrics.RocCurveDisplay.from_predictions(y, s)": "use rs.roc(y, s).plot()",
     "predictions.drop(columns='p')": "use .select(models=['a'])",
@@ -352,6 +362,20 @@ OF_CLASSES = {
     "whole scores": (np.arange(60), "rs.multiclass.vus(y, s)", "np.asarray(y) == 'c'"),
     "predicted": (THREE[::-1], "rs.multiclass.ConfusionMatrix.from_labels(y, predicted)", "np.asarray(y) == 'c'"),
 }
+
+
+def test_comparisons_are_unpacked_only_into_their_pairs():
+    rng = np.random.default_rng(1)
+    pair = rs.compare(Y, {"a": SCORES, "b": rng.random(60)})
+    (only,) = pair
+    assert only is pair[0]
+    with pytest.raises(
+        TypeError, match=r"contains 1 pair .*; use comparisons\[0\]\.statistic and comparisons\[0\]\.p_val"
+    ):
+        _statistic, _p = pair
+    three = rs.compare(Y, {"a": SCORES, "b": rng.random(60), "c": rng.random(60)})
+    first, second, third = three
+    assert [first, second, third] == list(three)
 
 
 @pytest.mark.parametrize("kind", OF_CLASSES)

@@ -159,6 +159,13 @@ def test_a_return_to_any_condition_shown_before_reads_nothing_and_few_are_held(p
     assert told() == first
 
 
+def test_a_data_frame_of_pandas_is_a_source():
+    frame = PREDS.to_frame()
+    made = DataSource.of("", frame, label="y_true", scores=["old"])
+    found = Session([made]).counts(RowSelection(None), CancelToken())["old"]
+    assert (found.n_pos, found.n) == (int(frame["y_true"].sum()), len(frame))
+
+
 def test_rows_split_by_many_values_show_the_largest_and_by_one_class_none():
     preds = rs.Predictions(
         np.arange(400) % 2, np.arange(400), columns={"cell": np.arange(400) // 4, "side": np.arange(400) % 2}

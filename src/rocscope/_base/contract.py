@@ -182,6 +182,10 @@ def _argument_taking(
         made, example = "rs.evaluate(model, X, y)", answers.example_of(function)
         of_model = made if function == "Predictions" else re.sub(r"\(y, [sp]\b", f"({made}", example)
         return "" if of_model == example else f"{example} with the labels first, or for a model {of_model}"
+    if name in ("groups", "segment", "fold", "sample_weight", "repeat") and isinstance(value, str):
+        return f"the column itself: {name}=df[{value!r}]"
+    if name == "y_true" and hasattr(value, "predict"):
+        return "rs.evaluation.from_estimator(model, X, y), and pass its result"
     if name == "y" and isinstance(value, str) and "X" in by_position:
         columns = f"df.drop(columns={value!r}), df[{value!r}]"
         return f"columns of a data frame: {answers.example_of(function).replace('X, y', columns)}"

@@ -137,6 +137,13 @@ def _asking_frame() -> FrameType:
 _READING = {opmap[name] for name in ("LOAD_ATTR", "LOAD_METHOD") if name in opmap}
 
 
+def unpacked_into() -> int | None:
+    """Return the number of names into which the code that calls the caller unpacks a result. Return None otherwise."""
+    frame = sys._getframe(2)
+    code = frame.f_code.co_code
+    return code[frame.f_lasti + 1] if code[frame.f_lasti] == opmap["UNPACK_SEQUENCE"] else None
+
+
 def _with_data(hint: str, typed: typed_code.TypedCall, frame: FrameType) -> str:
     """Return a hint for labels and scores with the model or the data frame that the code of a frame passes."""
     if "(model, X" in hint:

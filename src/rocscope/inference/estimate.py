@@ -27,6 +27,7 @@ from rocscope._base import special, validation as check
 from rocscope._base.arrays import Array
 from rocscope._base.contract import contract, made_by_contract
 from rocscope._base.formatting import p_value
+from rocscope._base.public_names import unpacked_into
 from rocscope.core import Result, html_table
 from rocscope.core.result import ComparedByValue
 from rocscope.errors import ColumnError, InputError
@@ -421,6 +422,9 @@ class Comparisons(Sequence[Comparison], Result):
         return len(self.pairs)
 
     def __iter__(self) -> Iterator[Comparison]:
+        if unpacked_into() not in (None, len(self)):
+            hint = "use comparisons[0].statistic and comparisons[0].p_value for the first pair"
+            raise TypeError(f"Comparisons contains {check.counted(len(self), 'pair')} and no single numbers; {hint}")
         return iter(self.pairs)
 
     def __repr__(self) -> str:

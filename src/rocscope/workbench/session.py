@@ -198,7 +198,7 @@ class DataSource:
         """
         if isinstance(source, Predictions):
             return _of_predictions(name, source, where, options)
-        if source == "-" or callable(getattr(source, "read", None)):
+        if (isinstance(source, str) and source == "-") or callable(getattr(source, "read", None)):
             raise InputError("source", expected="data that can be read several times", got="a stream")
         names = [option.name for option in fields(formats.FileLayout)]
         layout = formats.FileLayout(**{name: options.get(name) for name in names})
