@@ -251,7 +251,7 @@ class Refitted(Composed):
 
     def judged(self, rng: Rng) -> dict[str, Judged]:
         x, label = self._rows(rng, self.n)
-        new, new_label = self._rows(rng, 20_000)
+        new, new_label = self._rows(rng, 100_000)  # with fewer, the truth would add to the variance
         fold, score, areas = np.arange(self.n) % 5, np.empty(self.n), []
         for number in range(5):
             train = fold != number

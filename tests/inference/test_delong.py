@@ -280,6 +280,19 @@ def test_newcombe_solves_its_equation():
             assert abs(found.value - end) / np.sqrt(variance) == pytest.approx(stats.norm.ppf(0.95), rel=1e-9)
 
 
+def test_newcombe_is_flagged_for_a_mixture_but_not_for_normal_scores():
+    """Its variance is too small for a mixture: 90% of 1,000 intervals cover, with any number of rows."""
+    rng = np.random.default_rng(8)
+    label = np.arange(1200) < 200
+    shift = {"normal": 1.2, "mixture": np.where(rng.random(1200) < 0.5, 0.3, 3.0)}
+    found = {
+        name: rs.auc_interval(label, rng.standard_normal(1200) + by * label, method="newcombe")
+        for name, by in shift.items()
+    }
+    assert found["normal"].reliable
+    assert "ends well inside the interval" in found["mixture"].reason
+
+
 def test_hanley_and_mcneil_s_interval_needs_the_area_and_the_numbers_of_rows():
     """Exponential scores have their variance exactly, so that it meets DeLong's in a large sample."""
     rng = np.random.default_rng(3)
