@@ -458,7 +458,9 @@ def _example(error: CycloptsError, arguments: Sequence[str]) -> str:
     if file:  # its columns are guessed or typed
         hint = re.sub(r" --(?:label|score|id) \S+", "", hint)
         places = iter(("FILE", "CURRENT"))
-        hint = re.sub(r"\w+\.(?:csv|parquet)", lambda _: next(places), hint.replace("decision.json ", "plan.json "))
+        files = 2 if error.command_chain == ("drift",) else 1
+        hint = hint.replace("decision.json ", "plan.json ")
+        hint = re.sub(r"\w+\.(?:csv|parquet)", lambda _: next(places), hint, count=files)
         hint = hint.replace(" plan.json ", " PLAN ")
     if example and ".json " in example[1] and file and Path(file).suffix.lower() != ".json":
         hint += f"; to make a plan: rocscope choose {shlex.quote(file)} -o plan.json"
