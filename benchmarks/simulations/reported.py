@@ -302,7 +302,7 @@ def rising_weights() -> Design:
 
 
 # 13: censoring that depends on a covariate, and on the score by it
-def dependent_censoring(n: int, dependence: float) -> Design:
+def dependent_censoring(n: int, dependence: float, known: bool = False) -> Design:
     def survival(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
         covariate = rng.standard_normal(n)
         return covariate, rng.exponential(8 * np.exp(-0.7 * covariate))
@@ -317,11 +317,13 @@ def dependent_censoring(n: int, dependence: float) -> Design:
     def judged(rng: Rng) -> dict[str, Judged]:
         covariate, time = survival(rng, n)
         censored = rng.exponential(10 * np.exp(-dependence * covariate))
-        rows = rs.outcomes.at_horizon(np.minimum(time, censored), time <= censored, predicted(covariate), 5)
+        given = {"censoring": {"covariate": covariate}} if known else {}
+        rows = rs.outcomes.at_horizon(np.minimum(time, censored), time <= censored, predicted(covariate), 5, **given)
         figures = {"Brier": statistics.brier(), "O/E": statistics.observed_to_expected()}
         return {name: holds(rs.inference.estimate_of(rows, figure), truth[name]) for name, figure in figures.items()}
 
-    return Design(13, f"{n} rows, log hazard of censoring {dependence:g} × covariate", dependence == 0, judged)
+    name = f"{n} rows, log hazard of censoring {dependence:g} × covariate" + ", which is given" * known
+    return Design(13, name, known or dependence == 0, judged)
 
 
 DESIGNS: list[Callable[[], Design]] = [
@@ -339,7 +341,10 @@ DESIGNS: list[Callable[[], Design]] = [
     partial(errors_of_calibration, "11 leaves, n 2,421", 2421, leaves),
     partial(errors_of_calibration, "over-confident, rare, n 1,000", 1000, rare),
     rising_weights,
-    *(partial(dependent_censoring, *each) for each in ((500, 0.0), (500, 1.0), (200, 1.0))),
+    *(
+        partial(dependent_censoring, *each)
+        for each in ((500, 0.0), (500, 1.0), (200, 1.0), (500, 0.5, True), (500, 1.0, True))
+    ),
 ]
 
 
