@@ -77,24 +77,12 @@ function fields({ report, filters, rows, costs, campaign, views, selection, mode
 function looksField(looks: State["models"]["looks"]): Field {
   return {
     key: "looks",
-    read: () => [...looks.value].map(([name, look]) => `${look}:${encodeURIComponent(name)}`).join(" "),
+    read: () => new URLSearchParams([...looks.value]).toString(),
     write: (text) => {
-      const entries = (text ?? "").split(" ").flatMap((entry): [string, Look][] => {
-        const [look = "", name = ""] = entry.split(":");
-        const known = oneOf("show", "ghost", "hide")(look);
-        return known && name ? [[decode(name), known]] : [];
-      });
-      looks.value = new Map(entries);
+      const entries = [...new URLSearchParams(text ?? "")] as [string, Look][];
+      looks.value = new Map(entries.filter(([name, look]) => name && oneOf("show", "ghost", "hide")(look)));
     },
   };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Keep the page's address and the history of states in step with the state. */

@@ -17,7 +17,7 @@ type Fields = { readonly [key: string]: Json };
 /** Options with which the command line reads the rows. */
 export type ReadWith = Fields;
 
-export function decisionOf(state: State, readWith: ReadWith | null = null): Fields {
+function decisionOf(state: State, readWith: ReadWith | null = null): Fields {
   const { levels, name, at_half } = modelOf(state);
   const level = levelOf(state);
   const context = contextOf(state);
@@ -105,7 +105,7 @@ function intervals(state: State, known: boolean): Fields {
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
 /** JSON with sorted keys, ASCII only, numbers as Python writes them: what the checksum is taken of. */
-export function canonical(value: Json): string {
+function canonical(value: Json): string {
   if (typeof value === "number") return pythonNumber(value);
   if (typeof value === "string") return JSON.stringify(value).replace(/[\u007f-\uffff]/g, escaped);
   if (value === null || typeof value === "boolean") return String(value);
@@ -124,14 +124,10 @@ function pythonNumber(value: number): string {
   return value.toExponential().replace(/e-(\d)$/, "e-0$1");
 }
 
-export async function decisionFile(fields: Fields): Promise<string> {
+export async function saveDecision(state: State, readWith: ReadWith | null): Promise<void> {
+  const fields = decisionOf(state, readWith);
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonical(fields)));
   const checksum = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `${JSON.stringify({ format: DECISION_FORMAT, version: DECISION_VERSION, checksum, ...fields }, null, 1)}\n`;
-}
-
-export function saveDecision(state: State, readWith: ReadWith | null): void {
-  void decisionFile(decisionOf(state, readWith)).then((text) =>
-    download(`${fileName(state.report.title, "decision")}.json`, text, "application/json"),
-  );
+  const text = `${JSON.stringify({ format: DECISION_FORMAT, version: DECISION_VERSION, checksum, ...fields }, null, 1)}\n`;
+  download(`${fileName(state.report.title, "decision")}.json`, text, "application/json");
 }

@@ -79,7 +79,7 @@ export function name(text: string, most = Infinity): HTMLElement {
   return h("bdi", { title: short === text ? null : text }, short);
 }
 
-export function button(label: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
+export function button(label: Child, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
   const element = h("button", { type: "button", ...attributes }, label);
   element.addEventListener("click", onClick);
   return element;

@@ -114,9 +114,7 @@ export type Cell = string | number | null;
 
 /** CSV (RFC 4180); text that a spreadsheet would run as a formula is quoted with an apostrophe. */
 export function csvOf(columns: readonly string[], rows: Iterable<readonly Cell[]>): string {
-  const lines = [columns.map(csvCell).join(",")];
-  for (const row of rows) lines.push(row.map(csvCell).join(","));
-  return `${lines.join("\r\n")}\r\n`;
+  return Array.from([columns, ...rows], (row) => `${row.map(csvCell).join(",")}\r\n`).join("");
 }
 
 function csvCell(cell: Cell): string {

@@ -57,7 +57,7 @@ export async function start(source: Source, { tools, classes, readWith = null, a
           reset,
           ...(tools?.(state) ?? []),
           exportMenu(state, copyLink(address.link)),
-          button("Save decision", () => saveDecision(state, readWith), { class: "primary" }),
+          button("Save decision", () => void saveDecision(state, readWith), { class: "primary" }),
         ]),
         direction(state, classes),
         ...(above?.(state) ?? []),

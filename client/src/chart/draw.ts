@@ -3,7 +3,7 @@
 import { s, type Sketch, sketch } from "../dom";
 import { shorten } from "../format";
 import type { Palette } from "../palette";
-import { type Column, columnsOf, type Frame, type Mark, type Point, type Scene, type Series, type Size, type Through } from "./scene";
+import { AS_IT_IS, type Column, type Frame, type Mark, type Point, type Scene, type Series, type Size, type Through } from "./scene";
 
 export const LETTERS = 13;
 
@@ -12,13 +12,15 @@ type Pen = CanvasRenderingContext2D;
 type Path = Pick<Pen, "moveTo" | "lineTo">;
 
 /** Draw the path of columns, broken where a value is not finite: by a plain loop, as every frame of a drag has thousands of points. */
-function draw({ x, y }: { readonly x: Column; readonly y: Column }, frame: Frame, pen: Path): void {
+function draw({ x, y, through = AS_IT_IS }: Pick<Series, "x" | "y" | "through">, frame: Frame, pen: Path): void {
+  const { a, b, c, d, f } = through;
   const { offset: right, slope: across, log } = frame.x;
   const { offset: bottom, slope: up } = frame.y;
   let down = false;
   for (let i = 0; i < x.length; i++) {
-    const left = right + across * (log ? Math.log10(x[i]!) : x[i]!);
-    const top = bottom + up * y[i]!;
+    const along = a * x[i]! + c * y[i]!;
+    const left = right + across * (log ? Math.log10(along) : along);
+    const top = bottom + up * (b * x[i]! + d * y[i]! + f);
     if (!Number.isFinite(left + top)) down = false;
     else if (down) pen.lineTo(left, top);
     else {
@@ -49,7 +51,7 @@ function turned(series: Series, { a, b, c, d, f }: Through, frame: Frame): Path2
 function pathOf(series: Series, frame: Frame): string {
   let text = "";
   const write = (letter: string) => (x: number, y: number) => void (text += `${letter}${Math.round(x * 100) / 100},${Math.round(y * 100) / 100}`);
-  draw(series.base ? outline(series, series.base) : columnsOf(series), frame, { moveTo: write("M"), lineTo: write("L") });
+  draw(series.base ? outline(series, series.base) : series, frame, { moveTo: write("M"), lineTo: write("L") });
   return text;
 }
 
@@ -104,7 +106,7 @@ function stroke(pen: Pen, series: Series, frame: Frame): void {
   const path = series.through && !frame.x.log && turned(series, series.through, frame);
   if (!path) {
     pen.beginPath();
-    draw(series.base ? outline(series, series.base) : columnsOf(series), frame, pen);
+    draw(series.base ? outline(series, series.base) : series, frame, pen);
   }
   if (series.base) {
     pen.fillStyle = series.stroke;

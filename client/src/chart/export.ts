@@ -25,12 +25,9 @@ export async function pngOf(svg: string, { width, height }: { width: number; hei
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
-  const canvas = document.createElement("canvas");
-  Object.assign(canvas, { width: 2 * width, height: 2 * height });
+  const canvas = new OffscreenCanvas(2 * width, 2 * height);
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png");
-  });
+  return canvas.convertToBlob();
 }
 
 export interface Saved {

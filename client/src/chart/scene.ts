@@ -30,6 +30,8 @@ export interface Series {
 /** A point (x, y) is drawn at (a·x + c·y, b·x + d·y + f): one curve is many, in other units. */
 export interface Through { readonly a: number; readonly b: number; readonly c: number; readonly d: number; readonly f: number }
 
+export const AS_IT_IS: Through = { a: 1, b: 0, c: 0, d: 1, f: 0 };
+
 export function columnsOf({ x, y, through }: Series): { readonly x: Column; readonly y: Column } {
   if (!through) return { x, y };
   const { a, b, c, d, f } = through;

@@ -39,17 +39,9 @@ function run(): void {
 }
 
 /** Do one after the other, each frame as many as it has time for; what follows them has a frame of its own. */
-export async function spread(work: readonly (() => void)[]): Promise<void> {
-  const frame = (): Promise<number> => new Promise(requestAnimationFrame);
-  let late = 0;
-  for (const job of work) {
-    if (performance.now() > late) {
-      await frame();
-      late = performance.now() + LONGEST;
-    }
-    job();
-  }
-  await frame();
+export function spread(work: readonly (() => void)[]): Promise<number> {
+  work.forEach(schedule);
+  return new Promise((done) => schedule(() => requestAnimationFrame(done)));
 }
 
 const PAUSE = 300;

@@ -5,7 +5,7 @@ import { across, type Column, type Mark, type Point, type Series } from "../char
 import type { Model } from "../data";
 import { number, percent, tick } from "../format";
 import { probabilityThreshold } from "../math/context";
-import { nearest } from "../math/levels";
+import { cellsAt, nearest, ratesAt } from "../math/levels";
 import { palette } from "../palette";
 import { contextOf, levelOf, modelOf, shareOf } from "../state/current";
 import { type GainView, lower, setLevel, type State, wordsOf } from "../state/state";
@@ -105,28 +105,21 @@ function drawn(state: State, model: Model): { x: Column; y: Column } {
 
 function place(state: State, model: Model, level: number): Point {
   const { x, y } = columnsOf(state, model, [level]);
-  const found = y[0] ?? NaN;
-  return [x[0] ?? 0, Number.isFinite(found) ? found : viewOf(state) === "pr" ? 1 : 0];
+  return [x[0]!, Number.isFinite(y[0]) ? y[0]! : viewOf(state) === "pr" ? 1 : 0];
 }
 
-/** Columns of the view for all levels, or for those asked for: 20 models have thousands at every step of a drag. */
-function columnsOf(state: State, model: Model, which?: readonly number[]): { x: Float64Array; y: Float64Array } {
-  const { tp, fp, tpr, fpr, nPos, nNeg } = model.levels;
-  const n = nPos + nNeg;
-  const ofSample = state.costs.prevalence.value === null;
-  const share = shareOf(state, model);
+/** Columns of the view for all levels, or for those asked for; of a sample by its counts, which are not rounded. */
+function columnsOf(state: State, { levels }: Model, which: Iterable<number> = levels.tp.keys()): { x: number[]; y: number[] } {
+  const n = levels.nPos + levels.nNeg;
+  const share = state.costs.prevalence.value;
   const kind = viewOf(state);
-  const size = (which ?? tp).length;
-  const [x, y] = [new Float64Array(size), new Float64Array(size)];
-  for (let k = 0; k < size; k++) {
-    const i = which ? which[k]! : k;
-    const found = ofSample ? tp[i]! : share * tpr[i]!;
-    const alarms = ofSample ? fp[i]! : (1 - share) * fpr[i]!;
-    const depth = ofSample ? (found + alarms) / n : found + alarms;
-    x[k] = kind === "pr" ? tpr[i]! : depth;
-    y[k] = kind === "gain" ? tpr[i]! : kind === "count" ? (ofSample ? found : found * n) : kind === "lift" ? tpr[i]! / depth : found / (found + alarms);
-  }
-  return { x, y };
+  const points = Array.from(which, (i): Point => {
+    const [tpr, fpr] = ratesAt(levels, i);
+    const { tp, fp } = share === null ? { tp: levels.tp[i]!, fp: levels.fp[i]! } : cellsAt(tpr, fpr, share, n);
+    const depth = (tp + fp) / n;
+    return [kind === "pr" ? tpr : depth, { gain: tpr, count: tp, lift: tpr / depth, pr: tp / (tp + fp) }[kind]];
+  });
+  return { x: points.map(([x]) => x), y: points.map(([, y]) => y) };
 }
 
 function positives(state: State): number {
@@ -137,7 +130,7 @@ function positives(state: State): number {
 /** The current model's hull, of which every line of equal cost touches a vertex. */
 function hullOf(state: State): Series {
   const model = modelOf(state);
-  const { x, y } = columnsOf(state, model, Array.from(model.levels.hull));
+  const { x, y } = columnsOf(state, model, model.levels.hull);
   return { x, y, stroke: palette.value.ink, alpha: 0.28, width: 4 };
 }
 

@@ -1,7 +1,7 @@
 /** ROC curves with their hull, the line of equal cost and the point that it touches. */
 
 import { chart } from "../chart/chart";
-import { across, type Mark, type Point, type Series } from "../chart/scene";
+import { across, AS_IT_IS, type Mark, type Point, type Series } from "../chart/scene";
 import type { Model } from "../data";
 import { h, menu, switchOf } from "../dom";
 import { count, LONGEST_NAME, number, percent, shorten } from "../format";
@@ -12,8 +12,6 @@ import { palette } from "../palette";
 import { contextOf, levelOf, modelOf, shareOf } from "../state/current";
 import { lower, setLevel, type State, wordsOf } from "../state/state";
 import { bandChoice, colourOf, foldsChoice, foldsOfModel, modelLines, pointMarks, rateAxis, readLevel, setRatio, thresholdHandle, throughRates, UNIT } from "./shared";
-
-const AS_IT_IS = { a: 1, b: 0, c: 0, d: 1, f: 0 };
 
 export function rocChart(state: State): HTMLElement {
   const current = (): Point => place(modelOf(state), levelOf(state));
@@ -63,22 +61,18 @@ function place({ levels }: Model, level: number): Point {
   return [fpr, tpr];
 }
 
-function decidedAt({ decided, levels }: Model): Point | null {
-  return decided && [decided[1] / levels.nNeg, decided[0] / levels.nPos];
-}
+const pointOf = ({ levels }: Model, [tp, fp]: readonly [number, number]): Point => [fp / levels.nNeg, tp / levels.nPos];
 
 /** Where the current model decides itself, whatever the threshold in use: a small ring. */
 function decidedMarks(state: State): Mark[] {
-  const at = decidedAt(modelOf(state));
-  return at ? [{ kind: "dot", at, fill: palette.value.halo, stroke: colourOf(state, modelOf(state).index), r: 3.5, role: "decided" }] : [];
+  const model = modelOf(state);
+  return model.decided ? [{ kind: "dot", at: pointOf(model, model.decided), fill: palette.value.halo, stroke: colourOf(state, model.index), r: 3.5, role: "decided" }] : [];
 }
 
 /** The current model at the threshold 0.5, where its scores are probabilities: a small square. */
 function halfMarks(state: State): Mark[] {
-  const { at_half, levels, calibration, index } = modelOf(state);
-  if (!calibration) return [];
-  const at: Point = [at_half[1] / levels.nNeg, at_half[0] / levels.nPos];
-  return [{ kind: "square", at, fill: palette.value.halo, stroke: colourOf(state, index), r: 3.5, role: "half" }];
+  const model = modelOf(state);
+  return model.calibration ? [{ kind: "square", at: pointOf(model, model.at_half), fill: palette.value.halo, stroke: colourOf(state, model.index), r: 3.5, role: "half" }] : [];
 }
 
 function ownHulls(state: State): Series[] {
@@ -105,7 +99,7 @@ function describe(state: State): string {
   const { model } = state.selection;
   const thinned = model.value.deviation > 0 ? ` The curve is drawn from ${count(model.value.levels.size)} of ${count(model.value.n_levels + 1)} points, with an error of at most ${percent(model.value.deviation)}.` : "";
   const m = currentSlope(state);
-  const own = decidedAt(model.value);
+  const own = model.value.decided && pointOf(model.value, model.value.decided);
   const decides = own ? ` Ring: the model's own decisions (TPR ${percent(own[1])}, FPR ${percent(own[0])}).` : "";
   const folds = { none: "", each: " Thin lines: the folds.", vertical: " Dotted: mean of the folds at each false positive rate, with its 95% band.", threshold: " Dotted: mean of the folds at each threshold, with its 95% band." };
   const half = model.value.calibration ? " Square: threshold 0.5." : "";

@@ -128,14 +128,12 @@ export function areaInterval(sample: AreaSample): Required<Interval> {
   return { value: size.auc, low, high, method };
 }
 
-const WELCH = "Welch t of placements";
-
 /** Whether two models of the same rows differ: second − first. */
 export function compareAreas(first: AreaSample, second: AreaSample, rows: readonly [PairedRows, PairedRows]): { difference: number; low: number; high: number; p: number; method: string } {
   const found = difference(first, second, rows);
   const above = pValue(found.low, found.value);
   const below = pValue((z) => -found.high(z), -found.value);
-  const method = `${WELCH}${found.caution > 0 ? " and MOVER of Wilson intervals" : ""}${found.added > 0 ? ", one row added for each model" : ""}, paired`;
+  const method = `Welch t of placements${found.caution > 0 ? " and MOVER of Wilson intervals" : ""}${found.added > 0 ? ", one row added for each model" : ""}, paired`;
   return { difference: found.value, low: found.low(Z), high: found.high(Z), p: Math.min(1, 2 * Math.min(above, below)), method };
 }
 

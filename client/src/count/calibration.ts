@@ -18,8 +18,10 @@ export function calibrationOf(ranked: Ranked, summedOnly = false): Calibration |
   if (!areProbabilities(ranked)) return null;
   const { threshold, pos, neg, type } = ranked;
   const rows = ranked.nPos + ranked.nNeg;
-  const equalWidths = binned(ranked, widths(type));
-  const finer = equalWidths.some(({ n }) => n > rows / 2) ? binned(ranked, counts(rows)) : [];
+  const rounded = type === "float32" ? Math.fround : Number;
+  const equalWidths = binned(ranked, (bin, p) => p >= rounded((bin + 1) / BINS)); // [low, high), the last one closed
+  const equalCounts: IsBeyond = (bin, _, below) => below >= (((bin + 1) * rows) / BINS) * (1 - 1e-12); // about: as `Outcomes.starts` has them
+  const finer = equalWidths.some(({ n }) => n > rows / 2) ? binned(ranked, equalCounts) : [];
   const summed = { bins: finer.length > equalWidths.length ? finer : equalWidths, rug: rug(ranked) };
   const ece = sum(equalWidths.map(({ n, x, y }) => (n / rows) * Math.abs(x - y)));
   const numbers = { brier: brier(ranked) / rows, ece };
@@ -53,16 +55,6 @@ type Bin = Calibration["bins"][number];
 
 /** Whether a level is beyond a bin, from its probability and the rows below it. */
 type IsBeyond = (bin: number, p: number, below: number) => boolean;
-
-/** Bins [low, high) of equal width, the last one closed. */
-function widths(type: Numbers["type"]): IsBeyond {
-  return (bin, p) => p >= (type === "float32" ? Math.fround((bin + 1) / BINS) : (bin + 1) / BINS);
-}
-
-/** Bins of about equally many rows, as `rocscope.calibration.outcomes.Outcomes.starts` has them. */
-function counts(rows: number): IsBeyond {
-  return (bin, _, below) => below >= (((bin + 1) * rows) / BINS) * (1 - 1e-12);
-}
 
 function binned({ threshold, pos, neg }: Ranked, isBeyond: IsBeyond): Bin[] {
   const sums = Array.from({ length: BINS }, () => ({ pos: 0, n: 0, score: 0 }));

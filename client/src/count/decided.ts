@@ -1,6 +1,6 @@
 /** The rows of a file with what a threshold decides about each, and those that a plan acts on. */
 
-import type { Applied, Plan, Roles } from "../open/messages";
+import type { Plan, Roles } from "../open/messages";
 import { positives } from "./rows";
 import type { Names } from "./sinks";
 import { onlyOnce, type Rows, type Table } from "./table";
@@ -30,8 +30,8 @@ export async function decidedRows(table: Table, { label, positive }: Roles, scor
   return new Blob([...parts, lines.join("")], { type: "text/csv" });
 }
 
-/** The rows that a plan acts on, highest scores first and equal ones as they come, and what is known of their answers. */
-export async function appliedRows(table: Table, { model, threshold, label, positive }: Plan, tell: (share: number) => void): Promise<Applied> {
+/** The rows that a plan acts on as CSV, highest scores first and equal ones as they come: how many have a known answer, and a positive one. */
+export async function appliedRows(table: Table, { model, threshold, label, positive }: Plan, tell: (share: number) => void) {
   const columns = onlyOnce(table.columns);
   const rows = await table.read({ numbers: [model], names: columns }, tell);
   const { values, missing } = rows.numbers(model, `score '${model}'`);

@@ -1,7 +1,7 @@
 /** JSON lines, or one array of objects: each is parsed with its numbers as text, so that none is rounded on the way. */
 
 import { Refused } from "./errors";
-import { NameSink, NumberSink } from "./sinks";
+import type { NameSink, NumberSink } from "./sinks";
 
 const [QUOTE, BACKSLASH, OPENS, CLOSES] = [34, 92, 123, 125];
 const BETWEEN = " \t\n\r,[]";
@@ -27,7 +27,7 @@ export class JsonScanner {
   /** Columns in the order in which they come up first. */
   readonly columns = new Set<string>();
 
-  constructor(private readonly sinks: ReadonlyMap<string, readonly (NumberSink | JsonNames)[]>) {}
+  constructor(private readonly sinks: ReadonlyMap<string, readonly (NumberSink | NameSink)[]>) {}
 
   take(piece: string): void {
     const text = this.rest + piece;
@@ -66,39 +66,11 @@ export class JsonScanner {
     }
   }
 
-  private put(sink: NumberSink | JsonNames, value: unknown): void {
+  private put(sink: NumberSink | NameSink, value: unknown): void {
     if (value === null || typeof value === "boolean") return sink.takeWord(String(value) as "true", this.rows);
     if (typeof value !== "string") throw new Refused("the file", { expected: "plain values", got: "lists or objects" });
     const text = value.slice(1);
     if (value.startsWith("n")) sink.take(text, this.rows);
-    else sink instanceof NumberSink ? sink.strangeText(text, this.rows) : sink.takeText(text, this.rows);
-  }
-}
-
-export class JsonNames {
-  private readonly texts = new NameSink();
-  private readonly kinds = new Set<"text" | "number" | "bool">();
-
-  take(text: string, row: number): void {
-    this.kinds.add("number");
-    this.texts.take(text, row);
-  }
-
-  takeText(text: string, row: number): void {
-    this.kinds.add("text");
-    this.texts.set(row, this.texts.codeOf(text));
-  }
-
-  takeWord(word: "true" | "false" | "null", row: number): void {
-    if (word === "null") return this.texts.set(row, -1);
-    this.kinds.add("bool");
-    this.texts.set(row, this.texts.codeOf(word));
-  }
-
-  finish(rows: number, subject: string): ReturnType<NameSink["finish"]> {
-    if (this.kinds.size > 1) throw new Refused(subject, { expected: "text, numbers or dates", got: "values of several types", hint: "write it as text" });
-    if (this.kinds.has("number")) return this.texts.finish(rows, ".", subject);
-    const names = this.texts.raw(rows);
-    return this.kinds.has("bool") ? { ...names, classes: names.classes.map((text) => text === "true"), kind: "bool" } : names;
+    else sink.takeText(text, this.rows);
   }
 }

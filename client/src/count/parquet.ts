@@ -9,7 +9,7 @@ import { DECIMAL_DIGITS, DECIMAL_PLACES } from "../constants.json";
 import { message } from "../format";
 import { Refused } from "./errors";
 import { type Label, missingOf, type Names } from "./sinks";
-import { type Numbers, type NumberType, placeOf, type Rows, type Table, type Values, type Wanted } from "./table";
+import { ARRAYS, type Numbers, type NumberType, placeOf, type Rows, type Table, type Values, type Wanted } from "./table";
 
 const COMPRESSORS: Compressors = {
   GZIP: (input, size) => gunzip(input, new Uint8Array(size)),
@@ -41,8 +41,10 @@ export async function openParquet(file: File): Promise<Table> {
     const nested = sizeOf(elements, i);
     columns.push(element.name);
     declared.set(element.name, nested > 1 || element.repetition_type === "REPEATED" ? { kind: "other", scale: 0 } : declaredBy(element));
-    if (declared.get(element.name)!.kind === "decimal") plain(element); // read as they are: the library would round them
     i += nested;
+    if (declared.get(element.name)!.kind !== "decimal") continue;
+    delete element.converted_type; // read as they are: the library would round them
+    delete element.logical_type;
   }
   const total = Number(metadata.num_rows);
   const read = async (wanted: Wanted, most: number, tell: (share: number) => void): Promise<Rows> => {
@@ -115,24 +117,6 @@ function declaredBy({ type, converted_type: converted, logical_type: logical, sc
   const isText = converted === "UTF8" || converted === "ENUM" || logical?.type === "STRING" || logical?.type === "ENUM";
   return as(type === "BYTE_ARRAY" && isText ? "text" : "other");
 }
-
-function plain(element: SchemaElement): void {
-  delete element.converted_type;
-  delete element.logical_type;
-}
-
-const ARRAYS: Record<NumberType, new (n: number) => Values> = {
-  float64: Float64Array,
-  float32: Float32Array,
-  int64: BigInt64Array,
-  uint64: BigUint64Array,
-  int32: Int32Array,
-  uint32: Uint32Array,
-  int16: Int16Array,
-  uint16: Uint16Array,
-  int8: Int8Array,
-  uint8: Uint8Array,
-};
 
 /** The values of a column as they come, chunk by chunk. */
 class Builder {

@@ -84,9 +84,9 @@ export class NumberSink implements Sink {
     if (text[0] === "+") this.plus = true;
     if (/[.,e]/i.test(text)) {
       this.whole = false;
-      this.settled ||= !/\.\d{3}(?!\d)/.test(text) || settlesPoint(text);
+      this.settled ||= !/\.\d{3}(?!\d)/.test(text) || !FITS[","].test(text); // 0.5 has a decimal point, and 2.687 may be 2687
     } else if (text.length > DECIMAL_DIGITS) this.large.set(row, text.replace("+", ""));
-    return Number(this.decimal === "." ? text : text.replace(this.decimal, "."));
+    return Number(text.replace(this.decimal, "."));
   }
 
   private special(text: string, row: number): number {
@@ -100,13 +100,13 @@ export class NumberSink implements Sink {
       return bare.toLowerCase().endsWith("nan") ? NaN : Infinity;
     }
     if (bare !== text && (this.untyped || spaced === bare)) return this.read(bare, row);
-    this.strangeText(text, row);
+    this.takeText(text, row);
     this.marksOnly &&= isNumeral(text, this.named);
     return NaN;
   }
 
   /** A value that is no number, whatever the file is. */
-  strangeText(text: string, row: number): void {
+  takeText(text: string, row: number): void {
     this.set(row, NaN);
     if (!this.strange || row < this.strange.row) this.strange = { row, text };
   }
@@ -165,19 +165,34 @@ export function missingOf(values: ArrayLike<number>): Uint8Array | null {
 
 export class NameSink implements Sink {
   private codes = new Int32Array(1024);
+  /** Which kinds of values there were: as they are written, or in JSON texts and truth values. */
+  private written = false;
+  private text = false;
+  private truth = false;
   private readonly texts: string[] = [];
   private readonly known = new Map<string, number>();
 
   take(text: string, row: number): void {
+    this.written = true;
     this.set(row, text === "" ? -1 : this.codeOf(text));
   }
 
-  set(row: number, code: number): void {
+  takeText(text: string, row: number): void {
+    this.text = true;
+    this.set(row, this.codeOf(text));
+  }
+
+  takeWord(word: "true" | "false" | "null", row: number): void {
+    this.truth ||= word !== "null";
+    this.set(row, word === "null" ? -1 : this.codeOf(word));
+  }
+
+  private set(row: number, code: number): void {
     if (row >= this.codes.length) this.codes = grown(this.codes, row);
     this.codes[row] = code;
   }
 
-  codeOf(text: string): number {
+  private codeOf(text: string): number {
     let code = this.known.get(text);
     if (code === undefined) this.known.set(text, (code = this.texts.push(text) - 1));
     return code;
@@ -202,8 +217,12 @@ export class NameSink implements Sink {
 
   /** The column of so many rows: of numbers where all texts are numbers. */
   finish(rows: number, named: Decimal | null, subject: string): Names {
-    const { codes } = this.raw(rows);
+    if (Number(this.written) + Number(this.text) + Number(this.truth) > 1) throw new Refused(subject, { expected: "text, numbers or dates", got: "values of several types", hint: "write it as text" });
+    const names = this.raw(rows);
     const { texts } = this;
+    if (this.text) return names;
+    if (this.truth) return { ...names, classes: texts.map((text) => text === "true"), kind: "bool" };
+    const { codes } = names;
     const decimal = named ?? ".";
     const reading = readingOf(texts, named, subject);
     if (reading) return recoded(codes, texts, (text) => (reading.number(text) ? Number(reading.number(text)) : NaN), texts.some((text) => /[.e]/.test(reading.number(text))) ? "float" : "whole");
@@ -211,14 +230,13 @@ export class NameSink implements Sink {
     const whole = texts.every((text) => /^-?\d+$/.test(trimmed(text)));
     const number = (text: string): number => {
       const bare = trimmed(text);
-      const plain = decimal === "." ? bare : bare.replace(decimal, ".");
       if (SPECIAL.test(bare)) return NaN;
-      return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? Number(plain) : Infinity;
+      return PLAIN[decimal].test(bare) ? Number(bare.replace(decimal, ".")) : Infinity;
     };
     const numbers = texts.map(number);
     if (whole) return recoded(codes, this.texts, (text) => wholeOf(trimmed(text)), "whole");
     if (!numbers.includes(Infinity)) return recoded(codes, this.texts, number, "float");
-    return { classes: this.texts, codes, kind: "text" };
+    return names;
   }
 }
 
@@ -241,29 +259,14 @@ export type Decimal = "." | ",";
 
 const numeral = (number: string): RegExp => new RegExp(`^(?:${NUMERAL.replaceAll("<n>", number).replaceAll("<c>", CURRENCY).replaceAll("<s>", SPACE)})$`);
 const FITS: Record<Decimal, RegExp> = { ".": numeral(NUMBERS["."]), ",": numeral(NUMBERS[","]) };
-const PLAIN: Record<Decimal, RegExp> = { ".": plainWith("."), ",": plainWith(",") };
+const PLAIN: Record<Decimal, RegExp> = { ".": /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i, ",": /^[+-]?(?:\d+,?\d*|,\d+)(?:e[+-]?\d+)?$/i };
 const [DIGITS, MINUS, UNIT] = [new RegExp(BODY), new RegExp(NEGATIVE), new RegExp(`%|${CURRENCY}`)];
-
-function plainWith(mark: string): RegExp {
-  return new RegExp(`^[+-]?(?:\\d+[${mark}]?\\d*|[${mark}]\\d+)(?:e[+-]?\\d+)?$`, "i");
-}
 
 /** Whether a text is a numeral with a decimal mark, or with any. */
 export const isNumeral = (text: string, decimal: Decimal | null): boolean => (decimal ? FITS[decimal].test(text) : FITS["."].test(text) || FITS[","].test(text));
 
-/** Whether a plain number shows that its point is a decimal mark: 0.5 does, and 2.687 may be 2687. */
-export const settlesPoint = (text: string): boolean => !FITS[","].test(text);
-
-export interface Reading {
-  /** Empty where no value has a point or a comma. */
-  readonly decimal: Decimal | "";
-  /** The number that a text stands for, as JavaScript writes it; empty for a missing one. */
-  readonly number: (text: string) => string;
-  readonly note: string;
-}
-
-/** How the different texts of a column are read; null where they are no numbers, or plain ones. */
-export function readingOf(texts: readonly string[], decimal: Decimal | null, subject: string): Reading | null {
+/** The number that each text of a column stands for, empty for a missing one; null where they are no numbers, or plain ones. */
+export function readingOf(texts: readonly string[], decimal: Decimal | null, subject: string) {
   const present = texts.filter((text) => !MISSING.has(text.trim()));
   const marks: Decimal[] = decimal ? [decimal] : [".", ","];
   const fitting = marks.filter((mark) => present.every((text) => FITS[mark].test(text)));
@@ -284,7 +287,7 @@ export function readingOf(texts: readonly string[], decimal: Decimal | null, sub
   const mark = fitting[0]!;
   const example = least(present.filter((text) => !/^\d+$/.test(text)))!;
   const number = (text: string): string => (MISSING.has(text.trim()) ? "" : numberOf(text, mark));
-  return { decimal: marked === undefined ? "" : mark, number, note: `${shown(example.trim())} is read as ${Number(number(example))}` };
+  return { number, note: `${shown(example.trim())} is read as ${Number(number(example))}` };
 }
 
 const least = (texts: readonly string[]): string | undefined => texts.reduce<string | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined);

@@ -4,10 +4,22 @@ import { MOST_COLUMNS_LISTED } from "../constants.json";
 import { listing, Refused, shown } from "./errors";
 import type { Names } from "./sinks";
 
-export type Values = Float64Array | Float32Array | BigInt64Array | BigUint64Array | Int32Array | Uint32Array | Int16Array | Uint16Array | Int8Array | Uint8Array;
+/** Arrays by what NumPy calls their type. */
+export const ARRAYS = {
+  float64: Float64Array,
+  float32: Float32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
+};
 
-/** What NumPy calls the type of such a column. */
-export type NumberType = "float64" | "float32" | "int64" | "uint64" | "int32" | "uint32" | "int16" | "uint16" | "int8" | "uint8";
+export type NumberType = keyof typeof ARRAYS;
+export type Values = Float64Array | Float32Array | BigInt64Array | BigUint64Array | Int32Array | Uint32Array | Int16Array | Uint16Array | Int8Array | Uint8Array;
 
 export interface Numbers {
   readonly type: NumberType;

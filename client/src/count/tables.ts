@@ -6,7 +6,7 @@ import { LOOKED_AT, MARKUP, UNLIKE_TEXT } from "../constants.json";
 import type { Layout } from "../open/messages";
 import { boundsOf, CsvScanner, dialectOf, lastRows, refuseTotals, searched, splitRows } from "./csv";
 import { Refused, shown } from "./errors";
-import { JsonNames, JsonScanner } from "./json";
+import { JsonScanner } from "./json";
 import { openParquet } from "./parquet";
 import { type Names, NameSink, NumberSink } from "./sinks";
 import { onlyOnce, placeOf, type Rows, type Table, type Wanted } from "./table";
@@ -287,13 +287,13 @@ function csvTable(file: string, head: Head, end: string, pieces: Pieces<string>,
 
 function jsonTable(head: Head, pieces: Pieces<string>): Table {
   const scan = (wanted: Wanted): Scan & { scanner: JsonScanner } => {
-    const { numbers, names, of } = sinksOf(wanted, () => new NumberSink(".", false), () => new JsonNames());
+    const { numbers, names, of } = sinksOf(wanted, () => new NumberSink(".", false), () => new NameSink());
     const scanner = new JsonScanner(new Map([...wanted.numbers, ...wanted.names].map((name) => [name, of(name)])));
     const known = <S>(sinks: ReadonlyMap<string, S>, name: string): S => {
       placeOf([...scanner.columns], name); // all columns are known once all objects are read
       return sinks.get(name)!;
     };
-    const named = (name: string, subject: string): Names => known(names, name).finish(scanner.rows, subject);
+    const named = (name: string, subject: string): Names => known(names, name).finish(scanner.rows, ".", subject);
     const rows: Rows = {
       get rows() {
         return scanner.rows;

@@ -38,16 +38,17 @@ export function overMessages(): Ask {
 
 interface Sheet { readonly title: string; readonly note: string; readonly rows: readonly Readonly<Record<string, string>>[] }
 
-export function demandCard(state: State, facts: Facts, ask: Ask, rows: (state: State) => Record<string, unknown>): HTMLElement {
+export function demandCard(state: State, facts: Facts, ask: Ask): HTMLElement {
   const status = h("p", { class: "caption", role: "status" });
   const found = h("div", { class: "found" });
+  const { rows } = state;
   let newest = new AbortController();
   const asked = async <A>(what: string, more: Record<string, unknown>, use: (answer: A) => void): Promise<void> => {
     newest.abort();
     const { signal } = (newest = new AbortController());
     status.textContent = "Computing …";
     try {
-      const answer = await ask<A>({ what, ...rows(state), ...more, context: contextOf(state) }, signal);
+      const answer = await ask<A>({ what, ...rowsOf(facts, rows.shown.value, rows.applied.value), ...more, context: contextOf(state) }, signal);
       if (signal.aborted) return;
       status.textContent = "";
       use(answer);
@@ -218,11 +219,13 @@ const ask: Ask = framed ? overMessages() : overHttp;
 const tab = Array.from(crypto.getRandomValues(new Uint32Array(2)), String).join("");
 let shown = new AbortController();
 
+/** Rows as they are asked for: those of a part that meet a condition. */
+function rowsOf({ by }: Facts, { kind, name }: Part, where = ""): Record<string, unknown> {
+  return { where, by, kind, name };
+}
+
 function sourceOf(facts: Facts): Source {
-  const rows = (part: number, where = ""): Record<string, unknown> => {
-    const { kind, name } = facts.slices[part]!;
-    return { where, by: facts.by, kind, name };
-  };
+  const rows = (part: number, where?: string): Record<string, unknown> => rowsOf(facts, facts.slices[part]!, where);
   return {
     report: unpackReport(facts),
     filters: true,
@@ -237,13 +240,9 @@ async function show(facts: Facts): Promise<void> {
   shown = new AbortController();
   const { signal } = shown;
   const source = sourceOf(facts);
-  const rowsOf = (state: State): Record<string, unknown> => {
-    const { kind, name } = state.rows.shown.value;
-    return { where: state.rows.applied.value, by: facts.by, kind, name };
-  };
   const state = await rocscope.start(source, {
     above: (state) => [rowsCard(state, facts, (by) => void split(by))],
-    cards: (state) => [demandCard(state, facts, ask, rowsOf)],
+    cards: (state) => [demandCard(state, facts, ask)],
     gone: signal,
   });
   effect(() => {

@@ -41,13 +41,7 @@ export interface Glance {
   readonly text: boolean;
 }
 
-export interface Look {
-  readonly columns: readonly Glance[];
-  /** Rows that were looked at, and some of them as text. */
-  readonly rows: number;
-  /** How a text file is written, and whether that was guessed. */
-  readonly encoding: string | null;
-}
+export type Look = Awaited<ReturnType<Answers["look"]>>;
 
 /** What is known once all rows were read. */
 export type Counted = Awaited<ReturnType<Answers["count"]>>;
@@ -68,17 +62,7 @@ export interface Plan {
 }
 
 /** What a plan does with the rows of a list. */
-export interface Applied {
-  readonly rows: number;
-  readonly acted: number;
-  /** Rows without a score. */
-  readonly missing: number;
-  /** Rows acted on whose answer is known, and the positive ones of these. */
-  readonly known: number;
-  readonly hits: number;
-  /** The rows acted on as CSV. */
-  readonly text: Blob;
-}
+export type Applied = Awaited<ReturnType<Answers["apply"]>>;
 
 /** The files that a question is about, and how to read them. */
 export interface Read { readonly files: readonly File[]; readonly layout: Layout }

@@ -264,7 +264,7 @@ async function counted(files: readonly File[], look: Look, uses: ReadonlyMap<str
       void counted(files, look, uses, other);
     };
     const others = (label?.values ?? []).map(([text]) => text).filter((text) => text !== positive);
-    await rocscope.start(source, { tools: (state) => tools(state, source, saveRows(files, roles)), readWith: files.length === 1 ? readWith(roles) : null, classes: { positive, others, turn }, gone: shown.signal });
+    await rocscope.start(source, { tools: (state) => tools(state, source, saveRows(state, files, roles)), readWith: files.length === 1 ? readWith(roles) : null, classes: { positive, others, turn }, gone: shown.signal });
   });
   if (trouble.textContent) form.querySelectorAll<HTMLDetailsElement>("details").forEach((details) => (details.open = true));
   status.textContent = "";
@@ -299,28 +299,26 @@ function sourceOf(files: readonly File[], { parts: all, warnings, provenance }: 
 }
 
 /** Save the rows of the files with what the current threshold decides about each. */
-function saveRows(files: readonly File[], roles: Roles): (state: State) => HTMLElement {
-  return (state) => {
-    const save = button("Save rows", () => void saved(), { title: "Save the rows of the file, with the decision at this threshold and the outcome of each row" });
-    const saved = async (): Promise<void> => {
-      const { levels, name, thresholdText } = modelOf(state);
-      const level = levelOf(state);
-      const text = level > 0 && level < levels.size - 1 ? thresholdText?.[level - 1] : undefined;
-      const threshold = text === undefined ? thresholdAt(levels, level) : BigInt(text);
-      save.disabled = true;
-      await attempt(async () => {
-        const rows = await worker.ask({ ask: "rows", files, layout, roles, model: name, threshold }, (share) => setText(save, `Saving ${percent(share)}`));
-        download(`${fileName(state.report.title, "decided")}.csv`, rows);
-      });
-      setText(save, trouble.textContent || "Save rows");
-      save.disabled = false;
-    };
-    return save;
+function saveRows(state: State, files: readonly File[], roles: Roles): HTMLElement {
+  const save = button("Save rows", () => void saved(), { title: "Save the rows of the file, with the decision at this threshold and the outcome of each row" });
+  const saved = async (): Promise<void> => {
+    const { levels, name, thresholdText } = modelOf(state);
+    const level = levelOf(state);
+    const text = level > 0 && level < levels.size - 1 ? thresholdText?.[level - 1] : undefined;
+    const threshold = text === undefined ? thresholdAt(levels, level) : BigInt(text);
+    save.disabled = true;
+    await attempt(async () => {
+      const rows = await worker.ask({ ask: "rows", files, layout, roles, model: name, threshold }, (share) => setText(save, `Saving ${percent(share)}`));
+      download(`${fileName(state.report.title, "decided")}.csv`, rows);
+    });
+    setText(save, trouble.textContent || "Save rows");
+    save.disabled = false;
   };
+  return save;
 }
 
 /** What stands beside the report's name; with that the report takes the place of what it was made from. */
-function tools(state: State, source: Source, rows: (state: State) => HTMLElement): HTMLElement[] {
+function tools(state: State, source: Source, rows: HTMLElement): HTMLElement[] {
   main.hidden = true;
   scrollTo(0, 0);
   const stored: Source = { ...source, counts: ({ part }) => worker.ask({ ask: "stored", part }) };
@@ -329,7 +327,7 @@ function tools(state: State, source: Source, rows: (state: State) => HTMLElement
     close();
     form.querySelector<HTMLElement>("#show")?.focus();
   });
-  return [back, save, rows(state)];
+  return [back, save, rows];
 }
 
 function close(): void {

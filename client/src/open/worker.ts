@@ -9,7 +9,7 @@ import { firstRows, openTable, sheetsOf } from "../count/tables";
 import type { Intervals, Slice } from "../data";
 import { message } from "../format";
 import type { Reply } from "../pending";
-import type { Glance, Layout, Look, Plan, Question, Read, Roles } from "./messages";
+import type { Glance, Layout, Plan, Question, Read, Roles } from "./messages";
 
 let samples: CountedRows[] = [];
 
@@ -41,7 +41,8 @@ function together([first, ...others]: Slice[]): Slice {
   return { ...first!, models };
 }
 
-async function look(file: File, layout: Layout): Promise<Look> {
+/** The columns of a file in its first rows, which are so many. */
+async function look(file: File, layout: Layout) {
   const table = await openTable(file, layout);
   const head = await table.head();
   return { columns: onlyOnce(table.columns).flatMap((name) => glance(head, name, table.untyped)), rows: head.rows, encoding: table.encoding ?? null };

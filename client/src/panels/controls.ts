@@ -8,7 +8,7 @@ import { minus, number, percent } from "../format";
 import { MOST_AMOUNT } from "../math/context";
 import { depthAt, nearest, ratesAt, samplePrevalence } from "../math/levels";
 import { levelOf, modelOf, shareOf } from "../state/current";
-import { AUDIENCES, chooseModel, FIRST_VIEW, setLevel, setThreshold, type State, type ThresholdBy } from "../state/state";
+import { AUDIENCES, chooseModel, FIRST_VIEW, setLevel, type State, type ThresholdBy } from "../state/state";
 
 interface ControlOptions {
   readonly id: string;
@@ -116,7 +116,7 @@ function thresholdControl(state: State): HTMLElement {
     slide: (at) => setLevel(state, modelOf(state), at),
     type: (value) => {
       const model = modelOf(state);
-      if (state.selection.by.value === "score") setThreshold(state, model, value);
+      if (state.selection.by.value === "score") chooseModel(state, model.name, value);
       else setLevel(state, model, nearest(column, model.levels.size, value / 100));
     },
     beside: h("span", {}, stored, best),

@@ -62,7 +62,7 @@ export function modelsTable(state: State): HTMLElement {
   });
   const visible = inSight(body);
   follow(visible, () => {
-    for (const { model, update } of rows.value) update(model);
+    for (const { update } of rows.value) update();
   });
   effect(() => {
     const all = rows.value;
@@ -107,7 +107,7 @@ function ordered(state: State): Model[] {
   });
 }
 
-function row(state: State, model: Model): { model: Model; element: HTMLElement; update: (model: Model) => void } {
+function row(state: State, model: Model): { element: HTMLElement; update: () => void } {
   const swatch = s("line", { x1: 1, x2: 25, y1: 6, y2: 6, "stroke-width": 3 });
   const pick = button("", () => chooseModel(state, model.name), { class: "pick", "aria-pressed": "false", title: model.name });
   pick.append(s("svg", { width: 26, height: 12, "aria-hidden": "true" }, swatch), name(model.name));
@@ -128,7 +128,7 @@ function row(state: State, model: Model): { model: Model; element: HTMLElement; 
     dress(element, { class: [model.index === state.selection.best.value.model ? "best" : "", style?.look ?? ""].join(" ").trim() });
     dress(pick, { "aria-pressed": String(model.index === modelOf(state).index) });
   };
-  return { model, element, update };
+  return { element, update };
 }
 
 export function modelsCsv(state: State): string {

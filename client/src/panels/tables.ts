@@ -87,8 +87,7 @@ export function segmentsCard(state: State): HTMLElement[] {
   follow(seen, () => {
     if (seen.value) state.views.segments.value = true;
     const cells = rows().map(([segment, n = 0, auc = 0, low = 0, high = 0, threshold = 0, share = 0, cost = 0, common = 0]) => {
-      const pick = button("", () => showRows(state, places.get(segment)!), { class: "pick" });
-      pick.append(name(segment));
+      const pick = button(name(segment), () => showRows(state, places.get(segment)!), { class: "pick" });
       return [pick, count(n), withEnds(auc, low, high, fixed), number(threshold), percent(share), number(cost), number(common)];
     });
     box.replaceChildren(table(["Segment", "Cases", "AUC", "Best threshold", wordsOf(state).depth, "Cost per case", "Cost at the common threshold"], cells));
@@ -123,18 +122,14 @@ function matrixOf(state: State, { names, matrices }: Classes): HTMLTableElement 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 function shaded(n: number, share: number, right: boolean): HTMLElement {
-  const cell = h("td", { class: right ? "cell" : "cell wrong" }, count(n));
-  cell.style.setProperty("--share", String(share || 0));
-  return cell;
+  return h("td", { class: right ? "cell" : "cell wrong", "--share": share || 0 }, count(n));
 }
 
 /** The name of a class, which shows it against the rest unless no case is of it. */
 function picker(state: State, cls: string): HTMLElement {
   const slice = state.report.parts.findIndex((part) => part.name === cls);
   if (slice < 0) return name(cls);
-  const pick = button("", () => showRows(state, slice), { class: "pick", "aria-pressed": String(slice === state.rows.part.value) });
-  pick.append(name(cls));
-  return pick;
+  return button(name(cls), () => showRows(state, slice), { class: "pick", "aria-pressed": String(slice === state.rows.part.value) });
 }
 
 export function overviewCard({ overview }: Classes): HTMLElement {

@@ -255,21 +255,14 @@ export function setLook({ models: { looks } }: State, model: string, look: Look)
 /** Move along the current model's levels; away from the best point the threshold stays where it was put. */
 export function setLevel(state: State, model: Model, level: number): void {
   const at = Math.max(0, Math.min(model.levels.size - 1, level));
-  setThreshold(state, model, at && !model.thresholdText ? Number(textAt(model, at)) : (model.levels.threshold[at] ?? Infinity));
+  chooseModel(state, model.name, at && !model.thresholdText ? Number(textAt(model, at)) : (model.levels.threshold[at] ?? Infinity));
 }
 
-export function setThreshold({ selection }: State, { name }: Model, score: number): void {
+/** Look at a model, or at the best of all, at a threshold or at its best one. */
+export function chooseModel({ selection }: State, name: string | null, threshold: number | null = null): void {
   batch(() => {
     selection.chosen.value = name;
-    selection.pinned.value = score;
-  });
-}
-
-/** Look at a model at its best threshold; null: at the best of all. */
-export function chooseModel({ selection }: State, name: string | null): void {
-  batch(() => {
-    selection.chosen.value = name;
-    selection.pinned.value = null;
+    selection.pinned.value = threshold;
   });
 }
 
