@@ -167,6 +167,8 @@ def page(lines: list[Line]) -> str:
 def failing(lines: Iterable[Line]) -> list[str]:
     """Return a section with the designs where reliable intervals cover too little."""
     worst = sorted((line for line in lines if line.fails), key=lambda line: line.covers_reliable)
+    if not worst:
+        return ["\nIn no design do reliable intervals cover less than 93%, by more than two standard errors."]
     return [
         "\n## Designs where reliable intervals cover less than 93%\n",
         "| design | interval | covers | covers if reliable | reliable |",
