@@ -446,7 +446,10 @@ def _too_many(error: cyclopts.UnusedCliTokensError, arguments: Sequence[str]) ->
 def _is_file(text: str) -> bool:
     from rocscope.engines.formats import format_of
 
-    return not text.startswith("-") and (format_of(Path(text)) is not None or Path(text).exists())
+    try:
+        return not text.startswith("-") and (format_of(Path(text)) is not None or Path(text).exists())
+    except (OSError, ValueError):  # a name that is too long, or with a null byte
+        return False
 
 
 def _example(error: CycloptsError, arguments: Sequence[str]) -> str:
