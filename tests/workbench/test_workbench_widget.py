@@ -106,7 +106,7 @@ const heard = {};
 const state = { _page: await (await fetch("page.html")).text(), _view: await (await fetch("view.json")).json() };
 window.asked = [];
 window.model = {
-  get: (name) => state[name],
+  get: (name) => { window.viewed ||= name === "_view"; return state[name]; },
   set: (name, value) => (state[name] = value),
   save_changes: () => (window.saved = JSON.stringify(state._view)),
   send: (content) => window.asked.push(content),
@@ -129,7 +129,8 @@ class Notebook:
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.goto("http://notebook.test/")
         self.frame = page.frame_locator("iframe")
-        self.until(lambda: self.frame.locator("#models tbody tr").count() == 2)
+        # The frame asks for the view once it listens; what is typed before is replaced by this view.
+        self.until(lambda: self.frame.locator("#models tbody tr").count() == 2 and page.evaluate("() => window.viewed"))
 
     def until(self, said):
         """Hand questions and answers over until something is so."""
