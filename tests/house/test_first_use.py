@@ -112,6 +112,7 @@ PLOTTED = [
     "rs.decisions.partial_lift_chart(y, s).profit(campaign)",
     "rs.plan_campaign(preds.counts('a'), campaign)",
     "rs.drift(rs.Predictions(y, s), s[:9])",
+    "rs.Predictions(y, s, segment=['a', 'b'] * 15).counts(by='segment')",
     "rs.outcomes.over_time([1, 2, 3, 4, 5, 6] * 5, y, s, [2, 4])",
     "rs.outcomes.from_experiment(y, [1, 0] * 15, s).qini()",
     "rs.outcomes.from_experiment(y, [1, 0] * 15, s).by_decile(parts=2)",
@@ -153,11 +154,11 @@ def plot_cases():
 
 
 EXAMPLE = """
-import doctest, io, sys
+import doctest, io, sys, types
 from {package} import {name} as public
 __import__("matplotlib").use("agg")
 finder = doctest.DocTestFinder(recurse=False)
-module = getattr(public, "__module__", None) or public.__name__
+module = public.__name__ if isinstance(public, types.ModuleType) else public.__module__
 names = dict(vars(sys.modules[module])) if module in sys.modules else {{}}
 (test,) = finder.find(public, {name!r}, globs=names, module=False)
 log = io.StringIO()

@@ -353,7 +353,7 @@ FOLLOWED = {
     "rs.plot_det_curve(fitted, X, y)": "use rs.det(rs.evaluation.from_estimator(fitted, X, y)).plot()",
     "rs.ConfusionMatrix(fitted)": "use rs.multiclass.ConfusionMatrix.from_labels(y, fitted.predict(X))",
     "rs.conf_mat(df, truth='y', estimate='p')": "use rs.read(df, label='y', scores=['p']).counts().at(0.5)",
-    "rs.pr_auc(df, 'y', 'p')": "use rs.precision_recall(rs.read(df, label='y', scores=['p'])).area()",
+    "rs.pr_auc(df, 'y', 'p')": "use rs.precision_recall(rs.read(df, label='y', scores=['p'])).average_precision,",
     "rs.auc(P2, y)": "use rs.auc(y, s) with the labels first, or for a model rs.auc(rs.evaluate(model, X, y))",
     "counts[0.5]": "use .at(0.5)",
     "context.choose(y, s)": "use rs.choose(y, s)",

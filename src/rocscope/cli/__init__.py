@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Any
 
 from rocscope._base.atomic_write import remove_unfinished
@@ -88,14 +87,14 @@ def run(arguments: Sequence[str]) -> int:
 def _completed(arguments: Sequence[str]) -> Sequence[str]:
     """Return the arguments. If they start with a file instead of a command, insert `summary` and `--guess`."""
     from rocscope.cli.app import COMMANDS, COMPLETION, list_commands
-    from rocscope.engines.formats import format_of
+    from rocscope.engines.formats import names_file
 
     first = arguments[0] if arguments else "--help"
     if first in ("--help", "-h", COMPLETION):
         list_commands()
     if first in COMMANDS or first.startswith("-"):
         return arguments
-    if format_of(Path(first)) or Path(first).exists():
+    if names_file(first):
         return ["summary", first, "--guess", *arguments[1:]]
     return arguments
 

@@ -423,10 +423,12 @@ def _quoted(value: str) -> str:
 
 def _value_after(typed: str, arguments: Sequence[str]) -> str:
     """Return the value that was typed after an option, or an empty text."""
+    from rocscope.engines.formats import exists
+
     joined = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"{typed}=")]
     following = arguments[arguments.index(typed) + 1 :] if typed in arguments else ()
     value = next(iter([*joined, *following]), "")
-    return "" if value.startswith("-") or Path(value).exists() else value
+    return "" if value.startswith("-") or exists(value) else value
 
 
 def _too_many(error: cyclopts.UnusedCliTokensError, arguments: Sequence[str]) -> str:
@@ -444,12 +446,9 @@ def _too_many(error: cyclopts.UnusedCliTokensError, arguments: Sequence[str]) ->
 
 
 def _is_file(text: str) -> bool:
-    from rocscope.engines.formats import format_of
+    from rocscope.engines.formats import names_file
 
-    try:
-        return not text.startswith("-") and (format_of(Path(text)) is not None or Path(text).exists())
-    except (OSError, ValueError):  # a name that is too long, or with a null byte
-        return False
+    return not text.startswith("-") and names_file(text)
 
 
 def _example(error: CycloptsError, arguments: Sequence[str]) -> str:

@@ -58,6 +58,19 @@ def format_of(path: Path) -> str | None:
     return _FORMAT_OF_SUFFIX.get(suffixes[-1]) if suffixes else None
 
 
+def names_file(text: str) -> bool:
+    """Return whether a text is the name of a table by its extension, or of anything that exists."""
+    return format_of(Path(text)) is not None or exists(text)
+
+
+def exists(text: str) -> bool:
+    """Return whether a file or folder with this name exists."""
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):  # a name that is too long, or with a null byte
+        return False
+
+
 # ---- Encodings, and files of other formats ----
 
 LOOKED_AT = 1 << 20
