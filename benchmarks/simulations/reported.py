@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from composed import accepts
 from scipy.special import expit, logit
 from scipy.stats import norm
 from simulate import Judged, Line, holds, lines_of
@@ -21,8 +22,8 @@ from rocscope.figures.influence import Smooth
 from rocscope.inference import statistics
 
 Rng = np.random.Generator
-Sample = Callable[[Rng, int], rs.Predictions]  # rows, as many as asked
-ROWS = 1_000_000  # of the sample that stands for the population
+Draw = Callable[[Rng, int], rs.Predictions]  # draws a sample that is so many times as large as the design says
+ROWS = 1_000_000  # number of rows of the sample that stands for the population
 Figures = dict[str, Smooth]
 
 HIGH_TPR = {f"partial AUC, tpr ≥ {tpr:g}": statistics.partial_area(min_tpr=tpr) for tpr in (0.9, 0.8)}
@@ -61,13 +62,8 @@ def normal_scores(rng: Rng, label: np.ndarray, auc: float) -> np.ndarray:
 
 
 def labels(n_pos: int, n_neg: int) -> np.ndarray:
-    """Return the labels of so many positives and negatives."""
+    """Return labels with these numbers of positives and negatives."""
     return np.arange(n_pos + n_neg) < n_pos
-
-
-def rejects(found: rs.inference.Comparison) -> Judged:
-    """Return whether a test of a true hypothesis keeps it, and whether it is reliable."""
-    return not found.p_value <= 0.05, found.difference.reliable, float("nan")
 
 
 def differences(rows: rs.Predictions, figures: Figures, truth: dict[str, float] | None = None) -> dict[str, Judged]:
@@ -75,7 +71,7 @@ def differences(rows: rs.Predictions, figures: Figures, truth: dict[str, float] 
     judged = {}
     for name, figure in figures.items():
         found = rs.compare(rows, statistic=figure)[0]
-        judged[f"difference of {name}"] = holds(found.difference, truth[name]) if truth else rejects(found)
+        judged[f"difference of {name}"] = holds(found.difference, truth[name]) if truth else accepts(found)
     return judged
 
 
@@ -113,9 +109,7 @@ def overridden(n: int, share: float) -> Design:
     return Design(2, f"{100 * share:g}% of {n:,} rows overridden", 0.3 * n >= 50 and share > 0.005, judged)
 
 
-def figures_of(
-    number: int, name: str, ordinary: bool, draw: Callable[[Rng, int], rs.Predictions], figures: Figures
-) -> Design:
+def figures_of(number: int, name: str, ordinary: bool, draw: Draw, figures: Figures) -> Design:
     """Return a design that judges figures of one model; `draw` takes how many times as large the sample should be."""
     counts = draw(np.random.default_rng(3), ROWS // 1000).counts()
     truth = {each: float(figure(counts)) for each, figure in figures.items()}
@@ -147,7 +141,7 @@ def pair_in_groups() -> Design:
         scores = {model: normal_scores(rng, label, 0.8) + rng.standard_normal(40)[group] for model in "ab"}
         rows = rs.Predictions(label, scores, groups=group)
         mcnemar, curves = rs.inference.mcnemar(rows, 0.5), rs.inference.compare_curves(rows, replicates=199)
-        return {"McNemar": rejects(mcnemar), "equal curves": rejects(curves)}
+        return {"McNemar": accepts(mcnemar), "equal curves": accepts(curves)}
 
     return Design(4, "40 groups of 10, an effect for each model", True, judged)
 
@@ -158,7 +152,7 @@ def labels_in_groups() -> Design:
     def judged(rng: Rng) -> dict[str, Judged]:
         label = (rng.permutation(40) < 16)[group]
         score = rng.standard_normal(group.size) + rng.standard_normal(40)[group]
-        return {"Mann–Whitney": rejects(rs.inference.mann_whitney(rs.Predictions(label, score, groups=group)))}
+        return {"Mann–Whitney": accepts(rs.inference.mann_whitney(rs.Predictions(label, score, groups=group)))}
 
     return Design(4, "40 groups of 10 with one label each", True, judged)
 

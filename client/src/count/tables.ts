@@ -199,7 +199,7 @@ async function* slices(file: File, most: number, tell: (share: number) => void):
 
 interface Head { readonly text: string; readonly all: boolean }
 
-/** The first pieces of a file, of so many bytes or letters together, and whether these are all. */
+/** The first pieces of a file, up to a total number of bytes or letters, and whether they are the whole file. */
 async function firstOf<T extends Uint8Array | string>(pieces: Pieces<T>, size: number): Promise<[found: T[], all: boolean]> {
   const found: T[] = [];
   let length = 0;

@@ -41,7 +41,7 @@ function together([first, ...others]: Slice[]): Slice {
   return { ...first!, models };
 }
 
-/** The columns of a file in its first rows, which are so many. */
+/** The columns of the first rows of a file, and the number of these rows. */
 async function look(file: File, layout: Layout) {
   const table = await openTable(file, layout);
   const head = await table.head();

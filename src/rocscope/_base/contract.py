@@ -457,7 +457,7 @@ def _instead(function: Callable[..., Any], arguments: Sequence[Any], options: Ma
         if several or not hints[unknown[0]]:
             return f"; {several}" if several else _takes(name, known)
         renamed = {word: re.match(r"use (\w+)=", hint) for word, hint in hints.items()}
-        # Of a plot, the other arguments may be options of Matplotlib's lines.
+        # The other arguments of a plot may be options of Matplotlib's lines.
         of_plots = answers.answers_by_spelling(answers.tables()["plot_arguments"])
         others = [
             f"{word}: {hints[word]}"

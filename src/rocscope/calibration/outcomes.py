@@ -33,7 +33,7 @@ from rocscope.sample import Sample, sample_of
 
 # Trials that a binomial draw of 64-bit integers takes; draws of more are scaled up, which varies a little more.
 _MAX_TRIALS = 2.0**62
-_MOST_INVERTED = 30.0  # of NumPy's binomial draws: expected number of cases up to which a draw is a quantile
+_MOST_INVERTED = 30.0  # expected number of cases up to which NumPy draws a binomial number as a quantile
 _WHOLE = 1e-9  # nearer to a whole number than this, a number of rows is one
 
 
